@@ -1,0 +1,2 @@
+//! The `innoscan` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Page checksums: crc32c, innodb, none, and MariaDB full_crc32.

@@ -1,0 +1,1 @@
+//! The order and shape of a table's fields on disk, compiled once from its definition.

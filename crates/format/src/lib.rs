@@ -1,0 +1,23 @@
+//! InnoDB's bytes, read: pages, records, values and schemas.
+//!
+//! A pure function of bytes: no files, no threads, no clock. It never panics and never loops
+//! without a bound, whatever the bytes are; what cannot be read is an [`Error`] with its
+//! [`Place`].
+
+pub mod bytes;
+pub mod charset;
+pub mod checksum;
+mod error;
+mod ids;
+pub mod layout;
+pub mod lob;
+pub mod locate;
+pub mod page;
+pub mod record;
+pub mod schema;
+pub mod tree;
+pub mod types;
+pub mod value;
+
+pub use error::{Error, Place, Result};
+pub use ids::{IndexId, Lsn, PageNo, PageSize, SpaceId};

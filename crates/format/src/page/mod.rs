@@ -1,0 +1,1 @@
+//! Pages: the FIL header every page has, and one file per page kind.

@@ -1,0 +1,1 @@
+//! The record chain of an INDEX page, walked with a step limit.

@@ -1,0 +1,265 @@
+//! A table's definition, whatever it was read from: SDI, `.frm` or `SHOW CREATE TABLE` text.
+
+mod physical;
+
+pub use physical::{InstantDefault, Physical, StoredColumn, StoredSource};
+
+use crate::charset::CollationId;
+use crate::types::ColumnType;
+
+/// A table as its server defined it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableDef {
+    /// The database; empty when the source of the definition does not say.
+    pub schema: String,
+    /// The table's name as SQL knows it (not its file name).
+    pub name: String,
+    /// The server that wrote the definition; it decides how the definition prints.
+    pub server: ServerVersion,
+    /// Columns as SQL orders them: visible, invisible and generated; none that were dropped.
+    pub columns: Vec<ColumnDef>,
+    /// Indexes in the order `SHOW CREATE TABLE` prints them.
+    pub indexes: Vec<IndexDef>,
+    /// Foreign keys, in the order they print.
+    pub foreign_keys: Vec<ForeignKeyDef>,
+    /// `CHECK` constraints of the table, in the order they print.
+    pub checks: Vec<CheckDef>,
+    /// How it is partitioned.
+    pub partitioning: Option<Partitioning>,
+    /// What follows the closing parenthesis.
+    pub options: TableOptions,
+    /// How the clustered index stores the columns, as far as the definition says.
+    pub physical: Physical,
+}
+
+/// Who wrote a definition or a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerVersion {
+    /// MySQL (and Percona) or MariaDB.
+    pub family: Family,
+    /// `major * 10000 + minor * 100 + patch`: 80033, 101119.
+    pub number: u32,
+}
+
+/// The two families of servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "names say it")]
+pub enum Family {
+    MySql,
+    MariaDb,
+}
+
+impl ServerVersion {
+    /// From the number a server writes in its files; 10.0 and above were MariaDB's alone up to
+    /// MySQL 9.
+    pub fn from_number(number: u32) -> ServerVersion {
+        let family = if number >= 100_000 { Family::MariaDb } else { Family::MySql };
+        ServerVersion { family, number }
+    }
+}
+
+/// How records are laid out in pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own names")]
+pub enum RowFormat {
+    Redundant,
+    Compact,
+    Dynamic,
+    Compressed,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDef {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: ColumnType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Its default.
+    pub default: ColumnDefault,
+    /// `ON UPDATE CURRENT_TIMESTAMP[(fsp)]`, as it prints after `ON UPDATE `.
+    pub on_update: Option<String>,
+    /// `AUTO_INCREMENT`.
+    pub auto_increment: bool,
+    /// `GENERATED ALWAYS AS (...)`.
+    pub generated: Option<Generated>,
+    /// Hidden from `SELECT *` (`INVISIBLE`).
+    pub invisible: bool,
+    /// Its charset or collation was written in the DDL, so MySQL 8 prints it even when it is the
+    /// table's own.
+    pub explicit_collation: bool,
+    /// `COMMENT`.
+    pub comment: String,
+    /// MySQL 8 `/*!80003 SRID n */`.
+    pub srid: Option<u32>,
+    /// MariaDB column-level `CHECK (...)`: the expression.
+    pub check: Option<String>,
+    /// Further attributes in the order they print, ready as text (`COLUMN_FORMAT FIXED`, ...).
+    pub attributes: Vec<String>,
+}
+
+impl ColumnDef {
+    /// Whether rows hold its value: everything but a virtual generated column.
+    pub fn is_stored(&self) -> bool {
+        self.generated.as_ref().is_none_or(|generated| generated.stored)
+    }
+}
+
+/// The default of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnDefault {
+    /// Says nothing.
+    None,
+    /// `DEFAULT NULL`.
+    Null,
+    /// A literal the server prints in quotes; the text without them, unescaped.
+    Quoted(String),
+    /// Printed as it stands: `CURRENT_TIMESTAMP(6)`, `b'101'`, `(uuid())`, `0`.
+    Verbatim(String),
+}
+
+/// A generated column's expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// As it prints between the parentheses.
+    pub expression: String,
+    /// `STORED`/`PERSISTENT`, or `VIRTUAL`.
+    pub stored: bool,
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexDef {
+    /// Its name (`PRIMARY` for the primary key).
+    pub name: String,
+    /// Its kind.
+    pub kind: IndexKind,
+    /// Its parts.
+    pub parts: Vec<IndexPart>,
+    /// `USING BTREE|HASH|RTREE` when it prints.
+    pub using: Option<String>,
+    /// `KEY_BLOCK_SIZE`, 0 when none.
+    pub key_block_size: u32,
+    /// `WITH PARSER`.
+    pub parser: Option<String>,
+    /// `COMMENT`.
+    pub comment: String,
+    /// MySQL `INVISIBLE`, MariaDB `IGNORED`.
+    pub invisible: bool,
+    /// Further options in the order they print, ready as text.
+    pub attributes: Vec<String>,
+}
+
+/// The kinds of index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "SQL's own names")]
+pub enum IndexKind {
+    Primary,
+    Unique,
+    Key,
+    FullText,
+    Spatial,
+}
+
+/// A part of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPart {
+    /// What is indexed.
+    pub source: IndexSource,
+    /// The prefix's length in **characters** as SQL counts it; `None` for the whole column.
+    pub prefix_chars: Option<u32>,
+    /// `DESC`.
+    pub descending: bool,
+}
+
+/// What an index part is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexSource {
+    /// A column: its place in [`TableDef::columns`].
+    Column(usize),
+    /// A functional key part: the expression as it prints between the parentheses.
+    Expression(String),
+}
+
+/// A foreign key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKeyDef {
+    /// The constraint's name.
+    pub name: String,
+    /// The columns of this table.
+    pub columns: Vec<String>,
+    /// The other table's database; empty when it is the same one.
+    pub parent_schema: String,
+    /// The other table.
+    pub parent_table: String,
+    /// Its columns.
+    pub parent_columns: Vec<String>,
+    /// `ON DELETE`.
+    pub on_delete: ForeignKeyRule,
+    /// `ON UPDATE`.
+    pub on_update: ForeignKeyRule,
+}
+
+/// What a foreign key does when its parent goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "SQL's own names")]
+pub enum ForeignKeyRule {
+    /// Nothing was said, so nothing prints.
+    Default,
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+    SetDefault,
+}
+
+/// A `CHECK` constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckDef {
+    /// Its name; empty when it has none.
+    pub name: String,
+    /// As it prints between the parentheses.
+    pub expression: String,
+    /// MySQL: not `NOT ENFORCED`.
+    pub enforced: bool,
+}
+
+/// How a table is partitioned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partitioning {
+    /// The clause as `SHOW CREATE TABLE` prints it, from `/*!50100 PARTITION BY` or
+    /// `PARTITION BY` to its end.
+    pub clause: String,
+    /// The partitions in their order.
+    pub partitions: Vec<Partition>,
+}
+
+/// A partition; without subpartitions it has a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// Its subpartitions' names, each with a file.
+    pub subpartitions: Vec<String>,
+}
+
+/// What follows a definition's closing parenthesis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableOptions {
+    /// `ENGINE=`.
+    pub engine: String,
+    /// The table's default collation.
+    pub collation: CollationId,
+    /// The collation was written, so it prints even when it is the charset's default.
+    pub explicit_collation: bool,
+    /// `AUTO_INCREMENT=`, when it prints.
+    pub auto_increment: Option<u64>,
+    /// `ROW_FORMAT=` when it was written in the DDL.
+    pub row_format: Option<String>,
+    /// `COMMENT`.
+    pub comment: String,
+    /// All other options as `(NAME, value)`, in the order they print, values ready as text.
+    pub others: Vec<(String, String)>,
+}

@@ -1,0 +1,1 @@
+//! Node pointers: from a branch page to its children.

@@ -1,0 +1,177 @@
+//! Column types: one file per family, from located bytes to what the server would print.
+
+use crate::charset::CollationId;
+
+/// A column's type, with all that its bytes' meaning and its printing depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// `TINYINT` .. `BIGINT` (and `BOOL`).
+    Int {
+        /// 1, 2, 3, 4 or 8.
+        width: IntWidth,
+        /// `UNSIGNED`.
+        unsigned: bool,
+        /// `ZEROFILL`: printed padded to the display width.
+        zerofill: bool,
+        /// `INT(11)`: the number in the parentheses; `None` where the server keeps none.
+        display_width: Option<u8>,
+    },
+    /// `DECIMAL(precision, scale)`.
+    Decimal {
+        /// Digits in all, 1..=65.
+        precision: u8,
+        /// Digits after the point, 0..=38 (30 by definition, 38 in MariaDB 10.2+).
+        scale: u8,
+        /// `UNSIGNED`.
+        unsigned: bool,
+        /// `ZEROFILL`.
+        zerofill: bool,
+    },
+    /// `FLOAT`, 4 bytes.
+    Float(RealFormat),
+    /// `DOUBLE`, 8 bytes.
+    Double(RealFormat),
+    /// `BIT(bits)`.
+    Bit {
+        /// 1..=64.
+        bits: u8,
+    },
+    /// `YEAR(4)` or the old `YEAR(2)`.
+    Year {
+        /// 4 or 2.
+        digits: u8,
+    },
+    /// `DATE`.
+    Date,
+    /// `TIME(fsp)`.
+    Time(Temporal),
+    /// `DATETIME(fsp)`.
+    DateTime(Temporal),
+    /// `TIMESTAMP(fsp)`.
+    Timestamp(Temporal),
+    /// `CHAR(chars)`.
+    Char {
+        /// Length in characters.
+        chars: u32,
+        /// Charset and collation.
+        collation: CollationId,
+    },
+    /// `VARCHAR(chars)`.
+    VarChar {
+        /// Greatest length in characters.
+        chars: u32,
+        /// Charset and collation.
+        collation: CollationId,
+    },
+    /// `TINYTEXT`, `TEXT`, `MEDIUMTEXT`, `LONGTEXT`.
+    Text {
+        /// Bytes of the server's length prefix: 1, 2, 3, 4.
+        length_bytes: u8,
+        /// Charset and collation.
+        collation: CollationId,
+    },
+    /// `BINARY(bytes)`.
+    Binary {
+        /// Length in bytes.
+        bytes: u32,
+    },
+    /// `VARBINARY(bytes)`.
+    VarBinary {
+        /// Greatest length in bytes.
+        bytes: u32,
+    },
+    /// `TINYBLOB`, `BLOB`, `MEDIUMBLOB`, `LONGBLOB`.
+    Blob {
+        /// Bytes of the server's length prefix: 1, 2, 3, 4.
+        length_bytes: u8,
+    },
+    /// `ENUM(...)`.
+    Enum {
+        /// The members' bytes in the column's charset, in order; index 1 is the first.
+        members: Vec<Vec<u8>>,
+        /// Charset and collation.
+        collation: CollationId,
+    },
+    /// `SET(...)`.
+    Set {
+        /// The members' bytes in the column's charset; bit 0 is the first.
+        members: Vec<Vec<u8>>,
+        /// Charset and collation.
+        collation: CollationId,
+    },
+    /// MySQL's binary `JSON`. (MariaDB's `JSON` is a `LONGTEXT` with a check.)
+    Json,
+    /// `GEOMETRY`, `POINT`, ...: 4 bytes of SRID and WKB.
+    Geometry(GeometryKind),
+    /// `VECTOR(dimensions)`: 4-byte floats, little-endian.
+    Vector {
+        /// Greatest number of floats.
+        dimensions: u32,
+    },
+    /// MariaDB `UUID`.
+    Uuid,
+    /// MariaDB `INET4`.
+    Inet4,
+    /// MariaDB `INET6`.
+    Inet6,
+}
+
+/// Bytes of an integer type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IntWidth {
+    /// `TINYINT`
+    One = 1,
+    /// `SMALLINT`
+    Two = 2,
+    /// `MEDIUMINT`
+    Three = 3,
+    /// `INT`
+    Four = 4,
+    /// `BIGINT`
+    Eight = 8,
+}
+
+/// How a `FLOAT` or `DOUBLE` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealFormat {
+    /// `(M, D)` of `FLOAT(M, D)`; `None` prints the shortest text.
+    pub digits: Option<(u8, u8)>,
+    /// `UNSIGNED`.
+    pub unsigned: bool,
+    /// `ZEROFILL`.
+    pub zerofill: bool,
+}
+
+/// The shape of a `TIME`, `DATETIME` or `TIMESTAMP`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Temporal {
+    /// Digits after the second, 0..=6.
+    pub fsp: u8,
+    /// Which of the three storage forms.
+    pub format: TemporalFormat,
+}
+
+/// The storage forms the servers have had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemporalFormat {
+    /// MySQL 5.6+ and MariaDB 10.1+ (`TIME2`, `DATETIME2`, `TIMESTAMP2`).
+    New,
+    /// Before MySQL 5.6: decimal digits in an integer, no fraction.
+    Old,
+    /// MariaDB 5.3-10.0 with a fraction (`Field_*_hires`).
+    OldHires,
+}
+
+/// The subtype of a geometry column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the SQL type of its name")]
+pub enum GeometryKind {
+    Geometry,
+    Point,
+    LineString,
+    Polygon,
+    MultiPoint,
+    MultiLineString,
+    MultiPolygon,
+    GeometryCollection,
+}

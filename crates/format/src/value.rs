@@ -1,0 +1,1 @@
+//! Lossless values: what a column's bytes mean, before any output format.

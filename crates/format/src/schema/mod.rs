@@ -1,7 +1,11 @@
 //! A table's definition, whatever it was read from: SDI, `.frm` or `SHOW CREATE TABLE` text.
 
+pub mod dictionary;
+pub mod filename;
+mod frm;
 mod physical;
 
+pub use frm::from_frm;
 pub use physical::{InstantDefault, Physical, StoredColumn, StoredSource};
 
 use crate::charset::CollationId;
@@ -30,6 +34,46 @@ pub struct TableDef {
     pub options: TableOptions,
     /// How the clustered index stores the columns, as far as the definition says.
     pub physical: Physical,
+    /// MariaDB's application period, printed before the indexes.
+    pub application_period: Option<PeriodDef>,
+    /// MariaDB `WITH SYSTEM VERSIONING`.
+    pub versioned: bool,
+}
+
+/// MariaDB `PERIOD FOR name (start, end)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeriodDef {
+    /// Its name.
+    pub name: String,
+    /// The column of its start.
+    pub start: String,
+    /// The column of its end.
+    pub end: String,
+}
+
+impl TableDef {
+    /// A table with nothing in it.
+    pub fn new(
+        schema: impl Into<String>,
+        name: impl Into<String>,
+        server: ServerVersion,
+        options: TableOptions,
+    ) -> TableDef {
+        TableDef {
+            schema: schema.into(),
+            name: name.into(),
+            server,
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            foreign_keys: Vec::new(),
+            checks: Vec::new(),
+            partitioning: None,
+            options,
+            physical: Physical::default(),
+            application_period: None,
+            versioned: false,
+        }
+    }
 }
 
 /// Who wrote a definition or a file.
@@ -98,9 +142,49 @@ pub struct ColumnDef {
     pub check: Option<String>,
     /// Further attributes in the order they print, ready as text (`COLUMN_FORMAT FIXED`, ...).
     pub attributes: Vec<String>,
+    /// SQL does not show it, so it never prints, but rows may hold it: MariaDB's implicit
+    /// `row_start` and `row_end`, and the hash behind a long unique key.
+    pub hidden: bool,
+    /// MariaDB `GENERATED ALWAYS AS ROW START` or `ROW END`; hidden or not.
+    pub row_period: Option<RowPeriod>,
+    /// MariaDB `WITHOUT SYSTEM VERSIONING`.
+    pub without_versioning: bool,
+    /// MariaDB `/*M!100301 COMPRESSED*/`: each value is compressed by itself.
+    pub compressed: bool,
+}
+
+/// Which end of a row's life a MariaDB system-versioning column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "names say it")]
+pub enum RowPeriod {
+    Start,
+    End,
 }
 
 impl ColumnDef {
+    /// A nullable column that says nothing but its type.
+    pub fn new(name: impl Into<String>, ty: ColumnType) -> ColumnDef {
+        ColumnDef {
+            name: name.into(),
+            ty,
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update: None,
+            auto_increment: false,
+            generated: None,
+            invisible: false,
+            explicit_collation: false,
+            comment: String::new(),
+            srid: None,
+            check: None,
+            attributes: Vec::new(),
+            hidden: false,
+            row_period: None,
+            without_versioning: false,
+            compressed: false,
+        }
+    }
+
     /// Whether rows hold its value: everything but a virtual generated column.
     pub fn is_stored(&self) -> bool {
         self.generated.as_ref().is_none_or(|generated| generated.stored)
@@ -150,6 +234,27 @@ pub struct IndexDef {
     pub invisible: bool,
     /// Further options in the order they print, ready as text.
     pub attributes: Vec<String>,
+    /// MariaDB: the application period is its last part, printed as
+    /// ``,`period` WITHOUT OVERLAPS``; the period's two columns are not among `parts`.
+    pub without_overlaps: bool,
+}
+
+impl IndexDef {
+    /// An index that says nothing but its columns.
+    pub fn new(name: impl Into<String>, kind: IndexKind, parts: Vec<IndexPart>) -> IndexDef {
+        IndexDef {
+            name: name.into(),
+            kind,
+            parts,
+            using: None,
+            key_block_size: 0,
+            parser: None,
+            comment: String::new(),
+            invisible: false,
+            attributes: Vec::new(),
+            without_overlaps: false,
+        }
+    }
 }
 
 /// The kinds of index.
@@ -262,4 +367,23 @@ pub struct TableOptions {
     pub comment: String,
     /// All other options as `(NAME, value)`, in the order they print, values ready as text.
     pub others: Vec<(String, String)>,
+    /// What prints after the comment, ready as text with its leading blank (MariaDB's engine
+    /// options: `` `PAGE_COMPRESSED`=1``).
+    pub tail: String,
+}
+
+impl TableOptions {
+    /// Options that say nothing but engine and collation.
+    pub fn new(engine: impl Into<String>, collation: CollationId) -> TableOptions {
+        TableOptions {
+            engine: engine.into(),
+            collation,
+            explicit_collation: false,
+            auto_increment: None,
+            row_format: None,
+            comment: String::new(),
+            others: Vec::new(),
+            tail: String::new(),
+        }
+    }
 }

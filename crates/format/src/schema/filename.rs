@@ -1,0 +1,1 @@
+//! Identifiers as file names: `@0024`, `#P#` and their kin.

@@ -1,0 +1,41 @@
+# The project's commands. `make demo` and `make test` work on a fresh Debian (root or sudo).
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.PHONY: build demo test test-all lint bench install-toolchain install-server clean
+
+BIN = $(or $(CARGO_TARGET_DIR),target)/release/innoscan
+
+build: install-toolchain
+	cargo build --release --locked -p innoscan-cli
+
+# Builds, then runs the main job on the data shipped in tests/data/demo.
+demo: build
+	tests/demo.sh $(BIN)
+
+# Everything that must hold before a change lands: formatting, lints, unit tests, the committed
+# fixtures of every server, and a live MariaDB from Debian's packages.
+test: install-toolchain install-server
+	tests/run.sh
+
+# The whole matrix: every server of tests/servers/README.md, installed and started. Needs about
+# 6 GB of disk and half an hour.
+test-all: test
+	tests/run.sh --all
+
+lint: install-toolchain
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Side by side with mariadb-dump, mydumper and dd on a shuffled table.
+bench: build install-server
+	bench/run.sh $(BIN)
+
+install-toolchain:
+	@tests/servers/toolchain.sh
+
+install-server:
+	@tests/servers/install.sh mariadb-10.11
+
+clean:
+	cargo clean

@@ -56,6 +56,7 @@ impl PageSize {
     }
 
     /// In bytes, to index memory with.
+    #[expect(clippy::len_without_is_empty, reason = "no page is empty")]
     pub fn len(self) -> usize {
         self.0 as usize
     }

@@ -14,6 +14,7 @@ pub mod lob;
 pub mod locate;
 pub mod page;
 pub mod record;
+pub mod redo;
 pub mod schema;
 pub mod tree;
 pub mod types;

@@ -15,7 +15,7 @@ const FORMAT_10_8: u32 = 0x5068_7973;
 /// The same, with the top bit for an encrypted log.
 const FORMAT_ENC_10_8: u32 = FORMAT_10_8 | 0x8000_0000;
 /// `log_t::START_OFFSET`: where mini-transactions begin in a 10.8 log.
-const START_OFFSET: u64 = 12288;
+pub const CIRCULAR_START: u64 = 12288;
 /// Bytes of a log's first file that [`RedoHead::parse`] wants to see.
 pub const HEAD_BYTES: usize = 12288;
 /// More bytes than a mini-transaction takes; what [`Circular::is_empty_after_checkpoint`] wants to
@@ -91,7 +91,7 @@ impl Circular {
         })?;
         let first = Lsn(u64_at(head, 8)?);
         let capacity_bytes = file_bytes
-            .checked_sub(START_OFFSET)
+            .checked_sub(CIRCULAR_START)
             .filter(|&capacity| capacity > 0 && first <= checkpoint)
             .ok_or_else(|| Error::corrupt("the redo log's header contradicts its size"))?;
         Ok(Circular { checkpoint, first, capacity_bytes })
@@ -99,7 +99,7 @@ impl Circular {
 
     /// Where in the file the bytes after the checkpoint begin.
     pub fn checkpoint_offset(&self) -> u64 {
-        START_OFFSET + (self.checkpoint.0 - self.first.0) % self.capacity_bytes
+        CIRCULAR_START + (self.checkpoint.0 - self.first.0) % self.capacity_bytes
     }
 
     /// The byte every mini-transaction written in the present lap ends with.

@@ -1,0 +1,233 @@
+//! A data or backup directory: whether its files can be trusted to hold every row.
+//!
+//! A running server keeps newer pages in its memory than in its files, and a server that was not
+//! shut down cleanly keeps newer changes in its redo log. Both are refused. What proves the first
+//! is the lock a server holds on its system tablespace and redo log (`os0file.cc, os_file_lock`);
+//! what proves the second is [`format::redo`](innoscan_format::redo).
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use innoscan_format::Lsn;
+use innoscan_format::redo::{self, Circular, RedoHead};
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use crate::{Error, Result};
+
+/// A directory that holds databases.
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    root: PathBuf,
+    shutdown: Shutdown,
+}
+
+/// What is known of how the directory's files came to rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Every change up to this LSN is in the data files, and there are none after it.
+    Clean {
+        /// The redo log's checkpoint; no page can be newer.
+        checkpoint: Lsn,
+    },
+    /// Nothing tells; the reason is for the user.
+    Unknown(String),
+}
+
+/// How strictly a directory is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Refuse what is running or was not shut down cleanly.
+    Verify,
+    /// Read whatever is there (`--force`): rows may be missing, old or torn.
+    Force,
+}
+
+impl DataDir {
+    /// Judges the directory at `root`.
+    pub fn open(root: &Path, trust: Trust) -> Result<DataDir> {
+        let refuse_or_not = |verdict: Result<Shutdown>| match (verdict, trust) {
+            (Err(error), Trust::Force) => Ok(Shutdown::Unknown(error.to_string())),
+            (verdict, _) => verdict,
+        };
+        let shutdown = refuse_or_not(judge(root))?;
+        Ok(DataDir { root: root.to_owned(), shutdown })
+    }
+
+    /// The directory an `.ibd` file lies in a database of, when it is one of a server.
+    pub fn root_of(ibd: &Path) -> Option<PathBuf> {
+        let parent = ibd.parent()?;
+        let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+        let root = std::fs::canonicalize(parent).ok()?.parent()?.to_owned();
+        root.join("ibdata1").exists().then_some(root)
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// How its files came to rest.
+    pub fn shutdown(&self) -> &Shutdown {
+        &self.shutdown
+    }
+
+    /// The LSN no page can be newer than, when it is known.
+    pub fn checkpoint(&self) -> Option<Lsn> {
+        match self.shutdown {
+            Shutdown::Clean { checkpoint } => Some(checkpoint),
+            Shutdown::Unknown(_) => None,
+        }
+    }
+
+    /// The system tablespace, where there is one.
+    pub fn system_tablespace(&self) -> Option<PathBuf> {
+        Some(self.root.join("ibdata1")).filter(|path| path.is_file())
+    }
+}
+
+fn judge(root: &Path) -> Result<Shutdown> {
+    if !root.is_dir() {
+        let error = std::io::Error::from(ErrorKind::NotADirectory);
+        return Err(Error::read("opening the data directory", error).in_file(root));
+    }
+    let logs = redo_logs(root)?;
+    let system = root.join("ibdata1");
+    for file in logs.iter().chain([&system]) {
+        refuse_locked(root, file)?;
+    }
+    refuse_unprepared_backup(root)?;
+    if !system.is_file() {
+        return Ok(Shutdown::Unknown(format!("there is no ibdata1 in {}", root.display())));
+    }
+    if logs.is_empty() {
+        return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));
+    }
+    judge_logs(root, &system, &logs)
+}
+
+/// `ib_logfile0`, or the files in use of MySQL 8.0.30's `#innodb_redo`.
+fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
+    let redo = root.join("#innodb_redo");
+    if !redo.is_dir() {
+        return Ok(vec![root.join("ib_logfile0")]
+            .into_iter()
+            .filter(|log| log.is_file())
+            .collect());
+    }
+    let entries = std::fs::read_dir(&redo)
+        .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
+        .map_err(|error| Error::read("listing the redo log", error).in_file(&redo))?;
+    let in_use = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.strip_prefix("#ib_redo").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    Ok(entries.into_iter().map(|entry| entry.path()).filter(in_use).collect())
+}
+
+/// A server keeps a write lock on every InnoDB file it has opened.
+fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
+    let opened = match File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::read("opening it", error).in_file(file)),
+    };
+    let wanted = Flock::from(FlockType::WriteLock);
+    let holder = fcntl_getlk(&opened, &wanted)
+        .map_err(|error| Error::read("asking for its lock", error.into()).in_file(file))?;
+    let Some(holder) = holder else { return Ok(()) };
+    let who = match holder.pid {
+        Some(pid) => format!("process {}", pid.as_raw_nonzero()),
+        None => "a process".to_owned(),
+    };
+    let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
+    Err(Error::refused(
+        format!("{who} holds the lock on {name}: a server is running on this directory"),
+        "shut it down, or read a backup or snapshot of the directory, or quiesce the tables with \
+         FLUSH TABLES ... FOR EXPORT and name their .ibd files \
+         (--force reads on and may give old, missing or torn rows)",
+    )
+    .in_file(root))
+}
+
+/// `xtrabackup --backup` and `mariadb-backup --backup` leave files that are not consistent before
+/// `--prepare`; their checkpoint file says which state they are in.
+fn refuse_unprepared_backup(root: &Path) -> Result<()> {
+    for name in ["xtrabackup_checkpoints", "mariadb_backup_checkpoints"] {
+        let path = root.join(name);
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let kind = text.lines().find_map(|line| line.strip_prefix("backup_type = "));
+        if matches!(kind, Some("full-backuped" | "incremental")) {
+            return Err(Error::refused(
+                format!("this is a backup that was not prepared ({name})"),
+                "run `xtrabackup --prepare` or `mariadb-backup --prepare` on it first \
+                 (--force reads on and may give old, missing or torn rows)",
+            )
+            .in_file(root));
+        }
+    }
+    Ok(())
+}
+
+fn judge_logs(root: &Path, system: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
+    let mut newest: Option<Lsn> = None;
+    for log in logs {
+        match redo_head(log)? {
+            RedoHead::Blocks { checkpoint } => newest = newest.max(checkpoint),
+            RedoHead::Circular(circular) => return judge_circular(root, log, &circular),
+        }
+    }
+    let head = read_at(system, 0, 64)?;
+    let shutdown = redo::shutdown_lsn(&head).map_err(|error| Error::from(error).in_file(system))?;
+    match newest {
+        Some(checkpoint) if checkpoint == shutdown => Ok(Shutdown::Clean { checkpoint }),
+        Some(checkpoint) => Err(not_clean(
+            root,
+            format!(
+                "its redo log's checkpoint is {checkpoint}, its last clean shutdown {shutdown}"
+            ),
+        )),
+        None => Err(not_clean(root, "its redo log holds no valid checkpoint".to_owned())),
+    }
+}
+
+fn judge_circular(root: &Path, log: &Path, circular: &Circular) -> Result<Shutdown> {
+    let mut tail = read_at(log, circular.checkpoint_offset(), redo::TAIL_BYTES)?;
+    if tail.len() < redo::TAIL_BYTES {
+        tail.extend(read_at(log, redo::CIRCULAR_START, redo::TAIL_BYTES - tail.len())?);
+    }
+    let checkpoint = circular.checkpoint;
+    if circular.is_empty_after_checkpoint(&tail) {
+        return Ok(Shutdown::Clean { checkpoint });
+    }
+    Err(not_clean(root, format!("its redo log has changes after its checkpoint, {checkpoint}")))
+}
+
+fn not_clean(root: &Path, evidence: String) -> Error {
+    Error::refused(
+        format!("the server was not shut down cleanly: {evidence}"),
+        "start the server on this directory (or a copy) and shut it down cleanly, or prepare the \
+         backup, then read again (--force reads on and may give old, missing or torn rows)",
+    )
+    .in_file(root)
+}
+
+fn redo_head(log: &Path) -> Result<RedoHead> {
+    let head = read_at(log, 0, redo::HEAD_BYTES)?;
+    let file_bytes = std::fs::metadata(log)
+        .map_err(|error| Error::read("asking for its size", error).in_file(log))?
+        .len();
+    RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))
+}
+
+/// Up to `len` bytes from `offset`; fewer where the file ends.
+fn read_at(path: &Path, offset: u64, len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|mut file| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.take(len as u64).read_to_end(&mut bytes)
+        })
+        .map_err(|error| Error::read("reading it", error).in_file(path))?;
+    Ok(bytes)
+}

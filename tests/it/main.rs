@@ -1,3 +1,3 @@
-//! The integration tests.
-#[test]
-fn placeholder() {}
+//! The integration tests: one binary.
+
+mod tidy;

@@ -1,2 +1,11 @@
 //! The `innoscan` command.
-fn main() {}
+
+mod args;
+mod sizes;
+
+use clap::Parser;
+
+fn main() {
+    let cli = args::Cli::parse();
+    println!("{cli:?}");
+}

@@ -1,0 +1,311 @@
+//! What can be typed. Short flags follow mydumper, long names are the ones both families know.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::sizes::ByteSize;
+
+/// Reads every row of InnoDB tables from their files, at disk speed.
+#[derive(Debug, Parser)]
+#[command(name = "innoscan", version, about, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Logical backup of tables: SQL, INTO OUTFILE text, CSV or NDJSON
+    Dump(Box<DumpArgs>),
+    /// Read a whole table without output: rows, checksum, read statistics
+    Scan(Box<ScanArgs>),
+    /// Print a table's CREATE TABLE as SHOW CREATE TABLE would
+    Schema(SchemaArgs),
+    /// Verify a tablespace: checksums, links, tree order, free lists
+    Check(CheckArgs),
+    /// Print one page with its fields named
+    Inspect(InspectArgs),
+}
+
+/// Which tables, and where their definition comes from.
+#[derive(Clone, Debug, Args)]
+pub struct SourceArgs {
+    /// The data directory that `db.table` sources lie in
+    #[arg(long, value_name = "DIR")]
+    pub datadir: Option<PathBuf>,
+
+    /// Take the table's definition from this file's CREATE TABLE instead of SDI or .frm
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+
+    /// Read the files of a running server or one that was not shut down cleanly: rows may be old,
+    /// missing or torn
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// How to read.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub struct ReadArgs {
+    /// Read-ahead: none reads page by page as a server does, logical reads a sorted window of leaves
+    #[arg(long, value_enum, default_value_t = ReadAheadArg::Logical, value_name = "POLICY")]
+    pub read_ahead: ReadAheadArg,
+
+    /// Window of logical read-ahead
+    #[arg(long, default_value = "512M", value_name = "SIZE")]
+    pub lra_size: ByteSize,
+
+    /// Memory for pages, all told
+    #[arg(long, default_value = "768M", value_name = "SIZE")]
+    pub memory: ByteSize,
+
+    /// Threads that decode [default: one a core]
+    #[arg(short = 't', long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// Whether to read around the page cache; optional falls back where the file system cannot
+    #[arg(long, value_enum, default_value_t = DirectArg::Optional, value_name = "MODE")]
+    pub direct: DirectArg,
+
+    /// How to ask the kernel [default: uring where permitted, else pread]
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    pub io_engine: Option<EngineArg>,
+
+    /// What a damaged page does: fail ends the table, skip counts it, reports the keys lost and
+    /// ends with exit code 3
+    #[arg(long, value_enum, default_value_t = OnCorruptArg::Fail, value_name = "WHAT")]
+    pub on_corrupt: OnCorruptArg,
+
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReadAheadArg {
+    None,
+    Logical,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DirectArg {
+    Required,
+    Optional,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineArg {
+    Uring,
+    Pread,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnCorruptArg {
+    Fail,
+    Skip,
+}
+
+/// `innoscan scan`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan scan /var/lib/mysql/shop/orders.ibd --checksum\n  innoscan \
+                  scan shop.orders --datadir /backup/mysql --json"
+)]
+pub struct ScanArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
+
+    /// Also compute what CHECKSUM TABLE of the server that wrote the file would give
+    #[arg(long)]
+    pub checksum: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// `innoscan schema`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan schema /var/lib/mysql/shop/orders.ibd\n  innoscan schema \
+                  shop.orders --datadir /backup/mysql"
+)]
+pub struct SchemaArgs {
+    /// An .ibd or .frm file, or db.table with --datadir
+    pub source: String,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+}
+
+/// `innoscan check`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan check /var/lib/mysql/shop/orders.ibd\n  innoscan check \
+                  shop.orders --datadir /backup/mysql --json"
+)]
+pub struct CheckArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+}
+
+/// `innoscan inspect`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan inspect orders.ibd 0\n  innoscan inspect orders.ibd 4"
+)]
+pub struct InspectArgs {
+    /// A tablespace file
+    pub file: PathBuf,
+
+    /// The page's number
+    pub page: u32,
+}
+
+/// `innoscan dump`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan dump /var/lib/mysql/shop/orders.ibd > orders.sql\n  \
+                  innoscan dump /backup/mysql -B shop,crm -o OUT --format sql -c zstd -F 256M"
+)]
+pub struct DumpArgs {
+    /// .ibd files, db.table names with --datadir, or one data or backup directory
+    #[arg(required = true)]
+    pub sources: Vec<String>,
+
+    /// Databases of a directory, separated by commas
+    #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
+    pub databases: Vec<String>,
+
+    /// Tables of a directory as db.table, separated by commas
+    #[arg(short = 'T', long, value_delimiter = ',', value_name = "DB.TABLE")]
+    pub tables_list: Vec<String>,
+
+    /// Tables to leave out, as db.table
+    #[arg(long, value_name = "DB.TABLE")]
+    pub ignore_table: Vec<String>,
+
+    /// Where to write: a directory, or - for stdout
+    #[arg(short, long, default_value = "-", value_name = "DIR")]
+    pub outputdir: String,
+
+    /// What to write
+    #[arg(long, value_enum, default_value_t = FormatArg::Sql, value_name = "FORMAT")]
+    pub format: FormatArg,
+
+    /// Compress the output
+    #[arg(short, long, value_enum, num_args = 0..=1, default_missing_value = "zstd",
+          require_equals = false, default_value_t = CompressArg::None, value_name = "HOW")]
+    pub compress: CompressArg,
+
+    /// Begin a new file when one has this much (before compression)
+    #[arg(short = 'F', long, value_name = "SIZE")]
+    pub chunk_filesize: Option<ByteSize>,
+
+    /// Only definitions
+    #[arg(short = 'd', long)]
+    pub no_data: bool,
+
+    /// Only rows
+    #[arg(short = 'm', long)]
+    pub no_schemas: bool,
+
+    /// Also columns that SELECT * leaves out (sql always has them)
+    #[arg(long)]
+    pub include_invisible: bool,
+
+    #[command(flatten)]
+    pub sql: SqlArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// The shape of `--format sql`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "--format sql")]
+pub struct SqlArgs {
+    /// Bytes of an INSERT statement
+    #[arg(short, long, default_value = "1000000", value_name = "SIZE")]
+    pub statement_size: ByteSize,
+
+    /// INSERT IGNORE
+    #[arg(short = 'N', long, conflicts_with = "replace")]
+    pub insert_ignore: bool,
+
+    /// REPLACE instead of INSERT
+    #[arg(long)]
+    pub replace: bool,
+
+    /// DROP TABLE IF EXISTS before each CREATE TABLE
+    #[arg(long)]
+    pub add_drop_table: bool,
+}
+
+/// The shape of `--format text`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "--format text (escapes such as \\t and 0x09 are understood)")]
+pub struct TextArgs {
+    /// Between fields
+    #[arg(long, default_value = "\\t", value_name = "S")]
+    pub fields_terminated_by: String,
+
+    /// Around every field
+    #[arg(long, value_name = "C", conflicts_with = "fields_optionally_enclosed_by")]
+    pub fields_enclosed_by: Option<String>,
+
+    /// Around string fields
+    #[arg(long, value_name = "C")]
+    pub fields_optionally_enclosed_by: Option<String>,
+
+    /// Before what must be escaped
+    #[arg(long, default_value = "\\\\", value_name = "C")]
+    pub fields_escaped_by: String,
+
+    /// Before a line
+    #[arg(long, default_value = "", value_name = "S")]
+    pub lines_starting_by: String,
+
+    /// After a line
+    #[arg(long, default_value = "\\n", value_name = "S")]
+    pub lines_terminated_by: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatArg {
+    Sql,
+    Text,
+    Csv,
+    Ndjson,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompressArg {
+    None,
+    Zstd,
+    Gzip,
+}

@@ -1,4 +1,4 @@
-//! Checked reads of InnoDB's big-endian numbers. No other file of this crate slices raw bytes by
+//! Checked reads of numbers: InnoDB's big-endian ones, the server's little-endian ones. No other file of this crate slices raw bytes by
 //! hand: a lying length ends here as an [`Error`], not as a panic.
 
 use crate::{Error, Result};
@@ -52,4 +52,19 @@ pub fn u48_at(bytes: &[u8], at: usize) -> Result<u64> {
 /// Eight bytes, big-endian (`mach_read_from_8`).
 pub fn u64_at(bytes: &[u8], at: usize) -> Result<u64> {
     array(bytes, at).map(u64::from_be_bytes)
+}
+
+/// Two bytes, little-endian: the server's own files and records (`uint2korr`).
+pub fn u16_le_at(bytes: &[u8], at: usize) -> Result<u16> {
+    array(bytes, at).map(u16::from_le_bytes)
+}
+
+/// Three bytes, little-endian (`uint3korr`).
+pub fn u24_le_at(bytes: &[u8], at: usize) -> Result<u32> {
+    array::<3>(bytes, at).map(|[a, b, c]| u32::from_le_bytes([a, b, c, 0]))
+}
+
+/// Four bytes, little-endian (`uint4korr`).
+pub fn u32_le_at(bytes: &[u8], at: usize) -> Result<u32> {
+    array(bytes, at).map(u32::from_le_bytes)
 }

@@ -1,19 +1,22 @@
-//! The redo log's head: up to which LSN the data files hold every change, and whether changes
-//! after it are still in the log alone.
+//! The redo log's head and what follows its checkpoint: whether the data files hold every change,
+//! or some are still in the log alone.
 //!
-//! Two shapes. MySQL and MariaDB before 10.8 write 512-byte blocks, with two checkpoint blocks in
-//! the first file (from MySQL 8.0.30 in any file of `#innodb_redo`); the system tablespace's first
-//! page repeats the LSN of a clean shutdown (`log0recv.cc, recv_recovery_from_checkpoint_start`).
-//! MariaDB 10.8 and later write one circular file of bare mini-transactions, and a clean log is one
-//! with nothing after its checkpoint (`log0log.h, log_t`; `log0recv.cc, recv_scan_log`).
+//! Two shapes. MySQL and MariaDB before 10.8 write 512-byte blocks; two checkpoint blocks stand in
+//! the first file of the group, or from MySQL 8.0.30 in the files of `#innodb_redo`
+//! (`log0log.h, log0constants.h`). MariaDB 10.8 and later write one circular file of bare
+//! mini-transactions (`log0log.h, log_t`). In both, a log with nothing after its checkpoint is that
+//! of a server that was shut down cleanly; the LSN in the system tablespace's first page is not
+//! enough, for a server killed before its first checkpoint leaves it as the last shutdown wrote it.
 
-use crate::bytes::{slice, u8_at, u32_at, u64_at};
+use crate::bytes::{slice, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Lsn, Result};
 
 /// `log_t::FORMAT_10_8`: the four bytes `Phys`.
 const FORMAT_10_8: u32 = 0x5068_7973;
 /// The same, with the top bit for an encrypted log.
 const FORMAT_ENC_10_8: u32 = FORMAT_10_8 | 0x8000_0000;
+/// MySQL 8.0.30+: checkpoints hold no offset, each file says where it starts.
+const FORMAT_8_0_30: u32 = 6;
 /// `log_t::START_OFFSET`: where mini-transactions begin in a 10.8 log.
 pub const CIRCULAR_START: u64 = 12288;
 /// Bytes of a log's first file that [`RedoHead::parse`] wants to see.
@@ -21,17 +24,30 @@ pub const HEAD_BYTES: usize = 12288;
 /// More bytes than a mini-transaction takes; what [`Circular::is_empty_after_checkpoint`] wants to
 /// see.
 pub const TAIL_BYTES: usize = 8 << 20;
+/// `OS_FILE_LOG_BLOCK_SIZE`.
+pub const BLOCK_BYTES: u64 = 512;
+/// `LOG_FILE_HDR_SIZE`: where blocks begin in each file.
+pub const BLOCKS_START: u64 = 4 * BLOCK_BYTES;
 
 /// What the head of a redo log file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedoHead {
-    /// 512-byte blocks; the newest checkpoint, when this file holds one.
-    Blocks {
-        /// The checkpoint.
-        checkpoint: Option<Lsn>,
-    },
+    /// 512-byte blocks.
+    Blocks(Blocks),
     /// MariaDB 10.8+.
     Circular(Circular),
+}
+
+/// A file of a log of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// The newest checkpoint this file holds, if any.
+    pub checkpoint: Option<Lsn>,
+    /// Where the checkpoint's LSN is in the group of files laid end to end; `None` from MySQL
+    /// 8.0.30, where [`Blocks::start`] tells.
+    pub group_offset: Option<u64>,
+    /// The LSN of the file's first block (MySQL 8.0.30+).
+    pub start: Lsn,
 }
 
 /// A MariaDB 10.8+ log.
@@ -50,31 +66,65 @@ impl RedoHead {
             FORMAT_10_8 => Circular::parse(head, file_bytes).map(RedoHead::Circular),
             FORMAT_ENC_10_8 => Err(Error::unsupported(
                 "an encrypted redo log",
-                "shut the server down cleanly and pass --force, or restore from a logical dump",
+                "shut the server down cleanly and pass --force",
             )),
-            _ => Ok(RedoHead::Blocks { checkpoint: block_checkpoint(head)? }),
+            _ => Blocks::parse(head).map(RedoHead::Blocks),
         }
     }
 }
 
-/// The newer of the two checkpoints at offsets 512 and 1536; a block never written is all zeros.
-fn block_checkpoint(head: &[u8]) -> Result<Option<Lsn>> {
-    let mut newest = None;
-    for at in [512, 1536] {
-        let block = slice(head, at, 512)?;
-        let lsn = u64_at(block, 8)?;
-        let sealed = u32_at(block, 508)? == crc32c::crc32c(slice(block, 0, 508)?);
-        if lsn != 0 && (sealed || is_old_format(head)?) {
-            newest = newest.max(Some(Lsn(lsn)));
+impl Blocks {
+    fn parse(head: &[u8]) -> Result<Blocks> {
+        let format = u32_at(head, 0)?;
+        let mut newest =
+            Blocks { checkpoint: None, group_offset: None, start: Lsn(u64_at(head, 8)?) };
+        for at in [BLOCK_BYTES as usize, 3 * BLOCK_BYTES as usize] {
+            let block = slice(head, at, BLOCK_BYTES as usize)?;
+            let lsn = Lsn(u64_at(block, 8)?);
+            // Format 0 (before MySQL 5.7.9, MariaDB 10.2.2) seals its checkpoints otherwise.
+            let sealed =
+                format == 0 || u32_at(block, 508)? == crc32c::crc32c(slice(block, 0, 508)?);
+            if lsn.0 == 0 || !sealed || newest.checkpoint >= Some(lsn) {
+                continue;
+            }
+            newest.checkpoint = Some(lsn);
+            newest.group_offset = match format {
+                0 => Some(u64::from(u32_at(block, 16)?) | u64::from(u32_at(block, 304)?) << 32),
+                FORMAT_8_0_30.. if format < 0x100 => None,
+                _ => Some(u64_at(block, 16)?),
+            };
         }
+        Ok(newest)
     }
-    Ok(newest)
 }
 
-/// Before MySQL 5.7.9 and MariaDB 10.2.2 the header had no format number and the checkpoint blocks
-/// other checksums (`log0log.h, LOG_HEADER_FORMAT`).
-fn is_old_format(head: &[u8]) -> Result<bool> {
-    Ok(u32_at(head, 0)? == 0)
+/// Whether a log of blocks holds nothing to apply. `blocks` are those from the one that holds the
+/// checkpoint's LSN on; two suffice.
+pub fn is_empty_after_checkpoint(checkpoint: Lsn, blocks: &[u8]) -> Result<bool> {
+    let first_block_lsn = checkpoint.0 / BLOCK_BYTES * BLOCK_BYTES;
+    let mut after = Vec::new();
+    let mut from = (checkpoint.0 - first_block_lsn) as usize;
+    for (lsn, block) in (first_block_lsn..).step_by(512).zip(blocks.chunks_exact(512)) {
+        let number = ((lsn / BLOCK_BYTES) & 0x3fff_ffff) as u32 + 1;
+        if u32_at(block, 0)? & 0x7fff_ffff != number {
+            break; // of an earlier lap, or never written
+        }
+        let data_len = usize::from(u16_at(block, 4)? & 0x7fff);
+        let data_end = data_len.min(508);
+        after.extend(slice(block, from.min(data_end), data_end.saturating_sub(from))?);
+        if data_len < 512 {
+            break;
+        }
+        from = 12;
+    }
+    let lsn = checkpoint.0.to_be_bytes();
+    // MLOG_CHECKPOINT (MySQL 5.7, MariaDB 10.2-10.4) and FILE_CHECKPOINT (MariaDB 10.5-10.7).
+    let repeats = [[&[0x38][..], &lsn].concat(), [&[0xfa, 0, 0][..], &lsn, &[0]].concat()];
+    let mut rest = &after[..];
+    while let Some(shorter) = repeats.iter().find_map(|record| rest.strip_prefix(&record[..])) {
+        rest = shorter;
+    }
+    Ok(rest.is_empty())
 }
 
 impl Circular {
@@ -159,10 +209,4 @@ fn varint(bytes: &[u8], at: usize) -> Option<usize> {
         0xc0..0xe0 => 0x4080 + ((first & 0x1f) << 16 | byte(1)? << 8 | byte(2)?),
         _ => return None,
     })
-}
-
-/// The LSN a clean shutdown wrote into page 0 of the system tablespace
-/// (`FIL_PAGE_FILE_FLUSH_LSN`); 0 where the server no longer writes it (MariaDB 10.8+).
-pub fn shutdown_lsn(system_page_0: &[u8]) -> Result<Lsn> {
-    u64_at(system_page_0, 26).map(Lsn)
 }

@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use innoscan_format::Lsn;
-use innoscan_format::redo::{self, Circular, RedoHead};
+use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::{Error, Result};
@@ -103,17 +103,16 @@ fn judge(root: &Path) -> Result<Shutdown> {
     if logs.is_empty() {
         return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));
     }
-    judge_logs(root, &system, &logs)
+    judge_logs(root, &logs)
 }
 
-/// `ib_logfile0`, or the files in use of MySQL 8.0.30's `#innodb_redo`.
+/// The files of the group (`ib_logfile0`, ...) in their order, or those in use of MySQL 8.0.30's
+/// `#innodb_redo`.
 fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
     let redo = root.join("#innodb_redo");
     if !redo.is_dir() {
-        return Ok(vec![root.join("ib_logfile0")]
-            .into_iter()
-            .filter(|log| log.is_file())
-            .collect());
+        let group = (0..100).map(|n| root.join(format!("ib_logfile{n}")));
+        return Ok(group.take_while(|log| log.is_file()).collect());
     }
     let entries = std::fs::read_dir(&redo)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
@@ -169,26 +168,56 @@ fn refuse_unprepared_backup(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn judge_logs(root: &Path, system: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
-    let mut newest: Option<Lsn> = None;
+fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
+    let mut files = Vec::with_capacity(logs.len());
     for log in logs {
-        match redo_head(log)? {
-            RedoHead::Blocks { checkpoint } => newest = newest.max(checkpoint),
+        let file_bytes = std::fs::metadata(log)
+            .map_err(|error| Error::read("asking for its size", error).in_file(log))?
+            .len();
+        let head = read_at(log, 0, redo::HEAD_BYTES)?;
+        match RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))? {
+            RedoHead::Blocks(blocks) => files.push((log, file_bytes, blocks)),
             RedoHead::Circular(circular) => return judge_circular(root, log, &circular),
         }
     }
-    let head = read_at(system, 0, 64)?;
-    let shutdown = redo::shutdown_lsn(&head).map_err(|error| Error::from(error).in_file(system))?;
-    match newest {
-        Some(checkpoint) if checkpoint == shutdown => Ok(Shutdown::Clean { checkpoint }),
-        Some(checkpoint) => Err(not_clean(
-            root,
-            format!(
-                "its redo log's checkpoint is {checkpoint}, its last clean shutdown {shutdown}"
-            ),
-        )),
-        None => Err(not_clean(root, "its redo log holds no valid checkpoint".to_owned())),
+    let newest = files.iter().map(|(_, _, blocks)| blocks).max_by_key(|blocks| blocks.checkpoint);
+    let Some((checkpoint, group_offset)) =
+        newest.and_then(|blocks| Some((blocks.checkpoint?, blocks.group_offset)))
+    else {
+        return Err(not_clean(root, "its redo log holds no valid checkpoint".to_owned()));
+    };
+    let block_lsn = checkpoint.0 / redo::BLOCK_BYTES * redo::BLOCK_BYTES;
+    let mut blocks = Vec::new();
+    for nth in 0..2 {
+        let place = match group_offset {
+            Some(offset) => in_group(&files, offset / redo::BLOCK_BYTES + nth),
+            None => in_files(&files, block_lsn + nth * redo::BLOCK_BYTES),
+        };
+        let Some((log, offset)) = place else { break };
+        blocks.extend(read_at(log, offset, redo::BLOCK_BYTES as usize)?);
     }
+    let empty = redo::is_empty_after_checkpoint(checkpoint, &blocks).map_err(Error::from)?;
+    if empty { Ok(Shutdown::Clean { checkpoint }) } else { Err(changes_after(root, checkpoint)) }
+}
+
+type LogFile<'a> = (&'a PathBuf, u64, Blocks);
+
+/// Where the block is that comes `block` blocks after the group's start, files laid end to end;
+/// a block that would fall in a file's header is the first one after it.
+fn in_group<'a>(files: &[LogFile<'a>], block: u64) -> Option<(&'a Path, u64)> {
+    let (_, file_bytes, _) = files.first()?;
+    let offset = block.checked_mul(redo::BLOCK_BYTES)?;
+    let nth = offset.checked_div(*file_bytes)? as usize % files.len();
+    let (log, _, _) = files.get(nth)?;
+    Some((log, (offset % file_bytes).max(redo::BLOCKS_START)))
+}
+
+/// Where the block of this LSN is, by the files' own start LSNs.
+fn in_files<'a>(files: &[LogFile<'a>], lsn: u64) -> Option<(&'a Path, u64)> {
+    files.iter().find_map(|(log, file_bytes, blocks)| {
+        let offset = lsn.checked_sub(blocks.start.0)? + redo::BLOCKS_START;
+        (offset < *file_bytes).then_some((log.as_path(), offset))
+    })
 }
 
 fn judge_circular(root: &Path, log: &Path, circular: &Circular) -> Result<Shutdown> {
@@ -200,7 +229,11 @@ fn judge_circular(root: &Path, log: &Path, circular: &Circular) -> Result<Shutdo
     if circular.is_empty_after_checkpoint(&tail) {
         return Ok(Shutdown::Clean { checkpoint });
     }
-    Err(not_clean(root, format!("its redo log has changes after its checkpoint, {checkpoint}")))
+    Err(changes_after(root, checkpoint))
+}
+
+fn changes_after(root: &Path, checkpoint: Lsn) -> Error {
+    not_clean(root, format!("its redo log has changes after its checkpoint, {checkpoint}"))
 }
 
 fn not_clean(root: &Path, evidence: String) -> Error {
@@ -210,14 +243,6 @@ fn not_clean(root: &Path, evidence: String) -> Error {
          backup, then read again (--force reads on and may give old, missing or torn rows)",
     )
     .in_file(root)
-}
-
-fn redo_head(log: &Path) -> Result<RedoHead> {
-    let head = read_at(log, 0, redo::HEAD_BYTES)?;
-    let file_bytes = std::fs::metadata(log)
-        .map_err(|error| Error::read("asking for its size", error).in_file(log))?
-        .len();
-    RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))
 }
 
 /// Up to `len` bytes from `offset`; fewer where the file ends.

@@ -2,5 +2,6 @@
 
 pub mod datadir;
 mod error;
+pub mod sink;
 
 pub use error::{Error, Result};

@@ -1,0 +1,180 @@
+//! An engine for tests: what a kernel may do but seldom does, chosen by a seed.
+//!
+//! It reads at once and tells later: completions come in any order, one at a time or many
+//! together; attempts come up short or are interrupted; reads fail. The same seed and the same
+//! reads give the same story. It works on any [`File`](crate::File), in memory or not.
+
+use std::io::IoSliceMut;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use rustix::io::Errno;
+
+use super::{Engine, Wait, Wake};
+use crate::flight::{Flight, Next};
+use crate::{Completion, Read, Result};
+
+/// How unkind the engine is; each share is in 256ths.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What everything is drawn from.
+    pub seed: u64,
+    /// The most reads in flight.
+    pub depth: usize,
+    /// Attempts that bring only part of what was asked for.
+    pub short: u8,
+    /// Attempts that bring nothing, for now.
+    pub interrupted: u8,
+    /// Reads that fail with `EIO` this time; another try may succeed.
+    pub failing: u8,
+    /// Byte ranges of the file that always fail with `EIO`.
+    pub bad: Vec<std::ops::Range<u64>>,
+}
+
+impl Script {
+    /// Reorders completions and does nothing worse.
+    pub fn reordering(seed: u64) -> Script {
+        Script { seed, depth: 8, short: 0, interrupted: 0, failing: 0, bad: Vec::new() }
+    }
+}
+
+/// The engine that follows a [`Script`].
+pub struct Memory {
+    script: Script,
+    random: u64,
+    in_flight: Vec<Flight>,
+    woken: Arc<Woken>,
+    log: Arc<Mutex<Vec<(u64, usize)>>>,
+}
+
+#[derive(Default)]
+struct Woken {
+    is_woken: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Wake for Woken {
+    fn wake(&self) {
+        *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
+    }
+}
+
+impl Memory {
+    /// An engine that follows `script`.
+    pub fn new(script: Script) -> Memory {
+        let random = script.seed;
+        Memory { script, random, in_flight: Vec::new(), woken: Arc::default(), log: Arc::default() }
+    }
+
+    /// The reads pushed so far, as (offset, bytes), for tests of which reads were issued.
+    pub fn log(&self) -> Arc<Mutex<Vec<(u64, usize)>>> {
+        Arc::clone(&self.log)
+    }
+
+    /// `splitmix64`.
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn happens(&mut self, share: u8) -> bool {
+        self.draw() & 0xff < u64::from(share)
+    }
+
+    fn finish(&mut self, mut flight: Flight) -> Completion {
+        let is_failing = self.happens(self.script.failing);
+        loop {
+            let answer = if is_failing { Err(Errno::IO) } else { self.attempt(&mut flight) };
+            if let Next::Over(error) = flight.advance(answer) {
+                return flight.complete(error);
+            }
+        }
+    }
+
+    fn attempt(&mut self, flight: &mut Flight) -> std::result::Result<usize, Errno> {
+        if self.happens(self.script.interrupted) {
+            return Err(if self.draw() & 1 == 0 { Errno::INTR } else { Errno::AGAIN });
+        }
+        let offset = flight.offset();
+        let end = flight.read().offset + flight.read().len_bytes() as u64;
+        let mut most_bytes = end - offset;
+        if self.happens(self.script.short) {
+            most_bytes = 1 + self.draw() % most_bytes;
+        }
+        for bad in &self.script.bad {
+            if bad.start < offset + most_bytes && offset < bad.end {
+                most_bytes = bad.start.saturating_sub(offset);
+            }
+        }
+        if most_bytes == 0 {
+            return Err(Errno::IO);
+        }
+        let file = Arc::clone(&flight.read().file);
+        let mut parts = Vec::new();
+        flight.rest(&mut parts);
+        let mut left = usize::try_from(most_bytes).unwrap_or(usize::MAX);
+        let mut some: Vec<IoSliceMut<'_>> = Vec::with_capacity(parts.len());
+        for part in &mut parts {
+            let len = part.len().min(left);
+            left -= len;
+            some.push(IoSliceMut::new(&mut part[..len]));
+        }
+        file.attempt(&mut some, offset)
+    }
+}
+
+impl Engine for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn depth(&self) -> usize {
+        self.script.depth
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    fn push(&mut self, read: Read) {
+        assert!(self.in_flight.len() < self.script.depth, "no more reads than the depth");
+        let entry = (read.offset, read.len_bytes());
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+        self.in_flight.push(Flight::new(read));
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
+        if self.in_flight.is_empty() {
+            if wait == Wait::UntilSomething {
+                let is_woken = self.woken.is_woken.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut is_woken = self
+                    .woken
+                    .changed
+                    .wait_while(is_woken, |is_woken| !*is_woken)
+                    .unwrap_or_else(PoisonError::into_inner);
+                *is_woken = false;
+            }
+            return Ok(());
+        }
+        let fewest = u64::from(wait == Wait::UntilSomething);
+        let over = fewest + self.draw() % (self.in_flight.len() as u64 + 1 - fewest);
+        for _ in 0..over {
+            let index = (self.draw() % self.in_flight.len() as u64) as usize;
+            let flight = self.in_flight.swap_remove(index);
+            let completion = self.finish(flight);
+            done.push(completion);
+        }
+        Ok(())
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        Arc::clone(&self.woken) as Arc<dyn Wake>
+    }
+}

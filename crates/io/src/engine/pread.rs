@@ -1,0 +1,132 @@
+//! Reads by a pool of threads, each calling `preadv` and waiting for it.
+
+use std::io::IoSliceMut;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::{Engine, Wait, Wake};
+use crate::flight::{Flight, Next};
+use crate::{Completion, Error, Read, Result};
+
+const NAME: &str = "pread";
+
+/// A pool of threads; as many reads are in flight as it has threads.
+pub struct Pread {
+    threads: Vec<JoinHandle<()>>,
+    reads: Option<Sender<Flight>>,
+    events: Receiver<Event>,
+    waker: Arc<Waker>,
+    in_flight: usize,
+}
+
+enum Event {
+    Over(Completion),
+    Wake,
+}
+
+struct Waker(Sender<Event>);
+
+impl Wake for Waker {
+    fn wake(&self) {
+        // The engine is gone: nobody is left to wake.
+        let _ = self.0.send(Event::Wake);
+    }
+}
+
+impl Pread {
+    /// Starts `depth` threads.
+    pub fn new(depth: usize) -> Result<Pread> {
+        let (reads, to_read) = unbounded::<Flight>();
+        let (over, events) = unbounded::<Event>();
+        let start = |number: usize| {
+            let (to_read, over) = (to_read.clone(), over.clone());
+            std::thread::Builder::new()
+                .name(format!("pread-{number}"))
+                .spawn(move || serve(&to_read, &over))
+                .map_err(|source| Error::Engine { engine: NAME, source })
+        };
+        let threads = (0..depth.max(1)).map(start).collect::<Result<Vec<_>>>()?;
+        let waker = Arc::new(Waker(over));
+        Ok(Pread { threads, reads: Some(reads), events, waker, in_flight: 0 })
+    }
+
+    fn take(&mut self, event: Event, done: &mut Vec<Completion>) {
+        if let Event::Over(completion) = event {
+            self.in_flight -= 1;
+            done.push(completion);
+        }
+    }
+}
+
+fn serve(to_read: &Receiver<Flight>, over: &Sender<Event>) {
+    while let Ok(mut flight) = to_read.recv() {
+        let error = loop {
+            let file = Arc::clone(&flight.read().file);
+            let offset = flight.offset();
+            let mut parts: Vec<IoSliceMut<'_>> = Vec::with_capacity(flight.read().frames.len());
+            flight.rest(&mut parts);
+            let answer = file.attempt(&mut parts, offset);
+            if let Next::Over(error) = flight.advance(answer) {
+                break error;
+            }
+        };
+        if over.send(Event::Over(flight.complete(error))).is_err() {
+            return;
+        }
+    }
+}
+
+impl Engine for Pread {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn depth(&self) -> usize {
+        self.threads.len()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    fn push(&mut self, read: Read) {
+        assert!(self.in_flight < self.depth(), "no more reads than the depth");
+        self.in_flight += 1;
+        if let Some(reads) = &self.reads {
+            let sent = reads.send(Flight::new(read));
+            assert!(sent.is_ok(), "the threads live as long as the engine");
+        }
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
+        if wait == Wait::UntilSomething {
+            // The engine holds a sender itself, so this cannot end in an error.
+            if let Ok(event) = self.events.recv() {
+                self.take(event, done);
+            }
+        }
+        while let Ok(event) = self.events.try_recv() {
+            self.take(event, done);
+        }
+        Ok(())
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        Arc::clone(&self.waker) as Arc<dyn Wake>
+    }
+}
+
+impl Drop for Pread {
+    fn drop(&mut self) {
+        self.reads = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

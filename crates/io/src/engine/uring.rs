@@ -1,0 +1,234 @@
+//! Reads by `io_uring`: one submission starts many, nothing waits but [`Engine::poll`].
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use io_uring::{IoUring, opcode, squeue, types};
+use rustix::event::EventfdFlags;
+use rustix::io::Errno;
+
+use super::{Engine, Wait, Wake};
+use crate::flight::{Flight, Next, RawPart};
+use crate::{Completion, Error, Read, Result};
+
+const NAME: &str = "io_uring";
+
+/// The completion that is no read: the poll of the wake-up descriptor.
+const WAKE: u64 = u64::MAX;
+
+/// An `io_uring` and the reads in it.
+pub struct Uring {
+    ring: IoUring,
+    slots: Vec<Option<Slot>>,
+    free_slots: Vec<u32>,
+    /// Slots whose entry is still to be put in the submission queue.
+    unqueued: Vec<u32>,
+    wakeup: Arc<Wakeup>,
+    is_wakeup_armed: bool,
+}
+
+struct Slot {
+    flight: Flight,
+    /// What the kernel reads of where to write; it stays in place until the completion.
+    parts: Vec<RawPart>,
+}
+
+// SAFETY: the pointers in `parts` lead into frames the same slot owns, which may move between
+// threads; the kernel does not care which thread submits.
+unsafe impl Send for Slot {}
+
+struct Wakeup(OwnedFd);
+
+impl Wake for Wakeup {
+    fn wake(&self) {
+        // It can only fail when the counter is full, and then the wake is under way anyhow.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+}
+
+fn engine_error(source: impl Into<std::io::Error>) -> Error {
+    Error::Engine { engine: NAME, source: source.into() }
+}
+
+impl Uring {
+    /// A ring for `depth` reads; an error where the kernel does not permit one.
+    pub fn new(depth: usize) -> Result<Uring> {
+        let depth = depth.clamp(1, 16 * 1024);
+        // One entry more for the wake-up.
+        let entries = u32::try_from(depth + 1).map_err(|_| engine_error(Errno::INVAL))?;
+        let ring = IoUring::builder()
+            .setup_clamp()
+            .setup_coop_taskrun()
+            .build(entries)
+            .or_else(|_| IoUring::new(entries))
+            .map_err(engine_error)?;
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let wakeup = rustix::event::eventfd(0, flags).map_err(engine_error)?;
+        let free_slots = (0..entries - 1).rev().collect();
+        Ok(Uring {
+            ring,
+            slots: (0..depth).map(|_| None).collect(),
+            free_slots,
+            unqueued: Vec::with_capacity(depth),
+            wakeup: Arc::new(Wakeup(wakeup)),
+            is_wakeup_armed: false,
+        })
+    }
+
+    fn enqueue(&mut self, entry: &squeue::Entry) -> Result<()> {
+        loop {
+            // SAFETY: the entry's memory is the slot's frames and parts, which stay where they
+            // are until its completion is taken in; `Drop` waits for those still out.
+            if unsafe { self.ring.submission().push(entry) }.is_ok() {
+                return Ok(());
+            }
+            self.enter(0)?;
+        }
+    }
+
+    fn enqueue_slot(&mut self, index: u32) -> Result<()> {
+        let Some(slot) = self.slots[index as usize].as_mut() else { return Ok(()) };
+        slot.parts.clear();
+        slot.flight.rest_raw(&mut slot.parts);
+        let read = slot.flight.read();
+        let Some(descriptor) = read.file.descriptor() else {
+            return Err(engine_error(Errno::BADF));
+        };
+        let descriptor = types::Fd(descriptor.as_raw_fd());
+        let offset = slot.flight.offset();
+        let entry = match &slot.parts[..] {
+            [part] if u32::try_from(part.len).is_ok() => {
+                opcode::Read::new(descriptor, part.start, part.len as u32).offset(offset).build()
+            }
+            parts => opcode::Readv::new(descriptor, parts.as_ptr().cast(), parts.len() as u32)
+                .offset(offset)
+                .build(),
+        };
+        self.enqueue(&entry.user_data(u64::from(index)))
+    }
+
+    fn enqueue_all(&mut self) -> Result<()> {
+        while let Some(index) = self.unqueued.pop() {
+            if let Err(error) = self.enqueue_slot(index) {
+                self.unqueued.push(index);
+                return Err(error);
+            }
+        }
+        if !self.is_wakeup_armed {
+            let descriptor = types::Fd(self.wakeup.0.as_raw_fd());
+            // POLLIN
+            let entry = opcode::PollAdd::new(descriptor, 1).build().user_data(WAKE);
+            self.enqueue(&entry)?;
+            self.is_wakeup_armed = true;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, wait_for: usize) -> Result<()> {
+        match self.ring.submit_and_wait(wait_for) {
+            Ok(_) => Ok(()),
+            Err(error) => match Errno::from_io_error(&error) {
+                // Interrupted, or the completions must be taken in first: the caller loops.
+                Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
+                _ => Err(engine_error(error)),
+            },
+        }
+    }
+
+    /// Takes in the completions that are there; whether there were any.
+    fn reap(&mut self, done: &mut Vec<Completion>) -> bool {
+        let mut any = false;
+        let Uring { ring, slots, free_slots, unqueued, wakeup, is_wakeup_armed } = self;
+        for entry in ring.completion() {
+            any = true;
+            if entry.user_data() == WAKE {
+                *is_wakeup_armed = false;
+                let _ = rustix::io::read(&wakeup.0, &mut [0u8; 8]);
+                continue;
+            }
+            let index = entry.user_data() as u32;
+            let Some(slot) = slots[index as usize].as_mut() else { continue };
+            let answer = usize::try_from(entry.result())
+                .map_err(|_| Errno::from_raw_os_error(-entry.result()));
+            match slot.flight.advance(answer) {
+                Next::Again => unqueued.push(index),
+                Next::Over(error) => {
+                    free_slots.push(index);
+                    if let Some(slot) = slots[index as usize].take() {
+                        done.push(slot.flight.complete(error));
+                    }
+                }
+            }
+        }
+        any
+    }
+}
+
+impl Engine for Uring {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.slots.len() - self.free_slots.len()
+    }
+
+    fn push(&mut self, read: Read) {
+        let index = self.free_slots.pop();
+        assert!(index.is_some(), "no more reads than the depth");
+        let index = index.unwrap_or_default();
+        let parts = Vec::with_capacity(read.frames.len());
+        self.slots[index as usize] = Some(Slot { flight: Flight::new(read), parts });
+        self.unqueued.push(index);
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        // Entries go in the order they were pushed.
+        self.unqueued.reverse();
+        self.enqueue_all()?;
+        self.enter(0)
+    }
+
+    fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
+        let before = done.len();
+        loop {
+            self.unqueued.reverse();
+            self.enqueue_all()?;
+            let must_wait = wait == Wait::UntilSomething && self.ring.completion().is_empty();
+            self.enter(usize::from(must_wait))?;
+            let was_armed = self.is_wakeup_armed;
+            self.reap(done);
+            let was_woken = was_armed && !self.is_wakeup_armed;
+            let is_over = done.len() > before || was_woken || wait == Wait::No;
+            if is_over && self.unqueued.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        Arc::clone(&self.wakeup) as Arc<dyn Wake>
+    }
+}
+
+impl Drop for Uring {
+    /// Waits for the reads still out: the kernel writes to their frames until then.
+    fn drop(&mut self) {
+        let queued: usize = self.in_flight() - self.unqueued.len();
+        let mut out = queued;
+        while out > 0 {
+            if self.ring.submit_and_wait(1).is_err_and(|error| {
+                !matches!(Errno::from_io_error(&error), Some(Errno::INTR | Errno::BUSY))
+            }) {
+                // Nothing is known of the reads any more: their frames may never be used again.
+                self.slots.drain(..).for_each(std::mem::forget);
+                return;
+            }
+            out -= self.ring.completion().filter(|entry| entry.user_data() != WAKE).count();
+        }
+    }
+}

@@ -3,5 +3,7 @@
 pub mod datadir;
 mod error;
 pub mod sink;
+mod table;
 
 pub use error::{Error, Result};
+pub use table::{Table, TableFile};

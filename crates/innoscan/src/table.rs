@@ -1,0 +1,38 @@
+//! A table to be read: its definition and its files.
+
+use std::path::PathBuf;
+
+use innoscan_format::schema::TableDef;
+use innoscan_format::{Lsn, PageNo};
+
+/// What the catalog finds and a scan reads.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its definition.
+    pub def: TableDef,
+    /// Its tablespaces: one, or one a partition in the partitions' order.
+    pub files: Vec<TableFile>,
+    /// No page can be newer in a directory that was shut down cleanly; a newer one means that the
+    /// file was copied while a server wrote it, or is not of that directory.
+    pub newest_lsn: Option<Lsn>,
+}
+
+/// A tablespace of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableFile {
+    /// The `.ibd` file.
+    pub path: PathBuf,
+    /// The clustered index's root page as a dictionary gives it; `None`: the first page after the
+    /// ones every tablespace begins with.
+    pub clustered_root: Option<PageNo>,
+}
+
+impl Table {
+    /// `db.table`, or the table alone where the database is not known.
+    pub fn qualified_name(&self) -> String {
+        match self.def.schema.as_str() {
+            "" => self.def.name.clone(),
+            schema => format!("{schema}.{}", self.def.name),
+        }
+    }
+}

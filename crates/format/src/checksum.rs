@@ -1,1 +1,225 @@
-//! Page checksums: crc32c, innodb, none, and MariaDB full_crc32.
+//! Page checksums: what each server writes, and which of them it takes on reading.
+//!
+//! ```text
+//! all but full_crc32      0 checksum        ...        size-8 checksum   size-4 low half of LSN
+//! MariaDB full_crc32      0 key version     ...        size-8 low half of LSN   size-4 checksum
+//! ```
+//!
+//! Servers that are not told `innodb_checksum_algorithm=strict_*` take a page that satisfies any
+//! algorithm, since the setting may have changed during the file's life
+//! (`buf0checksum.cc`, `checksum.cc` of MySQL 8; `buf0buf.cc` `buf_page_is_corrupted` of MariaDB).
+
+use std::fmt;
+
+use crate::bytes;
+use crate::{Error, Result};
+
+/// The checksum algorithms a page can satisfy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// CRC-32C of the page but its checksums, LSN copy, flush LSN and space id.
+    Crc32,
+    /// The same with each 8 bytes reversed: what big-endian machines wrote by mistake.
+    Crc32BigEndian,
+    /// `ut_fold_binary`, one formula at each end of the page: the default before MySQL 5.7.
+    InnoDb,
+    /// `0xDEADBEEF` in place of both.
+    None,
+    /// MariaDB 10.5: CRC-32C of the whole page but its last 4 bytes.
+    FullCrc32,
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Crc32 => "crc32",
+            Algorithm::Crc32BigEndian => "crc32 (big-endian)",
+            Algorithm::InnoDb => "innodb",
+            Algorithm::None => "none",
+            Algorithm::FullCrc32 => "full_crc32",
+        })
+    }
+}
+
+/// `BUF_NO_CHECKSUM_MAGIC`: stands for a checksum that was not calculated (`buf0checksum.h`).
+pub const NO_CHECKSUM_MAGIC: u32 = 0xDEAD_BEEF;
+
+/// `FIL_PAGE_FILE_FLUSH_LSN`: from here to [`DATA`] the old algorithms do not look.
+const FLUSH_LSN: usize = 26;
+/// `FIL_PAGE_DATA`.
+const DATA: usize = 38;
+
+/// Verifies a whole page of any file but those of `full_crc32`; says which algorithm it satisfies.
+pub fn verify(page: &[u8]) -> Result<Algorithm> {
+    let trailer = page.len().saturating_sub(8);
+    let header_sum = bytes::u32_at(page, 0)?;
+    let trailer_sum = bytes::u32_at(page, trailer)?;
+    if bytes::u32_at(page, 20)? != bytes::u32_at(page, trailer + 4)? {
+        return Err(Error::corrupt(format!(
+            "the page's LSN differs between its head and its end ({:#x}, {:#x}): a torn write",
+            bytes::u32_at(page, 20)?,
+            bytes::u32_at(page, trailer + 4)?
+        )));
+    }
+    if header_sum == trailer_sum {
+        if header_sum == NO_CHECKSUM_MAGIC {
+            return Ok(Algorithm::None);
+        }
+        if header_sum == crc32(page)? {
+            return Ok(Algorithm::Crc32);
+        }
+        if header_sum == crc32_big_endian(page)? {
+            return Ok(Algorithm::Crc32BigEndian);
+        }
+    }
+    // Versions before 4.0 stored the LSN's high half in place of the trailer's checksum, and
+    // none in the header; servers still take both.
+    let header_ok = |sum: u32| -> Result<bool> {
+        Ok(sum == 0 || sum == NO_CHECKSUM_MAGIC || sum == innodb_header(page)?)
+    };
+    let trailer_ok = |sum: u32| -> Result<bool> {
+        Ok(sum == bytes::u32_at(page, 16)? || sum == innodb_trailer(page)?)
+    };
+    if trailer_ok(trailer_sum)? && header_ok(header_sum)? {
+        return Ok(Algorithm::InnoDb);
+    }
+    Err(Error::corrupt(format!(
+        "checksum mismatch: stored {header_sum:#010x} and {trailer_sum:#010x}, calculated crc32 \
+         {:#010x}, innodb {:#010x} and {:#010x}",
+        crc32(page)?,
+        innodb_header(page)?,
+        innodb_trailer(page)?
+    )))
+}
+
+/// Verifies a whole page of a `full_crc32` file that is neither encrypted nor compressed.
+pub fn verify_full_crc32(page: &[u8]) -> Result<Algorithm> {
+    let end = page.len().saturating_sub(4);
+    let stored = bytes::u32_at(page, end)?;
+    let calculated = full_crc32(page)?;
+    if stored != calculated {
+        return Err(Error::corrupt(format!(
+            "checksum mismatch: stored {stored:#010x}, calculated full_crc32 {calculated:#010x}"
+        )));
+    }
+    Ok(Algorithm::FullCrc32)
+}
+
+/// The checksum both ends of a page hold with `innodb_checksum_algorithm=crc32`.
+pub fn crc32(page: &[u8]) -> Result<u32> {
+    let (head, body) = parts(page)?;
+    Ok(crc32c::crc32c(head) ^ crc32c::crc32c(body))
+}
+
+/// The checksum a `full_crc32` page holds in its last 4 bytes.
+pub fn full_crc32(page: &[u8]) -> Result<u32> {
+    Ok(crc32c::crc32c(bytes::slice(page, 0, page.len().saturating_sub(4))?))
+}
+
+/// `buf_calc_page_new_checksum`: the header's checksum with `innodb_checksum_algorithm=innodb`.
+pub fn innodb_header(page: &[u8]) -> Result<u32> {
+    let (head, body) = parts(page)?;
+    Ok(fold(head).wrapping_add(fold(body)))
+}
+
+/// `buf_calc_page_old_checksum`: the trailer's. It covers the header's checksum, so comes last.
+pub fn innodb_trailer(page: &[u8]) -> Result<u32> {
+    Ok(fold(bytes::slice(page, 0, FLUSH_LSN)?))
+}
+
+/// The two stretches the old algorithms cover.
+fn parts(page: &[u8]) -> Result<(&[u8], &[u8])> {
+    let head = bytes::slice(page, 4, FLUSH_LSN - 4)?;
+    let body = bytes::slice(page, DATA, page.len().saturating_sub(DATA + 8))?;
+    Ok((head, body))
+}
+
+/// `ut_fold_binary` in 32 bits; the servers' 64-bit result is cut to these (`ut0rnd.h`).
+fn fold(bytes: &[u8]) -> u32 {
+    const MASK: u32 = 1_463_735_687;
+    const MASK2: u32 = 1_653_893_711;
+    bytes.iter().fold(0u32, |fold, &byte| {
+        let byte = u32::from(byte);
+        let mixed = (fold ^ byte ^ MASK2).wrapping_shl(8).wrapping_add(fold);
+        (mixed ^ MASK).wrapping_add(byte)
+    })
+}
+
+fn crc32_big_endian(page: &[u8]) -> Result<u32> {
+    let (head, body) = parts(page)?;
+    // The words are those of the page's own 8-byte alignment: offsets 8 and 40.
+    Ok(crc32_of_swapped_words(head, 4) ^ crc32_of_swapped_words(body, 2))
+}
+
+fn crc32_of_swapped_words(bytes: &[u8], unaligned: usize) -> u32 {
+    let (head, rest) = bytes.split_at(unaligned.min(bytes.len()));
+    let mut sum = crc32c::crc32c(head);
+    let words = rest.chunks_exact(8);
+    let tail = words.remainder();
+    for word in words {
+        let mut swapped = [0u8; 8];
+        swapped.copy_from_slice(word);
+        swapped.reverse();
+        sum = crc32c::crc32c_append(sum, &swapped);
+    }
+    crc32c::crc32c_append(sum, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(fill: impl Fn(usize) -> u8) -> Vec<u8> {
+        let mut page: Vec<u8> = (0..4096).map(fill).collect();
+        page[4092..].copy_from_slice(&[1, 2, 3, 4]);
+        page[20..24].copy_from_slice(&[1, 2, 3, 4]);
+        page
+    }
+
+    fn put(page: &mut [u8], at: usize, sum: u32) {
+        page[at..at + 4].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    #[test]
+    fn each_algorithm_is_known_by_its_sums() {
+        let mut crc = page(|at| (at * 7) as u8);
+        let sum = crc32(&crc).unwrap();
+        put(&mut crc, 0, sum);
+        put(&mut crc, 4088, sum);
+        assert_eq!(verify(&crc), Ok(Algorithm::Crc32));
+
+        let sum = crc32_big_endian(&crc).unwrap();
+        put(&mut crc, 0, sum);
+        put(&mut crc, 4088, sum);
+        assert_eq!(verify(&crc), Ok(Algorithm::Crc32BigEndian));
+
+        let sum = innodb_header(&crc).unwrap();
+        put(&mut crc, 0, sum);
+        let sum = innodb_trailer(&crc).unwrap();
+        put(&mut crc, 4088, sum);
+        assert_eq!(verify(&crc), Ok(Algorithm::InnoDb));
+
+        put(&mut crc, 0, NO_CHECKSUM_MAGIC);
+        put(&mut crc, 4088, NO_CHECKSUM_MAGIC);
+        assert_eq!(verify(&crc), Ok(Algorithm::None));
+
+        let sum = full_crc32(&crc).unwrap();
+        put(&mut crc, 4092, sum);
+        assert_eq!(verify_full_crc32(&crc), Ok(Algorithm::FullCrc32));
+    }
+
+    #[test]
+    fn a_flipped_bit_and_a_torn_page_are_refused() {
+        let mut crc = page(|at| at as u8);
+        let sum = crc32(&crc).unwrap();
+        put(&mut crc, 0, sum);
+        put(&mut crc, 4088, sum);
+        let mut flipped = crc.clone();
+        flipped[1000] ^= 4;
+        assert!(verify(&flipped).unwrap_err().to_string().contains("checksum mismatch"));
+        crc[4095] ^= 1;
+        assert!(verify(&crc).unwrap_err().to_string().contains("torn"));
+        assert!(verify(&[]).is_err());
+        assert!(verify_full_crc32(&[1, 2, 3]).is_err());
+    }
+}

@@ -51,7 +51,7 @@ impl PageSize {
     }
 
     /// In bytes.
-    pub fn bytes(self) -> u32 {
+    pub const fn bytes(self) -> u32 {
         self.0
     }
 

@@ -1,1 +1,234 @@
-//! The record chain of an INDEX page, walked with a step limit.
+//! Records as they lie on a page, and the chain that links them in key order.
+//!
+//! A record's *origin* is its first data byte; its header lies before it, read backwards:
+//!
+//! ```text
+//! COMPACT, DYNAMIC                               REDUNDANT
+//! -2 next record, relative to this               -2 next record, offset in the page
+//! -4 13 bits heap_no, 3 bits status              -4 10 bits field count, 1 bit: 1-byte offsets
+//! -5 4 info bits, 4 bits owned records           -5 13 bits heap_no
+//! -6 (row version or field count,)               -6 4 info bits, 4 bits owned records
+//!    null bitmap, lengths ...                    -7 (row version,) field ends ...
+//! ```
+//!
+//! Info bits: 0x10 leftmost record of its level, 0x20 delete-marked, and in MySQL 8 0x40 a row
+//! version follows, 0x80 a field count follows. `rem0rec.cc`, `rem/rec.h` of MySQL 9.7;
+//! `rem0rec.h` of MariaDB 10.11.
+
+use crate::page::IndexPage;
+use crate::{Error, Result, bytes};
+
+/// `REC_INFO_MIN_REC_FLAG`.
+pub const MIN_REC: u8 = 0x10;
+/// `REC_INFO_DELETED_FLAG`.
+pub const DELETED: u8 = 0x20;
+/// `REC_INFO_VERSION_FLAG`, MySQL 8.0.29.
+pub const VERSION: u8 = 0x40;
+/// `REC_INFO_INSTANT_FLAG`, MySQL 8.0.12.
+pub const INSTANT: u8 = 0x80;
+
+/// `REC_STATUS_ORDINARY`.
+pub const STATUS_ORDINARY: u8 = 0;
+/// `REC_STATUS_NODE_PTR`.
+pub const STATUS_NODE_PTR: u8 = 1;
+/// `REC_STATUS_INSTANT`, MariaDB 10.3.
+pub const STATUS_INSTANT: u8 = 4;
+
+/// A record of a page, its header within bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    page: &'a [u8],
+    origin: u16,
+    heap_no: u16,
+    info_bits: u8,
+    status: u8,
+    compact: bool,
+}
+
+impl<'a> Record<'a> {
+    /// The whole page the record is on.
+    pub fn page(&self) -> &'a [u8] {
+        self.page
+    }
+
+    /// Byte offset of the record's first data byte.
+    pub fn origin(&self) -> usize {
+        self.origin as usize
+    }
+
+    /// Its number in the page's heap.
+    pub fn heap_no(&self) -> u16 {
+        self.heap_no
+    }
+
+    /// The upper four bits of its info byte.
+    pub fn info_bits(&self) -> u8 {
+        self.info_bits
+    }
+
+    /// COMPACT and DYNAMIC: what kind of record; always ordinary in REDUNDANT.
+    pub fn status(&self) -> u8 {
+        self.status
+    }
+
+    /// Whether it is of COMPACT or DYNAMIC form.
+    pub fn is_compact(&self) -> bool {
+        self.compact
+    }
+
+    /// Deleted, not yet purged: no row. (Of MariaDB's metadata record the bit says something
+    /// else; see [`Record::is_metadata`].)
+    pub fn is_delete_marked(&self) -> bool {
+        self.info_bits & DELETED != 0
+    }
+
+    /// The leftmost record of its level; on a leaf, MariaDB's instant metadata, which is no row.
+    pub fn is_min_rec(&self) -> bool {
+        self.info_bits & MIN_REC != 0
+    }
+
+    /// Of a leaf: whether it is MariaDB's metadata pseudo-record.
+    pub fn is_metadata(&self) -> bool {
+        self.is_min_rec()
+    }
+
+    /// Of a leaf: whether it is a row.
+    #[inline]
+    pub fn is_row(&self) -> bool {
+        self.info_bits & (MIN_REC | DELETED) == 0
+    }
+
+    /// Fields in a REDUNDANT record.
+    pub(crate) fn n_fields_redundant(&self) -> Result<usize> {
+        let word = bytes::u16_at(self.page, self.origin().saturating_sub(4))?;
+        Ok((word >> 1 & 0x3FF) as usize)
+    }
+
+    /// Whether a REDUNDANT record's field ends take one byte each.
+    pub(crate) fn has_short_ends(&self) -> Result<bool> {
+        Ok(bytes::u8_at(self.page, self.origin().saturating_sub(3))? & 1 == 1)
+    }
+
+    /// Adds this record to an error that names none.
+    pub fn locate_error(&self, error: Error) -> Error {
+        error.at_record(self.heap_no).at_offset(u32::from(self.origin))
+    }
+}
+
+/// A page's user records in key order. Ends after the first error; yields as many records as
+/// the page's header says, or an error.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    page: IndexPage<'a>,
+    at: usize,
+    seen: u16,
+    ended: bool,
+}
+
+impl<'a> Records<'a> {
+    pub(crate) fn new(page: IndexPage<'a>) -> Records<'a> {
+        Records { page, at: page.infimum(), seen: 0, ended: false }
+    }
+
+    /// The record after the one at `self.at`; `None` at the supremum.
+    #[inline]
+    fn step(&self) -> Result<Option<Record<'a>>> {
+        let page = self.page.page().bytes();
+        let word = bytes::u16_at(page, self.at - 2)?;
+        let compact = self.page.is_compact();
+        let origin = if compact && word != 0 {
+            // Relative and signed: a record may follow one that lies after it.
+            (self.at + word as usize) & (page.len() - 1) & 0xFFFF
+        } else {
+            word as usize
+        };
+        if origin == self.page.supremum() {
+            return self.end();
+        }
+        if self.seen >= self.page.n_recs() {
+            return Err(Error::corrupt(format!(
+                "the chain of records does not end after the page's {} records",
+                self.page.n_recs()
+            )));
+        }
+        let header = if compact { 5 } else { 6 };
+        if origin < self.page.supremum_end() + header || origin > self.page.heap_top() {
+            return Err(Error::corrupt(format!(
+                "the record after the one at {} is said to be at {origin}, outside the heap",
+                self.at
+            )));
+        }
+        self.read(page, origin, compact).map(Some)
+    }
+
+    #[inline]
+    fn read(&self, page: &'a [u8], origin: usize, compact: bool) -> Result<Record<'a>> {
+        let header = bytes::array::<6>(page, origin - 6)?;
+        let (info_byte, heap_word, status) = match (compact, header) {
+            (true, [_, info, hi, lo, ..]) => (info, u16::from_be_bytes([hi, lo]), lo & 7),
+            (false, [info, hi, lo, ..]) => (info, u16::from_be_bytes([hi, lo]), STATUS_ORDINARY),
+        };
+        let record = Record {
+            page,
+            origin: origin as u16,
+            heap_no: heap_word >> 3,
+            info_bits: info_byte & 0xF0,
+            status,
+            compact,
+        };
+        let leaf = self.page.is_leaf();
+        let right_kind = match status {
+            STATUS_ORDINARY => leaf || !compact,
+            STATUS_INSTANT => leaf,
+            STATUS_NODE_PTR => !leaf,
+            _ => false,
+        };
+        if !right_kind || record.heap_no < 2 || record.heap_no >= self.page.n_heap() {
+            return Err(record.locate_error(Error::corrupt(format!(
+                "a record of status {status} and heap_no {} of {} on level {}",
+                record.heap_no,
+                self.page.n_heap(),
+                self.page.level()
+            ))));
+        }
+        Ok(record)
+    }
+
+    fn end(&self) -> Result<Option<Record<'a>>> {
+        if self.seen != self.page.n_recs() {
+            return Err(Error::corrupt(format!(
+                "the chain of records ends after {} of the page's {} records",
+                self.seen,
+                self.page.n_recs()
+            )));
+        }
+        Ok(None)
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Record<'a>>> {
+        if self.ended {
+            return None;
+        }
+        match self.step() {
+            Ok(Some(record)) => {
+                self.at = record.origin();
+                self.seen += 1;
+                Some(Ok(record))
+            }
+            Ok(None) => {
+                self.ended = true;
+                None
+            }
+            Err(error) => {
+                self.ended = true;
+                let offset = self.at as u32;
+                Some(Err(self.page.page().locate_error(error.at_offset(offset))))
+            }
+        }
+    }
+}

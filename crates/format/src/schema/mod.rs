@@ -6,7 +6,7 @@ mod frm;
 mod physical;
 
 pub use frm::from_frm;
-pub use physical::{InstantDefault, Physical, StoredColumn, StoredSource};
+pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
 
 use crate::charset::CollationId;
 use crate::types::ColumnType;

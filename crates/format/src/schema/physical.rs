@@ -14,14 +14,48 @@ pub struct Physical {
     pub clustered: Option<(IndexId, PageNo)>,
     /// The records' format; `None` means the FSP flags decide.
     pub row_format: Option<RowFormat>,
-    /// MySQL 8.0.12-8.0.28 instant ADD: how many columns the table had before the first
-    /// (`instant_col` of the table's `se_private_data`).
+    /// MySQL 8.0.12-8.0.28 instant ADD: how many columns (but virtual ones) the table had before the
+    /// first (`instant_col` of the table's `se_private_data`).
     pub instant_columns: Option<u16>,
     /// MySQL 8.0.29+: the newest row version (0: none).
     pub row_version: u8,
-    /// Columns the clustered index stores or once stored (dropped by 8.0.29+ instant DROP), in the
-    /// order of the dictionary. Empty: the columns of the table, in their order, and no more.
+    /// Columns the clustered index stores or once stored, in the order of the dictionary: those of
+    /// the table that are stored, a hidden `FTS_DOC_ID`, and those dropped by 8.0.29+ instant
+    /// DROP; without `DB_ROW_ID`, `DB_TRX_ID` and `DB_ROLL_PTR`. Empty: the columns of the table,
+    /// in their order, and no more.
     pub stored: Vec<StoredColumn>,
+    /// What differs from the above in each partition (or subpartition), in their order.
+    pub partitions: Vec<PartitionPhysical>,
+}
+
+impl Physical {
+    /// What holds for one partition's file. `name` is as in [`PartitionPhysical::name`]; an
+    /// unknown one changes nothing.
+    #[must_use]
+    pub fn of_partition(&self, name: &str) -> Physical {
+        let mut physical = Physical { partitions: Vec::new(), ..self.clone() };
+        let partition = self.partitions.iter().find(|partition| partition.name == name);
+        if let Some(partition) = partition {
+            physical.space = partition.space;
+            physical.clustered = partition.clustered;
+            physical.instant_columns = partition.instant_columns;
+        }
+        physical
+    }
+}
+
+/// How one partition is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartitionPhysical {
+    /// The partition's name; with subpartitions, the subpartition's.
+    pub name: String,
+    /// Its tablespace, where the definition names it.
+    pub space: Option<SpaceId>,
+    /// Its clustered index.
+    pub clustered: Option<(IndexId, PageNo)>,
+    /// [`Physical::instant_columns`] of the partition: one that was added after an instant ADD has
+    /// all the columns of that time in all its rows.
+    pub instant_columns: Option<u16>,
 }
 
 /// A column as MySQL 8's dictionary says it is stored.
@@ -29,8 +63,10 @@ pub struct Physical {
 pub struct StoredColumn {
     /// Which column it is, or was.
     pub source: StoredSource,
-    /// `physical_pos`: its place among the clustered index's fields.
-    pub physical_pos: Option<u16>,
+    /// `physical_pos` as the dictionary holds it: its place among the clustered index's fields. Where
+    /// the key holds a prefix of the column, bit 15 is set and the upper 16 bits are the prefix's
+    /// place (`dict_col_t::phy_pos`, MySQL 8.0.32).
+    pub physical_pos: Option<u32>,
     /// `version_added`; 0: there from the start.
     pub version_added: u8,
     /// `version_dropped`.
@@ -44,6 +80,13 @@ pub struct StoredColumn {
 pub enum StoredSource {
     /// One of the table's columns, by its place.
     Column(usize),
+    /// One SQL never sees: the `FTS_DOC_ID` of a table with a full-text index.
+    Hidden {
+        /// Its type.
+        ty: ColumnType,
+        /// Whether it can be NULL.
+        nullable: bool,
+    },
     /// One that was dropped instantly; its bytes are still in old records.
     Dropped {
         /// Its type.

@@ -1,6 +1,30 @@
 //! Column types: one file per family, from located bytes to what the server would print.
+//!
+//! [`Codec`] is the door: made from a [`ColumnType`], it reads the bytes of a column as records
+//! hold them (off-page parts fetched, instant defaults filled in).
 
+mod bit;
+mod codec;
+pub(crate) mod decimal;
+mod digits;
+mod float;
+mod integer;
+pub(crate) mod json;
+mod members;
+mod network;
+mod temporal;
+
+pub use codec::{Class, Codec};
+
+use crate::Error;
 use crate::charset::CollationId;
+use crate::schema::ServerVersion;
+
+/// A stored value of another length than its type has.
+#[cold]
+fn wrong_length(what: &str, wanted: usize, found: usize) -> Error {
+    Error::corrupt(format!("{what} has {found} bytes in the place of {wanted}"))
+}
 
 /// A column's type, with all that its bytes' meaning and its printing depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,8 +132,11 @@ pub enum ColumnType {
         /// Greatest number of floats.
         dimensions: u32,
     },
-    /// MariaDB `UUID`.
+    /// MariaDB `UUID`; see [`ColumnType::uuid_of`].
     Uuid,
+    /// MariaDB `UUID` of a table made before 10.9.8, 10.10.6 or 10.11.5: every value is stored
+    /// with its parts in reverse order, not only those of versions 1 to 5.
+    UuidReversed,
     /// MariaDB `INET4`.
     Inet4,
     /// MariaDB `INET6`.
@@ -174,4 +201,27 @@ pub enum GeometryKind {
     MultiLineString,
     MultiPolygon,
     GeometryCollection,
+}
+
+impl ColumnType {
+    /// The `UUID` of a table whose `.frm` was written by a server (plugin/type_uuid/plugin.cc,
+    /// MariaDB 10.11).
+    pub fn uuid_of(server: ServerVersion) -> ColumnType {
+        let new = match server.number {
+            0 | 110_201.. => true,
+            number => {
+                let first_new = match number / 100 {
+                    1009 => 8,
+                    1010 => 6,
+                    1011 => 5,
+                    1100 => 3,
+                    1101 => 2,
+                    _ => return ColumnType::UuidReversed,
+                };
+                // x.99 is a development tree, taken for old as the server does.
+                (first_new..99).contains(&(number % 100))
+            }
+        };
+        if new { ColumnType::Uuid } else { ColumnType::UuidReversed }
+    }
 }

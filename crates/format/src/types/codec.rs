@@ -1,0 +1,376 @@
+//! One column's reader: from the bytes a record holds to what SQL shows.
+
+use super::{
+    ColumnType, TemporalFormat, bit, decimal, digits, float, integer, json, members, network,
+    temporal, wrong_length,
+};
+use crate::charset::{Charset, CollationId};
+use crate::value::{Json, Value};
+use crate::{Error, Result, bytes};
+
+/// Reads the stored values of one column. Made once per column, used for every row.
+#[derive(Clone, Debug)]
+pub struct Codec {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Int(integer::Integer),
+    Decimal { precision: u8, scale: u8, zerofill: bool },
+    Float(float::Real),
+    Double(float::Real),
+    Bit { bits: u8 },
+    Year { digits: u8 },
+    Date,
+    Time { format: TemporalFormat, fsp: u8 },
+    DateTime { format: TemporalFormat, fsp: u8 },
+    Timestamp { format: TemporalFormat, fsp: u8 },
+    Char { charset: Charset, collation: CollationId, chars: u32 },
+    Text { charset: Charset, collation: CollationId },
+    Binary { bytes: u32 },
+    Bytes,
+    Enum(members::Members),
+    Set(members::Members),
+    Json,
+    Geometry,
+    Vector,
+    Uuid { always_reversed: bool },
+    Inet4,
+    Inet6,
+}
+
+/// What a sink must know of a column to quote and escape it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Digits, sign, point and exponent: integers, `DECIMAL`, `FLOAT`, `DOUBLE`, `YEAR`.
+    Number,
+    /// Digits, dashes, colons, spaces: `DATE`, `TIME`, `DATETIME`, `TIMESTAMP`.
+    Temporal,
+    /// Text of the column's charset.
+    Text,
+    /// Bytes of no charset.
+    Binary,
+    /// `BIT`: text form is its bytes.
+    Bit,
+    /// One member's text; [`Value::Enum`] has the index.
+    Enum,
+    /// Members' texts joined by commas; [`Value::Set`] has the mask.
+    Set,
+    /// MySQL's JSON: text in utf8mb4.
+    Json,
+    /// Bytes: SRID and WKB.
+    Geometry,
+    /// Bytes: floats.
+    Vector,
+    /// MariaDB's UUID: ASCII text; [`Value::Uuid`] has the bytes in text order.
+    Uuid,
+    /// MariaDB's `INET4` and `INET6`: ASCII text.
+    Inet,
+}
+
+impl Class {
+    /// Whether the server takes the column for a string (`STRING_RESULT`), as
+    /// `OPTIONALLY ENCLOSED BY` asks: all but numbers and `BIT`.
+    pub fn is_string(self) -> bool {
+        !matches!(self, Class::Number | Class::Bit)
+    }
+
+    /// Whether [`Codec::write_text`] gives bytes that need not be text.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Class::Binary | Class::Bit | Class::Geometry | Class::Vector)
+    }
+}
+
+impl Codec {
+    /// For columns of a type. Fails on a type no server makes, such as a collation without a
+    /// charset or a `DECIMAL` of 80 digits.
+    pub fn new(ty: &ColumnType) -> Result<Codec> {
+        let kind = match ty {
+            ColumnType::Int { width, unsigned, zerofill, display_width } => {
+                Kind::Int(integer::Integer::new(*width, *unsigned, *zerofill, *display_width))
+            }
+            &ColumnType::Decimal { precision, scale, zerofill, .. } => {
+                if precision == 0 || precision > 65 || scale > precision {
+                    return Err(Error::schema(format!(
+                        "no server makes a DECIMAL({precision},{scale})"
+                    )));
+                }
+                Kind::Decimal { precision, scale, zerofill }
+            }
+            ColumnType::Float(real) => Kind::Float(float::Real::single(*real)),
+            ColumnType::Double(real) => Kind::Double(float::Real::double(*real)),
+            &ColumnType::Bit { bits } => Kind::Bit { bits: up_to(bits, 64, "bits of a BIT")? },
+            &ColumnType::Year { digits } => Kind::Year { digits },
+            ColumnType::Date => Kind::Date,
+            ColumnType::Time(temporal) => {
+                Kind::Time { format: temporal.format, fsp: up_to(temporal.fsp, 6, FSP)? }
+            }
+            ColumnType::DateTime(temporal) => {
+                Kind::DateTime { format: temporal.format, fsp: up_to(temporal.fsp, 6, FSP)? }
+            }
+            ColumnType::Timestamp(temporal) => {
+                Kind::Timestamp { format: temporal.format, fsp: up_to(temporal.fsp, 6, FSP)? }
+            }
+            &ColumnType::Char { chars, collation } => match collation.charset()? {
+                Charset::Binary => Kind::Binary { bytes: chars },
+                charset => Kind::Char { charset, collation, chars },
+            },
+            &(ColumnType::VarChar { collation, .. } | ColumnType::Text { collation, .. }) => {
+                match collation.charset()? {
+                    Charset::Binary => Kind::Bytes,
+                    charset => Kind::Text { charset, collation },
+                }
+            }
+            &ColumnType::Binary { bytes } => Kind::Binary { bytes },
+            ColumnType::VarBinary { .. } | ColumnType::Blob { .. } => Kind::Bytes,
+            ColumnType::Enum { members, collation } => {
+                Kind::Enum(members::Members::new_enum(members, collation.charset()?))
+            }
+            ColumnType::Set { members, collation } => {
+                Kind::Set(members::Members::new_set(members, collation.charset()?))
+            }
+            ColumnType::Json => Kind::Json,
+            ColumnType::Geometry(_) => Kind::Geometry,
+            ColumnType::Vector { .. } => Kind::Vector,
+            ColumnType::Uuid => Kind::Uuid { always_reversed: false },
+            ColumnType::UuidReversed => Kind::Uuid { always_reversed: true },
+            ColumnType::Inet4 => Kind::Inet4,
+            ColumnType::Inet6 => Kind::Inet6,
+        };
+        Ok(Codec { kind })
+    }
+
+    /// How its text is to be quoted.
+    pub fn class(&self) -> Class {
+        match &self.kind {
+            Kind::Int(_)
+            | Kind::Decimal { .. }
+            | Kind::Float(_)
+            | Kind::Double(_)
+            | Kind::Year { .. } => Class::Number,
+            Kind::Bit { .. } => Class::Bit,
+            Kind::Date | Kind::Time { .. } | Kind::DateTime { .. } | Kind::Timestamp { .. } => {
+                Class::Temporal
+            }
+            Kind::Char { .. } | Kind::Text { .. } => Class::Text,
+            Kind::Binary { .. } | Kind::Bytes => Class::Binary,
+            Kind::Enum(_) => Class::Enum,
+            Kind::Set(_) => Class::Set,
+            Kind::Json => Class::Json,
+            Kind::Geometry => Class::Geometry,
+            Kind::Vector => Class::Vector,
+            Kind::Uuid { .. } => Class::Uuid,
+            Kind::Inet4 | Kind::Inet6 => Class::Inet,
+        }
+    }
+
+    /// The charset of what [`Codec::write_text`] writes: the column's own; utf8mb4 for JSON;
+    /// latin1 for numbers, dates and addresses, as on the server; `binary` for bytes.
+    pub fn charset(&self) -> Charset {
+        match &self.kind {
+            Kind::Char { charset, .. } | Kind::Text { charset, .. } => *charset,
+            Kind::Enum(members) | Kind::Set(members) => members.charset,
+            Kind::Json => Charset::Utf8Mb4,
+            _ if self.class().is_binary() => Charset::Binary,
+            _ => Charset::Latin1,
+        }
+    }
+
+    /// Appends exactly the bytes that `SELECT` gives where nothing is transcoded (a result in
+    /// charset `binary`, or `INTO OUTFILE` before escaping), in time zone +00:00.
+    ///
+    /// On an error `out` may have gained a part of the text.
+    #[inline]
+    pub fn write_text(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        match &self.kind {
+            Kind::Int(integer) => integer.write_text(stored, out)?,
+            &Kind::Decimal { precision, scale, zerofill } => {
+                decimal::write_text(stored, precision, scale, zerofill, out)?;
+            }
+            Kind::Float(real) => real.write_single(stored, out)?,
+            Kind::Double(real) => real.write_double(stored, out)?,
+            &Kind::Bit { bits } => out.extend_from_slice(bit::checked(stored, bits)?),
+            &Kind::Year { digits: shown } => {
+                let year = temporal::year(stored)?;
+                if shown == 2 {
+                    out.extend_from_slice(&digits::two((year % 100) as u8));
+                } else {
+                    out.extend_from_slice(&digits::four(year));
+                }
+            }
+            Kind::Date => temporal::date(stored)?.write_text(out),
+            &Kind::Time { format, fsp } => temporal::time(stored, format, fsp)?.write_text(out),
+            &Kind::DateTime { format, fsp } => {
+                temporal::datetime(stored, format, fsp)?.write_text(out);
+            }
+            &Kind::Timestamp { format, fsp } => {
+                temporal::timestamp(stored, format, fsp)?.write_text(out);
+            }
+            &Kind::Char { charset, .. } => out.extend_from_slice(charset.trim_end(stored)),
+            &Kind::Binary { bytes } => out.extend_from_slice(binary(stored, bytes)?),
+            Kind::Text { .. } | Kind::Bytes | Kind::Geometry | Kind::Vector => {
+                out.extend_from_slice(stored);
+            }
+            Kind::Enum(members) => out.extend_from_slice(members.enum_text(stored)?),
+            Kind::Set(members) => members.write_set(stored, out)?,
+            Kind::Json => json::write_text(stored, out)?,
+            &Kind::Uuid { always_reversed } => {
+                network::write_uuid(network::uuid(stored, always_reversed)?, out);
+            }
+            Kind::Inet4 => network::write_inet4(network::inet4(stored)?, out),
+            Kind::Inet6 => network::write_inet6(network::inet6(stored)?, out),
+        }
+        Ok(())
+    }
+
+    /// Appends the same as valid UTF-8, for outputs that must be text, and returns how many
+    /// characters had no meaning in the column's charset and became U+FFFD.
+    ///
+    /// Bytes of no charset are written as upper-case hexadecimal digits, a `BIT` as the decimal
+    /// number of its bits.
+    #[inline]
+    pub fn write_utf8(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<u64> {
+        match &self.kind {
+            &Kind::Char { charset, .. } => Ok(charset.decode(charset.trim_end(stored), out)),
+            &Kind::Text { charset, .. } => Ok(charset.decode(stored, out)),
+            Kind::Enum(members) => Ok(members.charset.decode(members.enum_text(stored)?, out)),
+            Kind::Set(members) => {
+                let mut text = Vec::new();
+                members.write_set(stored, &mut text)?;
+                Ok(members.charset.decode(&text, out))
+            }
+            &Kind::Bit { bits } => {
+                let mut text = itoa::Buffer::new();
+                out.extend_from_slice(text.format(bit::number(stored, bits)?).as_bytes());
+                Ok(0)
+            }
+            Kind::Binary { .. } | Kind::Bytes | Kind::Geometry | Kind::Vector => {
+                digits::write_hex(stored, out);
+                Ok(0)
+            }
+            Kind::Json => {
+                let start = out.len();
+                json::write_text(stored, out)?;
+                // A sound document is UTF-8 already.
+                let written = out.get(start..).unwrap_or_default();
+                if std::str::from_utf8(written).is_ok() {
+                    return Ok(0);
+                }
+                let text = out.split_off(start);
+                Ok(Charset::Utf8Mb4.decode(&text, out))
+            }
+            _ => self.write_text(stored, out).map(|()| 0),
+        }
+    }
+
+    /// The value, without loss.
+    pub fn value<'a>(&self, stored: &'a [u8]) -> Result<Value<'a>> {
+        Ok(match &self.kind {
+            Kind::Int(integer) => integer.value(stored)?,
+            &Kind::Decimal { precision, scale, .. } => decimal::value(stored, precision, scale)?,
+            Kind::Float(_) => Value::Float(float::single(stored)?),
+            Kind::Double(_) => Value::Double(float::double(stored)?),
+            &Kind::Bit { bits } => Value::Bit(bit::number(stored, bits)?),
+            Kind::Year { .. } => Value::Year(temporal::year(stored)?),
+            Kind::Date => Value::Date(temporal::date(stored)?),
+            &Kind::Time { format, fsp } => Value::Time(temporal::time(stored, format, fsp)?),
+            &Kind::DateTime { format, fsp } => {
+                Value::DateTime(temporal::datetime(stored, format, fsp)?)
+            }
+            &Kind::Timestamp { format, fsp } => {
+                Value::Timestamp(temporal::timestamp(stored, format, fsp)?)
+            }
+            &Kind::Char { charset, collation, .. } => {
+                Value::Text(charset.trim_end(stored), collation)
+            }
+            &Kind::Text { collation, .. } => Value::Text(stored, collation),
+            &Kind::Binary { bytes } => Value::Bytes(binary(stored, bytes)?),
+            Kind::Bytes => Value::Bytes(stored),
+            Kind::Enum(members) => Value::Enum(members.index(stored)?),
+            Kind::Set(members) => Value::Set(members.mask(stored)?),
+            Kind::Json => Value::Json(Json { stored }),
+            Kind::Geometry => Value::Geometry(stored),
+            Kind::Vector => Value::Vector(stored),
+            &Kind::Uuid { always_reversed } => Value::Uuid(network::uuid(stored, always_reversed)?),
+            Kind::Inet4 => Value::Inet4(network::inet4(stored)?),
+            Kind::Inet6 => Value::Inet6(network::inet6(stored)?),
+        })
+    }
+
+    /// Appends the column as the server's own record has it (`Field::ptr`, `pack_length()`
+    /// bytes), which is what `CHECKSUM TABLE` takes of it; for types whose record form is a
+    /// pointer or lies among the null bits (`VARCHAR`, `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`,
+    /// `BIT`), the bytes of `val_str`.
+    pub fn write_record_image(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        match &self.kind {
+            Kind::Int(integer) => integer.write_record_image(stored, out)?,
+            Kind::Year { .. } => integer::write_reversed(stored, 1, false, out)?,
+            Kind::Date => integer::write_reversed(stored, 3, true, out)?,
+            Kind::Time { format: TemporalFormat::Old, .. } => {
+                integer::write_reversed(stored, 3, true, out)?;
+            }
+            Kind::DateTime { format: TemporalFormat::Old, .. } => {
+                integer::write_reversed(stored, 8, true, out)?;
+            }
+            Kind::Timestamp { format: TemporalFormat::Old, .. } => {
+                integer::write_reversed(stored, 4, false, out)?;
+            }
+            Kind::Enum(members) | Kind::Set(members) => {
+                integer::write_reversed(stored, members.size_bytes(), false, out)?;
+            }
+            &Kind::Char { charset, chars, .. } => {
+                write_padded_char(stored, charset, chars, out)?;
+            }
+            Kind::Json => json::write_text(stored, out)?,
+            Kind::Decimal { .. }
+            | Kind::Float(_)
+            | Kind::Double(_)
+            | Kind::Bit { .. }
+            | Kind::Time { .. }
+            | Kind::DateTime { .. }
+            | Kind::Timestamp { .. }
+            | Kind::Text { .. }
+            | Kind::Binary { .. }
+            | Kind::Bytes
+            | Kind::Geometry
+            | Kind::Vector
+            | Kind::Uuid { .. }
+            | Kind::Inet4
+            | Kind::Inet6 => out.extend_from_slice(stored),
+        }
+        Ok(())
+    }
+}
+
+const FSP: &str = "digits of a fraction of a second";
+
+fn up_to(number: u8, most: u8, what: &str) -> Result<u8> {
+    if number > most {
+        return Err(Error::schema(format!("{number} {what} are more than {most}")));
+    }
+    Ok(number)
+}
+
+/// A `BINARY(bytes)`: all of its bytes are stored, zeros at the end too.
+fn binary(stored: &[u8], bytes: u32) -> Result<&[u8]> {
+    if stored.len() != bytes as usize {
+        return Err(wrong_length("a BINARY", bytes as usize, stored.len()));
+    }
+    Ok(stored)
+}
+
+/// A `CHAR` in the server's record: padded to its greatest length in bytes.
+fn write_padded_char(stored: &[u8], charset: Charset, chars: u32, out: &mut Vec<u8>) -> Result<()> {
+    let full = chars as usize * charset.max_len();
+    let missing =
+        full.checked_sub(stored.len()).ok_or_else(|| wrong_length("a CHAR", full, stored.len()))?;
+    out.extend_from_slice(stored);
+    let pad = charset.space();
+    for _ in 0..missing / pad.len() {
+        out.extend_from_slice(pad);
+    }
+    // Bytes short of a whole space cannot be there in sound data.
+    out.extend_from_slice(bytes::slice(pad, 0, missing % pad.len())?);
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `DECIMAL(precision, scale)` in the server's binary form (`decimal2bin`, strings/decimal.c).
+//!
+//! Digits stand in groups of nine, each a big-endian number of four bytes, counted from the
+//! point outwards; what is left at either end takes as few bytes as it needs. The first bit is
+//! flipped, and all bits of a negative number are inverted, so that bytes compare as numbers do.
+//!
+//! ```text
+//! DECIMAL(14,4)  1234567890.1234  =  81 0d fb 38 d2 04 d2
+//!                                     1|234567890|.1234
+//! ```
+
+use super::{digits, wrong_length};
+use crate::value::{Decimal, Value};
+use crate::{Error, Result, bytes};
+
+/// Digits of a whole group.
+const GROUP: u8 = 9;
+
+/// Bytes that hold 0..=9 digits (`dig2bytes`).
+fn bytes_for(digits: u8) -> usize {
+    match digits {
+        0 => 0,
+        1 | 2 => 1,
+        3 | 4 => 2,
+        5 | 6 => 3,
+        _ => 4,
+    }
+}
+
+/// Bytes a `DECIMAL(precision, scale)` takes (`decimal_bin_size`).
+pub(super) fn size_bytes(precision: u8, scale: u8) -> usize {
+    let whole = precision.saturating_sub(scale);
+    let groups = usize::from(whole / GROUP) + usize::from(scale / GROUP);
+    groups * 4 + bytes_for(whole % GROUP) + bytes_for(scale % GROUP)
+}
+
+/// Takes groups of digits off the front of a value.
+struct Groups<'a> {
+    stored: &'a [u8],
+    at: usize,
+    /// What undoes the inversion of a negative number.
+    mask: u8,
+}
+
+impl Groups<'_> {
+    fn next(&mut self, digits: u8) -> Result<u32> {
+        let len = bytes_for(digits);
+        let mut number = 0;
+        for &byte in bytes::slice(self.stored, self.at, len)? {
+            // The very first bit is the sign.
+            let flip = if self.at == 0 { self.mask ^ 0x80 } else { self.mask };
+            number = number << 8 | u32::from(byte ^ flip);
+            self.at += 1;
+        }
+        let limit = 10_u32.pow(u32::from(digits));
+        if number >= limit {
+            return Err(Error::corrupt(format!("a decimal's {digits} digits hold {number}")));
+        }
+        Ok(number)
+    }
+}
+
+/// Writes what `decimal2string` does; `zerofill` keeps the zeros in front.
+pub(crate) fn write_text(
+    stored: &[u8],
+    precision: u8,
+    scale: u8,
+    zerofill: bool,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let size = size_bytes(precision, scale);
+    let Some(&first) = stored.first().filter(|_| stored.len() == size) else {
+        return Err(wrong_length("a decimal", size, stored.len()));
+    };
+    let negative = first & 0x80 == 0;
+    let mut groups = Groups { stored, at: 0, mask: if negative { 0xff } else { 0 } };
+    if negative {
+        out.push(b'-');
+    }
+    let whole_start = out.len();
+    let whole = precision.saturating_sub(scale);
+    for digits in std::iter::once(whole % GROUP).chain((0..whole / GROUP).map(|_| GROUP)) {
+        let group = groups.next(digits)?;
+        if zerofill || out.len() > whole_start {
+            digits::write_padded(group, usize::from(digits), out);
+        } else if group > 0 {
+            out.extend_from_slice(itoa::Buffer::new().format(group).as_bytes());
+        }
+    }
+    if out.len() == whole_start {
+        out.push(b'0');
+    }
+    if scale > 0 {
+        out.push(b'.');
+    }
+    for digits in (0..scale / GROUP).map(|_| GROUP).chain(std::iter::once(scale % GROUP)) {
+        digits::write_padded(groups.next(digits)?, usize::from(digits), out);
+    }
+    Ok(())
+}
+
+/// The value, after its bytes were found to be a decimal.
+pub(super) fn value(stored: &[u8], precision: u8, scale: u8) -> Result<Value<'_>> {
+    let decimal = Decimal { stored, precision, scale };
+    decimal.write_text(&mut Vec::new())?;
+    Ok(Value::Decimal(decimal))
+}

@@ -1,0 +1,316 @@
+//! `DATE`, `TIME`, `DATETIME`, `TIMESTAMP` and `YEAR`, in every form the servers stored them in.
+//!
+//! | type | new (`TIME2`, ...) | old, before MySQL 5.6 | MariaDB 5.3 with a fraction |
+//! |---|---|---|---|
+//! | `DATE` | 3 bytes `year*512 + month*32 + day`, an integer to InnoDB (sign flipped) | same | same |
+//! | `TIME` | 3 bytes `hours*4096 + minutes*64 + seconds` + `0x800000`, fraction | 3 bytes `hhmmss` in decimal, signed | microseconds (or less) + those of 839 hours |
+//! | `DATETIME` | 5 bytes `((year*13+month)*32+day)*2^17 + ...` + `0x8000000000`, fraction | 8 bytes `YYYYMMDDhhmmss` in decimal, signed | mixed radix 13, 32, 24, 60, 60, 10^fsp |
+//! | `TIMESTAMP` | 4 bytes of seconds, fraction | 4 bytes, unsigned | 4 bytes, fraction |
+//!
+//! A fraction takes `(fsp + 1) / 2` bytes and counts hundredths, ten-thousandths or millionths.
+//! All are big-endian. Sources: mysys/my_time.cc (`my_time_packed_from_binary` and kin, MySQL
+//! 9.7), sql/field.cc (`Field_*_hires`, MariaDB 10.11), ha_innodb.cc
+//! (`get_innobase_type_from_mysql_type`) for which of them InnoDB takes for integers.
+
+use super::{TemporalFormat, digits, integer, wrong_length};
+use crate::value::{Date, DateTime, Time, Timestamp};
+use crate::{Result, bytes};
+
+/// Bytes of a fraction of `fsp` digits.
+fn fraction_bytes(fsp: u8) -> usize {
+    usize::from(fsp.min(6)).div_ceil(2)
+}
+
+/// Microseconds in one of the last of `digits` digits.
+fn micros_per_unit(digits: u8) -> u32 {
+    10_u32.pow(6 - u32::from(digits.min(6)))
+}
+
+/// Bytes a `TIME` takes.
+pub(super) fn time_bytes(format: TemporalFormat, fsp: u8) -> usize {
+    match format {
+        TemporalFormat::New => 3 + fraction_bytes(fsp),
+        TemporalFormat::Old => 3,
+        TemporalFormat::OldHires => match fsp {
+            0 => 3,
+            1 | 2 => 4,
+            3..=5 => 5,
+            _ => 6,
+        },
+    }
+}
+
+/// Bytes a `DATETIME` takes.
+pub(super) fn datetime_bytes(format: TemporalFormat, fsp: u8) -> usize {
+    match format {
+        TemporalFormat::New => 5 + fraction_bytes(fsp),
+        TemporalFormat::Old => 8,
+        TemporalFormat::OldHires => match fsp {
+            0 => 5,
+            1 | 2 => 6,
+            3..=5 => 7,
+            _ => 8,
+        },
+    }
+}
+
+/// Bytes a `TIMESTAMP` takes.
+pub(super) fn timestamp_bytes(format: TemporalFormat, fsp: u8) -> usize {
+    match format {
+        TemporalFormat::Old => 4,
+        TemporalFormat::New | TemporalFormat::OldHires => 4 + fraction_bytes(fsp),
+    }
+}
+
+/// All bytes as one big-endian number; at most eight.
+#[inline]
+fn number(stored: &[u8], len: usize, what: &'static str) -> Result<u64> {
+    if stored.len() != len {
+        return Err(wrong_length(what, len, stored.len()));
+    }
+    Ok(stored.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+/// Reads a `DATE`.
+#[inline]
+pub(super) fn date(stored: &[u8]) -> Result<Date> {
+    let packed = integer::unsigned(stored, 3)? as u32 ^ 0x80_0000;
+    Ok(Date {
+        year: (packed >> 9) as u16,
+        month: (packed >> 5 & 15) as u8,
+        day: (packed & 31) as u8,
+    })
+}
+
+/// Reads a `TIME`.
+#[inline]
+pub(super) fn time(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<Time> {
+    let bits = number(stored, time_bytes(format, fsp), "a TIME")?;
+    Ok(match format {
+        TemporalFormat::New => new_time(bits, fsp),
+        TemporalFormat::Old => {
+            let hhmmss = (bits ^ 0x80_0000) as u32;
+            let signed = (hhmmss << 8) as i32 >> 8;
+            let parts = signed.unsigned_abs();
+            Time {
+                negative: signed < 0,
+                hours: (parts / 10_000) as u16,
+                minutes: (parts / 100 % 100) as u8,
+                seconds: (parts % 100) as u8,
+                micros: 0,
+                fsp: 0,
+            }
+        }
+        TemporalFormat::OldHires => hires_time(bits, fsp),
+    })
+}
+
+/// The number is biased by half its range, fraction included, so negative times are a
+/// two's-complement of the whole.
+fn new_time(bits: u64, fsp: u8) -> Time {
+    let fraction_bits = 8 * fraction_bytes(fsp) as u32;
+    let signed = bits as i64 - (0x80_0000_i64 << fraction_bits);
+    let parts = signed.unsigned_abs();
+    let fraction = parts & ((1 << fraction_bits) - 1);
+    let hms = parts >> fraction_bits;
+    Time {
+        negative: signed < 0,
+        hours: (hms >> 12 & 0x3ff) as u16,
+        minutes: (hms >> 6 & 0x3f) as u8,
+        seconds: (hms & 0x3f) as u8,
+        micros: fraction as u32 * micros_per_unit(2 * fraction_bytes(fsp) as u8) % 1_000_000,
+        fsp,
+    }
+}
+
+/// `Field_time_hires`: units of the last digit since -839 hours.
+fn hires_time(bits: u64, fsp: u8) -> Time {
+    const ZERO_SECONDS: i64 = 838 * 3600 + 59 * 60 + 59 + 1;
+    let units_per_second = 10_i64.pow(u32::from(fsp.min(6)));
+    let signed = bits as i64 - ZERO_SECONDS * units_per_second;
+    let units = signed.unsigned_abs();
+    let seconds = units / units_per_second as u64;
+    Time {
+        negative: signed < 0,
+        hours: (seconds / 3600) as u16,
+        minutes: (seconds / 60 % 60) as u8,
+        seconds: (seconds % 60) as u8,
+        micros: (units % units_per_second as u64) as u32 * micros_per_unit(fsp),
+        fsp,
+    }
+}
+
+/// Reads a `DATETIME`.
+#[inline]
+pub(super) fn datetime(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<DateTime> {
+    let bits = number(stored, datetime_bytes(format, fsp), "a DATETIME")?;
+    Ok(match format {
+        TemporalFormat::New => {
+            let fraction_bits = 8 * fraction_bytes(fsp) as u32;
+            let parts = (bits >> fraction_bits) & 0x7f_ffff_ffff;
+            let fraction = (bits & ((1 << fraction_bits) - 1)) as u32;
+            let year_month = parts >> 22;
+            DateTime {
+                date: Date {
+                    year: (year_month / 13) as u16,
+                    month: (year_month % 13) as u8,
+                    day: (parts >> 17 & 31) as u8,
+                },
+                hours: (parts >> 12 & 31) as u8,
+                minutes: (parts >> 6 & 63) as u8,
+                seconds: (parts & 63) as u8,
+                micros: fraction.wrapping_mul(micros_per_unit(2 * fraction_bytes(fsp) as u8))
+                    % 1_000_000,
+                fsp,
+            }
+        }
+        TemporalFormat::Old => {
+            let parts = bits ^ 1 << 63;
+            let (date, time) = (parts / 1_000_000 % 100_000_000, parts % 1_000_000);
+            DateTime {
+                date: Date {
+                    year: (date / 10_000) as u16,
+                    month: (date / 100 % 100) as u8,
+                    day: (date % 100) as u8,
+                },
+                hours: (time / 10_000) as u8,
+                minutes: (time / 100 % 100) as u8,
+                seconds: (time % 100) as u8,
+                micros: 0,
+                fsp: 0,
+            }
+        }
+        TemporalFormat::OldHires => hires_datetime(bits, fsp),
+    })
+}
+
+/// `Field_datetime_hires`: mixed radix (`unpack_time`, sql_time.cc).
+fn hires_datetime(bits: u64, fsp: u8) -> DateTime {
+    let mut rest = bits;
+    let mut next = |radix: u64| {
+        let digit = rest % radix;
+        rest /= radix;
+        digit as u32
+    };
+    let micros = next(10_u64.pow(u32::from(fsp.min(6)))) * micros_per_unit(fsp);
+    let [seconds, minutes, hours, day, month] = [60, 60, 24, 32, 13].map(|radix| next(radix) as u8);
+    let year = next(10_000) as u16;
+    DateTime { date: Date { year, month, day }, hours, minutes, seconds, micros, fsp }
+}
+
+/// Reads a `TIMESTAMP`.
+#[inline]
+pub(super) fn timestamp(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<Timestamp> {
+    let len = timestamp_bytes(format, fsp);
+    if stored.len() != len {
+        return Err(wrong_length("a TIMESTAMP", len, stored.len()));
+    }
+    let seconds = bytes::u32_at(stored, 0)?;
+    let fraction = stored.iter().skip(4).fold(0, |number, &byte| number << 8 | u32::from(byte));
+    let unit = match format {
+        // One digit takes a byte that counts tenths, not hundredths, and so on.
+        TemporalFormat::OldHires => micros_per_unit(fsp),
+        _ => micros_per_unit(2 * fraction_bytes(fsp) as u8),
+    };
+    let micros = fraction.wrapping_mul(unit) % 1_000_000;
+    Ok(Timestamp { seconds, micros, fsp })
+}
+
+/// Reads a `YEAR`: 0 or 1901..=2155.
+#[inline]
+pub(super) fn year(stored: &[u8]) -> Result<u16> {
+    let years = integer::unsigned(stored, 1)? as u16;
+    Ok(if years == 0 { 0 } else { 1900 + years })
+}
+
+impl Date {
+    /// `YYYY-MM-DD`.
+    #[inline]
+    pub fn write_text(self, out: &mut Vec<u8>) {
+        let [a, b, c, d] = digits::four(self.year % 10_000);
+        let [e, f] = digits::two(self.month);
+        let [g, h] = digits::two(self.day);
+        out.extend_from_slice(&[a, b, c, d, b'-', e, f, b'-', g, h]);
+    }
+}
+
+impl Time {
+    /// `[-]hh:mm:ss[.ffffff]`, with three digits of hours where needed.
+    #[inline]
+    pub fn write_text(self, out: &mut Vec<u8>) {
+        if self.negative {
+            out.push(b'-');
+        }
+        if self.hours >= 100 {
+            digits::write_padded(u32::from(self.hours), if self.hours > 999 { 4 } else { 3 }, out);
+        } else {
+            out.extend_from_slice(&digits::two(self.hours as u8));
+        }
+        let [c, d] = digits::two(self.minutes);
+        let [e, f] = digits::two(self.seconds);
+        out.extend_from_slice(&[b':', c, d, b':', e, f]);
+        digits::write_fraction(self.micros, self.fsp, out);
+    }
+}
+
+impl DateTime {
+    /// `YYYY-MM-DD hh:mm:ss[.ffffff]`.
+    #[inline]
+    pub fn write_text(self, out: &mut Vec<u8>) {
+        let [a, b, c, d] = digits::four(self.date.year % 10_000);
+        let [e, f] = digits::two(self.date.month);
+        let [g, h] = digits::two(self.date.day);
+        let [i, j] = digits::two(self.hours);
+        let [k, l] = digits::two(self.minutes);
+        let [m, n] = digits::two(self.seconds);
+        out.extend_from_slice(&[
+            a, b, c, d, b'-', e, f, b'-', g, h, b' ', i, j, b':', k, l, b':', m, n,
+        ]);
+        digits::write_fraction(self.micros, self.fsp, out);
+    }
+}
+
+impl Timestamp {
+    /// In UTC; the zero timestamp is the zero date.
+    pub fn to_datetime(self) -> DateTime {
+        let Timestamp { seconds, micros, fsp } = self;
+        if seconds == 0 && micros == 0 {
+            return DateTime { fsp, ..DateTime::default() };
+        }
+        let time = seconds % 86_400;
+        DateTime {
+            date: civil_date(seconds / 86_400),
+            hours: (time / 3600) as u8,
+            minutes: (time / 60 % 60) as u8,
+            seconds: (time % 60) as u8,
+            micros,
+            fsp,
+        }
+    }
+
+    /// `YYYY-MM-DD hh:mm:ss[.ffffff]` in UTC.
+    #[inline]
+    pub fn write_text(self, out: &mut Vec<u8>) {
+        self.to_datetime().write_text(out);
+    }
+}
+
+/// The Gregorian date of a day counted from 1970-01-01. Years are counted from March, so that
+/// leap days end them (the `civil_from_days` method).
+fn civil_date(days: u32) -> Date {
+    const DAYS_TO_1970: u32 = 719_468; // since 0000-03-01
+    const DAYS_PER_ERA: u32 = 146_097; // 400 years
+    let days = days + DAYS_TO_1970;
+    let era = days / DAYS_PER_ERA;
+    let day_of_era = days % DAYS_PER_ERA;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    Date {
+        year: (era * 400 + year_of_era + u32::from(month <= 2)) as u16,
+        month: month as u8,
+        day: (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u8,
+    }
+}

@@ -14,6 +14,7 @@
 
 mod collations;
 mod decode;
+mod encode;
 mod length;
 mod multi_byte;
 mod single_byte;

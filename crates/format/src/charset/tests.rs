@@ -74,3 +74,27 @@ fn multibyte_characters_end_where_the_server_ends_them() {
     assert_eq!(Ujis.multibyte_len(b"\x8f\xa2\xaf"), 3);
     assert_eq!(Utf16.multibyte_len(b"\xd8\x3d\xde\x00"), 4);
 }
+
+#[test]
+fn encoding_is_the_way_back() {
+    let cases = [
+        (Latin1, "é€", &b"\xe9\x80"[..]),
+        (Utf16, "é😀", b"\0\xe9\xd8\x3d\xde\x00"),
+        (Utf16Le, "é", b"\xe9\0"),
+        (Utf32, "é", b"\0\0\0\xe9"),
+        (Swe7, "aÄ", b"a["),
+        (Sjis, "日本", b"\x93\xfa\x96\x7b"),
+        (Gbk, "中", b"\xd6\xd0"),
+        (Utf8Mb4, "😀", "😀".as_bytes()),
+    ];
+    for (charset, text, bytes) in cases {
+        let mut encoded = Vec::new();
+        assert_eq!(charset.encode(text, &mut encoded), 0, "{charset:?}");
+        assert_eq!(encoded, bytes, "{charset:?}");
+    }
+    let mut lost = Vec::new();
+    assert_eq!(Ascii.encode("aé", &mut lost), 1);
+    assert_eq!(Swe7.encode("[", &mut lost), 1);
+    assert_eq!(Utf8Mb3.encode("😀", &mut lost), 1);
+    assert_eq!(lost, b"a???");
+}

@@ -1,10 +1,12 @@
 //! A table's definition, whatever it was read from: SDI, `.frm` or `SHOW CREATE TABLE` text.
 
+mod ddl;
 pub mod dictionary;
 pub mod filename;
 mod frm;
 mod physical;
 
+pub use ddl::{from_create_table, server_of_text};
 pub use frm::from_frm;
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
 

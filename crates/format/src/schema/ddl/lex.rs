@@ -1,0 +1,218 @@
+//! SQL text to tokens, one at a time.
+//!
+//! Comments are left out, except that the content of versioned comments (`/*!80023 INVISIBLE */`,
+//! `/*M!100301 COMPRESSED*/`) is taken as if it stood bare, whatever the version: a dump holds
+//! what its server had. A token remembers where such a comment opened before it and closed behind
+//! it, so that text can be cut out again as it was.
+
+use super::{Result, Trouble};
+
+/// A piece of SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub kind: Kind,
+    /// Where its text starts, in bytes of the SQL text.
+    pub start: usize,
+    /// Where its text ends.
+    pub end: usize,
+    /// Where the versioned comment opens whose first token this is.
+    pub opened: Option<usize>,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A keyword or an identifier without quotes.
+    Word,
+    /// `` `name` ``
+    Quoted,
+    /// `"name"` or `"text"`, which only the place decides.
+    DoubleQuoted,
+    /// `'text'`
+    Text,
+    /// `12`, `1.5e3`
+    Number,
+    /// `x'4D'` or `0x4D`
+    Hex,
+    /// `b'101'` or `0b101`
+    Bits,
+    /// `/* mariadb-5.3 */` or `/* 5.5 binary format */` after a temporal type.
+    OldTemporal,
+    /// Any other character.
+    Symbol(char),
+}
+
+pub(super) struct Lexer<'a> {
+    sql: &'a str,
+    at: usize,
+    open_versioned: u32,
+    opened: Option<usize>,
+}
+
+impl<'a> Lexer<'a> {
+    pub fn new(sql: &'a str) -> Lexer<'a> {
+        let at = if sql.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Lexer { sql, at, open_versioned: 0, opened: None }
+    }
+
+    /// The next token, `None` at the end of the text.
+    pub fn next(&mut self) -> Result<Option<Token>> {
+        if let Some(old_temporal) = self.skip_blanks()? {
+            return Ok(Some(old_temporal));
+        }
+        let start = self.at;
+        let mut chars = self.rest().chars();
+        let Some(first) = chars.next() else { return Ok(None) };
+        let second = chars.next();
+        let kind = match (first, second) {
+            ('\'', _) => self.quoted('\'', true, Kind::Text)?,
+            ('"', _) => self.quoted('"', true, Kind::DoubleQuoted)?,
+            ('`', _) => self.quoted('`', false, Kind::Quoted)?,
+            ('x' | 'X', Some('\'')) => self.prefixed_literal(Kind::Hex)?,
+            ('b' | 'B', Some('\'')) => self.prefixed_literal(Kind::Bits)?,
+            ('.', Some('0'..='9')) | ('0'..='9', _) => self.number_or_word(),
+            (c, _) if is_word(c) => {
+                self.take_while(is_word);
+                Kind::Word
+            }
+            (c, _) => {
+                self.at += c.len_utf8();
+                Kind::Symbol(c)
+            }
+        };
+        Ok(Some(Token { kind, start, end: self.at, opened: self.opened.take() }))
+    }
+
+    /// Skips from the token that was read last to behind the end of its line: what a client
+    /// command (`DELIMITER ;;`) covers.
+    pub fn skip_line(&mut self) {
+        self.take_while(|c| c != '\n');
+    }
+
+    fn rest(&self) -> &'a str {
+        self.sql.get(self.at..).unwrap_or("")
+    }
+
+    fn take_while(&mut self, accept: impl Fn(char) -> bool) {
+        let rest = self.rest();
+        self.at += rest.find(|c| !accept(c)).unwrap_or(rest.len());
+    }
+
+    /// Skips white space and comments; the one comment that means something is returned.
+    fn skip_blanks(&mut self) -> Result<Option<Token>> {
+        loop {
+            self.take_while(|c| c.is_whitespace() || c == '\0');
+            let rest = self.rest();
+            if self.open_versioned > 0 && rest.starts_with("*/") {
+                self.open_versioned -= 1;
+                self.at += 2;
+            } else if rest.starts_with('#') || is_dash_comment(rest) {
+                self.skip_line();
+            } else if let Some(body) = versioned_body(rest) {
+                self.opened = Some(self.at);
+                self.open_versioned += 1;
+                self.at += body;
+            } else if rest.starts_with("/*") {
+                let start = self.at;
+                let len = rest
+                    .find("*/")
+                    .ok_or_else(|| Trouble::at(start, "a comment that does not end", "`*/`"))?;
+                self.at += len + 2;
+                let body = rest.get(2..len).unwrap_or("").trim();
+                if body == "mariadb-5.3" || body == "5.5 binary format" {
+                    let kind = Kind::OldTemporal;
+                    return Ok(Some(Token { kind, start, end: self.at, opened: None }));
+                }
+            } else {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// From one quote to the next that is neither doubled nor, with `escapes`, behind a backslash.
+    fn quoted(&mut self, quote: char, escapes: bool, kind: Kind) -> Result<Kind> {
+        let start = self.at;
+        let mut chars = self.rest().char_indices().skip(1).peekable();
+        while let Some((offset, c)) = chars.next() {
+            if c == '\\' && escapes {
+                chars.next();
+            } else if c == quote && chars.next_if(|&(_, next)| next == quote).is_none() {
+                self.at += offset + c.len_utf8();
+                return Ok(kind);
+            }
+        }
+        Err(Trouble::at(start, "a quote that is never closed", format!("`{quote}`")))
+    }
+
+    fn prefixed_literal(&mut self, kind: Kind) -> Result<Kind> {
+        self.at += 1;
+        self.quoted('\'', false, kind)
+    }
+
+    /// `12`, `1.5`, `1e-5`, `0x4D`, `0b1`, or an identifier that starts with a digit.
+    fn number_or_word(&mut self) -> Kind {
+        let rest = self.rest();
+        let word = rest.find(|c| !is_word(c)).map_or(rest, |end| rest.split_at(end).0);
+        let is = |prefix, accept: fn(char) -> bool| {
+            word.strip_prefix(prefix).is_some_and(|digits| {
+                let mut digits = digits.chars().peekable();
+                digits.peek().is_some() && digits.all(accept)
+            })
+        };
+        if is("0x", |c| c.is_ascii_hexdigit()) {
+            self.at += word.len();
+            return Kind::Hex;
+        }
+        if is("0b", |c| matches!(c, '0' | '1')) {
+            self.at += word.len();
+            return Kind::Bits;
+        }
+        let exponent = |c| matches!(c, 'e' | 'E');
+        if !word.chars().all(|c| c.is_ascii_digit()) && !mantissa_and_exponent(word, exponent) {
+            self.at += word.len();
+            return Kind::Word;
+        }
+        self.take_while(|c| c.is_ascii_digit());
+        if self.rest().starts_with('.') {
+            self.at += 1;
+            self.take_while(|c| c.is_ascii_digit());
+        }
+        if self.rest().starts_with(exponent) {
+            self.at += 1;
+            if self.rest().starts_with(['+', '-']) {
+                self.at += 1;
+            }
+            self.take_while(|c| c.is_ascii_digit());
+        }
+        Kind::Number
+    }
+}
+
+/// Whether `word` is `12e5` or, its sign not being part of a word, `12e`.
+fn mantissa_and_exponent(word: &str, is_exponent: impl Fn(char) -> bool) -> bool {
+    word.split_once(is_exponent).is_some_and(|(mantissa, exponent)| {
+        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        !mantissa.is_empty() && digits(mantissa) && digits(exponent)
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
+}
+
+/// `--` starts a comment when white space follows.
+fn is_dash_comment(rest: &str) -> bool {
+    rest.strip_prefix("--")
+        .is_some_and(|after| after.chars().next().is_none_or(|c| c.is_whitespace() || c == '\0'))
+}
+
+/// How long the opening of a versioned comment is, when `rest` starts with one that servers read.
+/// Clients' own (`/*M!999999\- enable the sandbox mode */`) and those of a version that never
+/// comes are comments.
+fn versioned_body(rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix("/*!").or_else(|| rest.strip_prefix("/*M!"))?;
+    let digits = body.find(|c: char| !c.is_ascii_digit()).unwrap_or(body.len());
+    let (version, content) = body.split_at(digits);
+    let never = matches!(version, "99999" | "999999") || content.starts_with('\\');
+    (!never).then_some(rest.len() - content.len())
+}

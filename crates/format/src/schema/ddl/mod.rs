@@ -1,0 +1,180 @@
+//! Table definitions from SQL text: what `SHOW CREATE TABLE` prints, what mysqldump and mydumper
+//! put in their schema files, and what people write by hand.
+//!
+//! The text is cut into tokens ([`lex`]) and the tokens of the first `CREATE TABLE` are read from
+//! left to right ([`cursor`]): columns ([`columns`], [`types`]), then keys and constraints
+//! ([`keys`]), options and partitions. What follows the columns decides about them (the table's
+//! charset, its primary key), so they are kept half-read until [`finish`] makes the [`TableDef`].
+//!
+//! Expressions are never understood, only cut out between balanced parentheses. No function here
+//! calls itself, so no text is too deep.
+
+mod columns;
+mod cursor;
+mod finish;
+mod keys;
+mod lex;
+mod literal;
+mod options;
+mod partitions;
+mod server;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::borrow::Cow;
+
+use super::{ServerVersion, TableDef};
+use crate::Error;
+use cursor::Cursor;
+use lex::{Kind, Lexer, Token};
+
+pub use server::server_of_text;
+
+/// Reads the first `CREATE TABLE` of SQL text as `server` would.
+///
+/// Other statements and comments before it are passed over; the content of versioned comments
+/// counts. The database is that of the table's name, empty when it has none.
+/// [`server_of_text`] guesses a server the caller does not know.
+///
+/// # Errors
+/// [`Error::Schema`] with line and column, what was found there and what was expected.
+pub fn from_create_table(sql: &str, server: ServerVersion) -> crate::Result<TableDef> {
+    let report = |trouble: Trouble| trouble.report(sql);
+    let tokens = first_create_table(sql).map_err(report)?;
+    let mut cursor = Cursor::new(sql, &tokens);
+    let draft = read_table(&mut cursor, server).map_err(report)?;
+    finish::finish(draft, server).map_err(report)
+}
+
+/// A table half-read.
+pub(super) struct Draft {
+    schema: String,
+    name: String,
+    columns: Vec<columns::DraftColumn>,
+    keys: keys::Keys,
+    options: options::DraftOptions,
+    partitioning: Option<super::Partitioning>,
+}
+
+/// `CREATE TABLE name (...) options PARTITION BY ...`.
+fn read_table(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Draft> {
+    while !cursor.eat_word("TABLE") {
+        cursor.advance();
+    }
+    if cursor.eat_word("IF") {
+        cursor.expect_word("NOT")?;
+        cursor.expect_word("EXISTS")?;
+    }
+    let (schema, name) = cursor.qualified_name()?;
+    cursor.expect_symbol('(')?;
+    if cursor.is_word("LIKE") || cursor.is_word("SELECT") {
+        return Err(cursor.unexpected("a list of columns"));
+    }
+    let mut columns = Vec::new();
+    let mut keys = keys::Keys::default();
+    loop {
+        if !keys.read(cursor)? {
+            columns.push(columns::read(cursor, server, &mut keys)?);
+        }
+        if !cursor.eat_symbol(',') {
+            break;
+        }
+    }
+    cursor.expect_symbol(')')?;
+    let options = options::read(cursor)?;
+    let partitioning = partitions::read(cursor)?;
+    if !cursor.is_word("AS") && !cursor.is_word("SELECT") && !cursor.is_end() {
+        return Err(cursor.unexpected("a table option, PARTITION BY or the end"));
+    }
+    Ok(Draft { schema, name, columns, keys, options, partitioning })
+}
+
+/// The tokens of the first statement that makes a table, without its `;`.
+fn first_create_table(sql: &str) -> Result<Vec<Token>> {
+    let mut lexer = Lexer::new(sql);
+    let mut statement: Vec<Token> = Vec::new();
+    let mut wanted = Wanted::Perhaps;
+    while let Some(token) = lexer.next()? {
+        let text = sql.get(token.start..token.end).unwrap_or("");
+        if token.kind == Kind::Symbol(';') {
+            if wanted == Wanted::Yes {
+                return Ok(statement);
+            }
+            statement.clear();
+            wanted = Wanted::Perhaps;
+            continue;
+        }
+        if statement.is_empty() && wanted == Wanted::Perhaps && is_client_command(text) {
+            lexer.skip_line();
+            continue;
+        }
+        if wanted == Wanted::Perhaps {
+            wanted = wanted_after(statement.len(), &token, text);
+        }
+        if wanted != Wanted::No {
+            statement.push(token);
+        }
+    }
+    if wanted == Wanted::Yes {
+        return Ok(statement);
+    }
+    Err(Trouble::at(sql.len(), "the end of the text", "CREATE TABLE"))
+}
+
+/// Whether a statement makes a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Yes,
+    No,
+    /// It started like one that does.
+    Perhaps,
+}
+
+/// What a statement's token number `place` says of it, none before having said Yes or No:
+/// `CREATE [OR REPLACE] [TEMPORARY | EXTERNAL] TABLE`.
+fn wanted_after(place: usize, token: &Token, text: &str) -> Wanted {
+    const BETWEEN: [&str; 4] = ["OR", "REPLACE", "TEMPORARY", "EXTERNAL"];
+    let is = |word: &str| token.kind == Kind::Word && text.eq_ignore_ascii_case(word);
+    match place {
+        0 if is("CREATE") => Wanted::Perhaps,
+        1.. if is("TABLE") => Wanted::Yes,
+        1..4 if BETWEEN.iter().any(|word| is(word)) => Wanted::Perhaps,
+        _ => Wanted::No,
+    }
+}
+
+/// Commands that end with their line, not with `;`.
+fn is_client_command(word: &str) -> bool {
+    word.eq_ignore_ascii_case("DELIMITER")
+}
+
+/// What is wrong with the text, and where.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    at: usize,
+    found: Cow<'static, str>,
+    expected: Cow<'static, str>,
+}
+
+/// The result of reading text; [`Trouble`] becomes an [`Error`] where the text is at hand.
+type Result<T> = std::result::Result<T, Trouble>;
+
+impl Trouble {
+    #[cold]
+    pub fn at(
+        at: usize,
+        found: impl Into<Cow<'static, str>>,
+        expected: impl Into<Cow<'static, str>>,
+    ) -> Trouble {
+        Trouble { at, found: found.into(), expected: expected.into() }
+    }
+
+    fn report(&self, sql: &str) -> Error {
+        let before = sql.get(..self.at).unwrap_or(sql);
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        let (found, expected) = (&self.found, &self.expected);
+        Error::schema(format!("line {line}, column {column}: found {found}, expected {expected}"))
+    }
+}

@@ -1,0 +1,54 @@
+//! Which server a text is from, as far as it says.
+
+use crate::schema::{Family, ServerVersion};
+
+/// What is assumed of text that says nothing.
+const USUAL: ServerVersion = ServerVersion { family: Family::MySql, number: 80000 };
+/// Text of a MariaDB that does not say which.
+const USUAL_MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_100 };
+/// Text of a MySQL before 8.0 that does not say which.
+const OLD_MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 50700 };
+
+/// Guesses the server that wrote SQL text: from the `Server version` comment of mysqldump and
+/// mariadb-dump, else from words only one family prints, else MySQL 8.0.
+pub fn server_of_text(sql: &str) -> ServerVersion {
+    const HEADER_BYTES: usize = 4096;
+    let header = sql.get(..HEADER_BYTES).unwrap_or(sql);
+    if let Some((_, after)) = header.split_once("Server version") {
+        let line = after.lines().next().unwrap_or("");
+        if let Some(version) = from_version_text(line) {
+            return version;
+        }
+    }
+    let has = |words: &[&str]| words.iter().any(|word| sql.contains(word));
+    if has(&["/*M!", "MariaDB", "current_timestamp()", "uca1400", "WITH SYSTEM VERSIONING"]) {
+        USUAL_MARIADB
+    } else if has(&["DEFAULT CHARSET=utf8 ", "DEFAULT CHARSET=utf8\n", "DEFAULT CHARSET=utf8;"])
+        || sql.ends_with("DEFAULT CHARSET=utf8")
+        || has(&[" int(", " bigint("])
+    {
+        OLD_MYSQL
+    } else {
+        USUAL
+    }
+}
+
+/// `8.0.33` or `10.11.6-MariaDB-log`, wherever it stands in the line.
+fn from_version_text(line: &str) -> Option<ServerVersion> {
+    let text = line.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let mut parts = text.filter(|part| part.matches('.').count() == 2);
+    let mut version = parts.next()?;
+    // 5.5.5-10.11.6-MariaDB: what MariaDB says to old clients.
+    if version == "5.5.5" && line.contains("MariaDB") {
+        version = parts.next()?;
+    }
+    let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
+    let (major, minor, patch) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    if major > 99 || minor > 99 || patch > 99 {
+        return None;
+    }
+    let number = major * 10000 + minor * 100 + patch;
+    let family =
+        if line.contains("MariaDB") || major >= 10 { Family::MariaDb } else { Family::MySql };
+    Some(ServerVersion { family, number })
+}

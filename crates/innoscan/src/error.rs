@@ -113,6 +113,23 @@ impl From<format::Error> for Error {
     }
 }
 
+impl From<innoscan_io::Error> for Error {
+    fn from(error: innoscan_io::Error) -> Error {
+        match error {
+            innoscan_io::Error::Open { path, source } => {
+                Error::read("cannot open the file", source).in_file(&path)
+            }
+            innoscan_io::Error::NoDirect { path, source } => Error::refused(
+                format!("the file system refuses O_DIRECT ({source})"),
+                "use --direct optional or --direct off",
+            )
+            .in_file(&path),
+            error @ innoscan_io::Error::Memory { .. } => Error::resources(error.to_string()),
+            innoscan_io::Error::Engine { engine, source } => Error::read(engine, source),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {

@@ -1,8 +1,11 @@
 //! Full scans of InnoDB tables from their files.
 
+pub mod ahead;
 pub mod datadir;
 mod error;
+pub mod pool;
 pub mod sink;
+pub mod stats;
 mod table;
 
 pub use error::{Error, Result};

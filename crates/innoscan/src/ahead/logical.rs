@@ -1,0 +1,198 @@
+//! Logical read-ahead: the leaves the scan will come to next, read in file order.
+//!
+//! Up to `window_pages` leaves ahead of the scan are wanted. Reading sweeps over them in file
+//! order, from the front of the file to its end and again from the front, joining neighbours into
+//! runs. Each leaf the scan takes lets the next one into the window at once, ahead of the sweep or
+//! behind it, so the device is busy as long as the window is not wholly read: there is no
+//! saw-tooth of filling and emptying, as there is where one batch is fetched whole, used up, and
+//! only then followed by the next (Facebook's `innodb_lra_size` of 2013, which holds two batches).
+//!
+//! The window starts small and grows by one leaf with every leaf taken: the first rows come after
+//! a short sweep, and a scan that stops early has read little in vain.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use innoscan_format::PageNo;
+
+use super::ReadAhead;
+
+/// What logical read-ahead is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogicalOptions {
+    /// The most leaves ahead of the scan that are wanted; at least 1.
+    pub window_pages: usize,
+    /// How many of them at first.
+    pub first_pages: usize,
+    /// Unwanted pages between two wanted ones that are read rather than skipped.
+    pub gap_pages: u32,
+    /// The most pages of a run; at least 1.
+    pub run_pages: u32,
+}
+
+/// The policy; see the module's text.
+#[derive(Clone, Debug)]
+pub struct Logical {
+    options: LogicalOptions,
+    /// Leaves of the window now, wherever they are: wanted, in flight, or read and not yet taken.
+    window: usize,
+    window_most: usize,
+    /// Learnt, and beyond the window.
+    beyond: VecDeque<PageNo>,
+    /// In the window, and in no run yet.
+    wanted: BTreeSet<u32>,
+    /// Where the sweep is.
+    head: u32,
+}
+
+impl Logical {
+    /// A policy that has learnt nothing yet.
+    pub fn new(options: LogicalOptions) -> Logical {
+        assert!(options.window_pages > 0 && options.run_pages > 0, "sizes are at least 1");
+        Logical {
+            options,
+            window: 0,
+            window_most: options.first_pages.clamp(1, options.window_pages),
+            beyond: VecDeque::new(),
+            wanted: BTreeSet::new(),
+            head: 0,
+        }
+    }
+
+    fn fill_window(&mut self) {
+        while self.window < self.window_most {
+            let Some(leaf) = self.beyond.pop_front() else { return };
+            self.wanted.insert(leaf.0);
+            self.window += 1;
+        }
+    }
+}
+
+impl ReadAhead for Logical {
+    fn learn(&mut self, leaves: &[PageNo]) {
+        self.beyond.extend(leaves);
+        self.fill_window();
+    }
+
+    fn appetite(&self) -> usize {
+        // Two windows: what the window lacks, and a stock to refill it from without a pause.
+        (2 * self.options.window_pages).saturating_sub(self.window + self.beyond.len())
+    }
+
+    fn take(&mut self, leaf: PageNo) {
+        // It was read on demand if it is still wanted.
+        self.wanted.remove(&leaf.0);
+        self.window = self.window.saturating_sub(1);
+        self.window_most = (self.window_most + 1).min(self.options.window_pages);
+        self.fill_window();
+    }
+
+    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
+        run.clear();
+        let most_pages = most_pages.min(self.options.run_pages);
+        let ahead = self.wanted.range(self.head..).next().copied();
+        let Some(first) = ahead.or_else(|| self.wanted.first().copied()) else { return };
+        if most_pages == 0 {
+            return;
+        }
+        let end = first.saturating_add(most_pages);
+        let mut last = first;
+        for &page in self.wanted.range(first..end) {
+            if page - last > self.options.gap_pages.saturating_add(1) {
+                break;
+            }
+            run.push(PageNo(page));
+            last = page;
+        }
+        for page in &*run {
+            self.wanted.remove(&page.0);
+        }
+        self.head = last.saturating_add(1);
+    }
+
+    fn will_read(&self, page: PageNo) -> bool {
+        self.wanted.contains(&page.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logical(window: usize, first: usize, gap: u32, run: u32) -> Logical {
+        Logical::new(LogicalOptions {
+            window_pages: window,
+            first_pages: first,
+            gap_pages: gap,
+            run_pages: run,
+        })
+    }
+
+    fn next(policy: &mut Logical, most: u32) -> Vec<u32> {
+        let mut run = Vec::new();
+        policy.next_run(most, &mut run);
+        run.iter().map(|page| page.0).collect()
+    }
+
+    fn learn(policy: &mut Logical, leaves: &[u32]) {
+        policy.learn(&leaves.iter().copied().map(PageNo).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sweeps_the_window_in_file_order() {
+        let mut policy = logical(6, 6, 0, 64);
+        learn(&mut policy, &[90, 10, 11, 50, 12, 51, 7]);
+        assert_eq!(next(&mut policy, 64), [10, 11, 12]);
+        assert_eq!(next(&mut policy, 64), [50, 51]);
+        // Leaf 7 comes into the window when 90, read or not, is taken; the sweep has passed it.
+        policy.take(PageNo(90));
+        assert!(policy.will_read(PageNo(7)) && !policy.will_read(PageNo(90)));
+        learn(&mut policy, &[60]);
+        policy.take(PageNo(10));
+        assert_eq!(next(&mut policy, 64), [60]);
+        assert_eq!(next(&mut policy, 64), [7]);
+        assert_eq!(next(&mut policy, 64), []);
+    }
+
+    #[test]
+    fn joins_over_gaps_and_ends_runs_at_the_most() {
+        let mut policy = logical(16, 16, 2, 4);
+        learn(&mut policy, &[1, 4, 5, 9, 20, 21, 22, 23, 24]);
+        assert_eq!(next(&mut policy, 64), [1, 4]);
+        assert_eq!(next(&mut policy, 64), [5]);
+        assert_eq!(next(&mut policy, 64), [9]);
+        assert_eq!(next(&mut policy, 3), [20, 21, 22]);
+        assert_eq!(next(&mut policy, 0), []);
+        assert_eq!(next(&mut policy, 64), [23, 24]);
+    }
+
+    #[test]
+    fn the_window_grows_leaf_by_leaf_and_stays_full() {
+        let leaves: Vec<u32> = (0..1000u32).map(|n| n * 611 % 1000).collect();
+        let mut policy = logical(100, 4, 0, 64);
+        learn(&mut policy, &leaves);
+        let mut read = BTreeSet::new();
+        for (taken, leaf) in leaves.iter().enumerate() {
+            loop {
+                let run = next(&mut policy, 64);
+                if run.is_empty() {
+                    break;
+                }
+                read.extend(run);
+            }
+            let window = (4 + taken).min(100).min(leaves.len() - taken);
+            assert_eq!(read.len(), taken + window);
+            assert!(read.contains(leaf));
+            policy.take(PageNo(*leaf));
+        }
+    }
+
+    #[test]
+    fn asks_for_leaves_while_it_has_less_than_two_windows() {
+        let mut policy = logical(10, 2, 0, 64);
+        assert_eq!(policy.appetite(), 20);
+        learn(&mut policy, &(0..15).collect::<Vec<_>>());
+        assert_eq!(policy.appetite(), 5);
+        learn(&mut policy, &(15..40).collect::<Vec<_>>());
+        assert_eq!(policy.appetite(), 0);
+    }
+}

@@ -5,6 +5,7 @@ use super::{
     temporal, wrong_length,
 };
 use crate::charset::{Charset, CollationId};
+use crate::schema::ServerVersion;
 use crate::value::{Json, Value};
 use crate::{Error, Result, bytes};
 
@@ -83,9 +84,10 @@ impl Class {
 }
 
 impl Codec {
-    /// For columns of a type. Fails on a type no server makes, such as a collation without a
-    /// charset or a `DECIMAL` of 80 digits.
-    pub fn new(ty: &ColumnType) -> Result<Codec> {
+    /// For columns of a type, printing as a server does (they differ in `FLOAT` and `DOUBLE`). Fails
+    /// on a type no server makes, such as a collation without a charset or a `DECIMAL` of 80
+    /// digits.
+    pub fn new(ty: &ColumnType, server: ServerVersion) -> Result<Codec> {
         let kind = match ty {
             ColumnType::Int { width, unsigned, zerofill, display_width } => {
                 Kind::Int(integer::Integer::new(*width, *unsigned, *zerofill, *display_width))
@@ -98,8 +100,8 @@ impl Codec {
                 }
                 Kind::Decimal { precision, scale, zerofill }
             }
-            ColumnType::Float(real) => Kind::Float(float::Real::single(*real)),
-            ColumnType::Double(real) => Kind::Double(float::Real::double(*real)),
+            ColumnType::Float(real) => Kind::Float(float::Real::float(*real, server)),
+            ColumnType::Double(real) => Kind::Double(float::Real::double(*real, server)),
             &ColumnType::Bit { bits } => Kind::Bit { bits: up_to(bits, 64, "bits of a BIT")? },
             &ColumnType::Year { digits } => Kind::Year { digits },
             ColumnType::Date => Kind::Date,
@@ -188,7 +190,7 @@ impl Codec {
             &Kind::Decimal { precision, scale, zerofill } => {
                 decimal::write_text(stored, precision, scale, zerofill, out)?;
             }
-            Kind::Float(real) => real.write_single(stored, out)?,
+            Kind::Float(real) => real.write_float(stored, out)?,
             Kind::Double(real) => real.write_double(stored, out)?,
             &Kind::Bit { bits } => out.extend_from_slice(bit::checked(stored, bits)?),
             &Kind::Year { digits: shown } => {
@@ -269,7 +271,7 @@ impl Codec {
         Ok(match &self.kind {
             Kind::Int(integer) => integer.value(stored)?,
             &Kind::Decimal { precision, scale, .. } => decimal::value(stored, precision, scale)?,
-            Kind::Float(_) => Value::Float(float::single(stored)?),
+            Kind::Float(_) => Value::Float(float::float(stored)?),
             Kind::Double(_) => Value::Double(float::double(stored)?),
             &Kind::Bit { bits } => Value::Bit(bit::number(stored, bits)?),
             Kind::Year { .. } => Value::Year(temporal::year(stored)?),

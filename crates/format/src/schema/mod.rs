@@ -7,7 +7,7 @@ mod frm;
 mod physical;
 
 pub use ddl::{from_create_table, server_of_text};
-pub use frm::from_frm;
+pub use frm::{from_frm, is_view};
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
 
 use crate::charset::CollationId;
@@ -268,6 +268,7 @@ pub enum IndexKind {
     Key,
     FullText,
     Spatial,
+    Vector,
 }
 
 /// A part of an index.

@@ -1,0 +1,301 @@
+//! Defaults: a row of the server in which every column has its default.
+//!
+//! The row begins with NULL bits, one for each nullable column in order, after a bit that says the
+//! row is there (not in packed rows). A `BIT` column of MyISAM adds its odd bits after its NULL
+//! bit. MySQL 5.7 counts virtual columns after all others.
+//!
+//! Values are little-endian where InnoDB's are big-endian; [`stored_form`] makes the latter of
+//! them, and the column's [`Codec`] prints.
+
+use super::columns::{RawColumn, has_default_expressions};
+use super::expressions::Expressions;
+use super::image::Image;
+use crate::charset::Charset;
+use crate::schema::{ColumnDef, ColumnDefault, Family, ServerVersion};
+use crate::types::{Class, Codec, ColumnType, TemporalFormat};
+use crate::{Error, Result, bytes};
+
+/// The place of each column's first bit, counted from the row's first.
+pub(super) struct Positions {
+    first_bits: Vec<usize>,
+}
+
+/// Walks over the columns' bits.
+pub(super) fn positions(image: &Image, raw: &[RawColumn], of: &Expressions) -> Positions {
+    let mut first_bits = vec![0; raw.len()];
+    let mut bit = usize::from(image.has_deleted_bit());
+    let virtual_last = image.server.family == Family::MySql;
+    let passes: &[bool] = if virtual_last { &[false, true] } else { &[false] };
+    for &wants_virtual in passes {
+        for (place, (column, first_bit)) in raw.iter().zip(&mut first_bits).enumerate() {
+            if virtual_last && of.is_virtual(place) != wants_virtual {
+                continue;
+            }
+            *first_bit = bit;
+            bit += usize::from(column.nullable()) + usize::from(column.uneven_bits());
+        }
+    }
+    Positions { first_bits }
+}
+
+impl Positions {
+    /// The default that the row holds.
+    pub(super) fn default_of(
+        &self,
+        place: usize,
+        raw: &RawColumn,
+        column: &ColumnDef,
+        image: &Image,
+    ) -> Result<ColumnDefault> {
+        let row = image.default_row;
+        let first_bit = self.first_bits.get(place).copied().unwrap_or(0);
+        if raw.nullable() && bits(row, first_bit, 1)? == 1 {
+            return Ok(ColumnDefault::Null);
+        }
+        let at = (raw.row_at as usize)
+            .checked_sub(1)
+            .ok_or_else(|| Error::corrupt("a column's place in the default row is 0"))?;
+        if let &ColumnType::Bit { bits: width } = &column.ty {
+            let odd = raw.uneven_bits();
+            let odd_at = first_bit + usize::from(raw.nullable());
+            let whole = usize::from(width - odd).div_ceil(8);
+            let mut value = bits(row, odd_at, odd)?;
+            for byte in bytes::slice(row, at, whole)? {
+                value = value << 8 | u64::from(*byte);
+            }
+            return Ok(ColumnDefault::Verbatim(format!("b'{value:b}'")));
+        }
+        let Some(len) = row_len(&column.ty, raw.length) else {
+            return Ok(ColumnDefault::None);
+        };
+        let value = bytes::slice(row, at, len)?;
+        let stored = stored_form(&column.ty, raw.length, value)?;
+        print(&column.ty, &stored, image.server)
+    }
+}
+
+/// `n` bits, at most 8, from a place on; the first is the lowest.
+fn bits(row: &[u8], first: usize, n: u8) -> Result<u64> {
+    let mut value = 0;
+    for step in (0..usize::from(n)).rev() {
+        let bit = first + step;
+        value = value << 1 | u64::from(bytes::u8_at(row, bit / 8)? >> (bit % 8) & 1);
+    }
+    Ok(value)
+}
+
+/// Bytes of a `DECIMAL` (strings/decimal.c: nine digits in four bytes, fewer in fewer).
+fn decimal_bytes(precision: u8, scale: u8) -> usize {
+    let digits = |digits: u8| {
+        let odd = [0, 1, 1, 2, 2, 3, 3, 4, 4].get(usize::from(digits % 9)).copied().unwrap_or(0);
+        usize::from(digits / 9) * 4 + odd
+    };
+    digits(precision.saturating_sub(scale)) + digits(scale)
+}
+
+/// Bytes of the column in the server's row; `None` for what lies elsewhere.
+pub(super) fn row_len(ty: &ColumnType, length: u16) -> Option<usize> {
+    let hires = |table: [usize; 7], fsp: u8| table.get(usize::from(fsp)).copied();
+    Some(match ty {
+        ColumnType::Int { width, .. } => *width as usize,
+        ColumnType::Decimal { precision, scale, .. } => decimal_bytes(*precision, *scale),
+        ColumnType::Float(_) => 4,
+        ColumnType::Double(_) => 8,
+        ColumnType::Bit { bits } => usize::from(*bits).div_ceil(8),
+        ColumnType::Year { .. } => 1,
+        ColumnType::Date => 3,
+        ColumnType::Time(temporal) => match temporal.format {
+            TemporalFormat::New => 3 + usize::from(temporal.fsp).div_ceil(2),
+            TemporalFormat::Old => 3,
+            TemporalFormat::OldHires => hires([3, 4, 4, 5, 5, 5, 6], temporal.fsp)?,
+        },
+        ColumnType::DateTime(temporal) => match temporal.format {
+            TemporalFormat::New => 5 + usize::from(temporal.fsp).div_ceil(2),
+            TemporalFormat::Old => 8,
+            TemporalFormat::OldHires => hires([5, 6, 6, 7, 7, 7, 8], temporal.fsp)?,
+        },
+        ColumnType::Timestamp(temporal) => match temporal.format {
+            TemporalFormat::New => 4 + usize::from(temporal.fsp).div_ceil(2),
+            TemporalFormat::Old => 4,
+            TemporalFormat::OldHires => hires([4, 5, 5, 6, 6, 7, 7], temporal.fsp)?,
+        },
+        ColumnType::Char { .. } | ColumnType::Binary { .. } => usize::from(length),
+        ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } | ColumnType::Vector { .. } => {
+            usize::from(length) + length_bytes(length)
+        }
+        ColumnType::Enum { members, .. } => {
+            if members.len() < 256 {
+                1
+            } else {
+                2
+            }
+        }
+        ColumnType::Set { members, .. } => match members.len().div_ceil(8) {
+            len @ 0..=4 => len.max(1),
+            _ => 8,
+        },
+        ColumnType::Uuid | ColumnType::UuidReversed | ColumnType::Inet6 => 16,
+        ColumnType::Inet4 => 4,
+        ColumnType::Text { .. }
+        | ColumnType::Blob { .. }
+        | ColumnType::Json
+        | ColumnType::Geometry(_) => return None,
+    })
+}
+
+/// Bytes before a `VARCHAR` that say how long it is.
+fn length_bytes(length: u16) -> usize {
+    if length < 256 { 1 } else { 2 }
+}
+
+/// The value as an InnoDB record has it.
+fn stored_form(ty: &ColumnType, length: u16, row: &[u8]) -> Result<Vec<u8>> {
+    let old = |format: TemporalFormat| format == TemporalFormat::Old;
+    Ok(match ty {
+        ColumnType::Int { unsigned, .. } => reversed(row, !unsigned),
+        ColumnType::Date => reversed(row, true),
+        ColumnType::Time(temporal) | ColumnType::DateTime(temporal) if old(temporal.format) => {
+            reversed(row, true)
+        }
+        ColumnType::Timestamp(temporal) if old(temporal.format) => reversed(row, false),
+        ColumnType::Enum { .. } | ColumnType::Set { .. } => reversed(row, false),
+        ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } | ColumnType::Vector { .. } => {
+            let len = match length_bytes(length) {
+                1 => usize::from(bytes::u8_at(row, 0)?),
+                _ => usize::from(bytes::u16_le_at(row, 0)?),
+            };
+            bytes::slice(row, length_bytes(length), len)?.to_vec()
+        }
+        _ => row.to_vec(),
+    })
+}
+
+/// Big-endian, with the sign's bit as InnoDB has it.
+fn reversed(row: &[u8], signed: bool) -> Vec<u8> {
+    let mut stored: Vec<u8> = row.iter().rev().copied().collect();
+    if let Some(first) = stored.first_mut().filter(|_| signed) {
+        *first ^= 0x80;
+    }
+    stored
+}
+
+/// What `SHOW CREATE TABLE` prints after `DEFAULT`.
+fn print(ty: &ColumnType, stored: &[u8], server: ServerVersion) -> Result<ColumnDefault> {
+    let codec = Codec::new(ty, server)?;
+    let mut value = Vec::new();
+    codec.write_text(stored, &mut value)?;
+    let class = codec.class();
+    if class == Class::Number && has_default_expressions(server) {
+        return Ok(ColumnDefault::Verbatim(String::from_utf8_lossy(&value).into_owned()));
+    }
+    if codec.charset() == Charset::Binary {
+        // The server prints the bytes as they are; where they are no text, that is no SQL.
+        return Ok(match String::from_utf8(value) {
+            Ok(value) => ColumnDefault::Quoted(value),
+            Err(error) => ColumnDefault::Verbatim(hex_literal(error.as_bytes())),
+        });
+    }
+    let mut decoded = Vec::new();
+    codec.charset().decode(&value, &mut decoded);
+    // The server has it as utf8mb3, which lacks what lies above the BMP.
+    let value = String::from_utf8_lossy(&decoded)
+        .chars()
+        .map(|letter| if u32::from(letter) > 0xffff { '?' } else { letter })
+        .collect();
+    Ok(ColumnDefault::Quoted(value))
+}
+
+fn hex_literal(value: &[u8]) -> String {
+    let mut literal = String::from("0x");
+    for byte in value {
+        literal.extend([byte >> 4, byte & 15].map(|digit| {
+            char::from_digit(u32::from(digit), 16).unwrap_or('0').to_ascii_uppercase()
+        }));
+    }
+    literal
+}
+
+/// Functions with the look of others, but which MariaDB takes for conditions and so prints in
+/// parentheses (the `Item_bool_func`s of sql/item_jsonfunc.h, MariaDB 10.11).
+const CONDITIONS: [&str; 6] = [
+    "json_contains",
+    "json_contains_path",
+    "json_equals",
+    "json_exists",
+    "json_overlaps",
+    "json_valid",
+];
+
+/// An expression as it prints after `DEFAULT`: in parentheses unless it is a literal, a column or
+/// a function's call (`need_parentheses_in_default`, sql/item*.h, MariaDB 10.11).
+pub(super) fn parenthesised(expression: &str) -> String {
+    if is_primary(expression) { expression.to_owned() } else { format!("({expression})") }
+}
+
+fn is_primary(expression: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+    let text = expression.as_bytes();
+    let word = text.iter().take_while(|byte| is_word(byte)).count();
+    let (name, rest) = expression.split_at(word);
+    match rest.as_bytes().first() {
+        None => true,
+        Some(b'(') => {
+            let name = name.to_ascii_lowercase();
+            closes_at_end(rest)
+                && !name.is_empty()
+                && name != "cast"
+                && !CONDITIONS.contains(&name.as_str())
+        }
+        // A column, a string, perhaps after its charset; a number below zero.
+        Some(b'\'' | b'`') => {
+            (name.is_empty() || name.starts_with('_') || name.len() == 1) && closes_at_end(rest)
+        }
+        Some(b'-') if name.is_empty() => {
+            text.iter().skip(1).all(is_word) && text.get(1).is_some_and(u8::is_ascii_digit)
+        }
+        Some(b' ') => {
+            matches!(name, "DATE" | "TIME" | "TIMESTAMP") || is_charset_literal(name, rest)
+        }
+        _ => false,
+    }
+}
+
+/// `_utf8mb4 'text'`
+fn is_charset_literal(name: &str, rest: &str) -> bool {
+    name.starts_with('_') && rest.trim_start().starts_with('\'') && closes_at_end(rest.trim_start())
+}
+
+/// Whether what opens at the first byte (a parenthesis or a quote) closes at the last.
+fn closes_at_end(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let is_last = at + letter.len_utf8() == text.len();
+        match (quote, letter) {
+            (Some(_), '\\') => {
+                letters.next();
+                continue;
+            }
+            (Some(open), _) if open == letter => {
+                if letters.peek().is_some_and(|(_, next)| *next == open) {
+                    letters.next();
+                    continue;
+                }
+                quote = None;
+            }
+            (Some(_), _) => continue,
+            (None, '\'' | '`' | '"') => {
+                quote = Some(letter);
+                continue;
+            }
+            (None, '(') => depth += 1,
+            (None, ')') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        if depth == 0 && quote.is_none() {
+            return is_last;
+        }
+    }
+    false
+}

@@ -1,0 +1,48 @@
+//! Names and the members of `ENUM` and `SET`: lists whose first byte is the separator.
+
+use super::cursor::text;
+use crate::{Error, Result};
+
+/// The members of one `ENUM` or `SET`, bytes of the column's charset.
+pub(super) type Members = Vec<Vec<u8>>;
+
+/// Reads the lists of a section (`fix_type_pointers`, sql/table.cc).
+///
+/// A list is a separator, then each value with a separator after it, then a zero byte; an empty
+/// list is the zero byte alone. A member that begins with a zero byte looks like the end of its
+/// list; only in the last list can it be told from one, by what follows.
+pub(super) fn parse_lists(section: &[u8], n_lists: u16) -> Result<Vec<Members>> {
+    let mut lists = Vec::new();
+    let mut rest = section;
+    for list in 1..=n_lists {
+        let mut members = Vec::new();
+        let (separator, after) = rest.split_first().ok_or_else(cut_short)?;
+        rest = after;
+        while *separator != 0 && !rest.is_empty() {
+            let len = rest.iter().position(|byte| byte == separator).ok_or_else(cut_short)?;
+            let (member, after) = rest.split_at(len);
+            members.push(member.to_vec());
+            rest = after.split_first().map_or(&[][..], |(_, after)| after);
+            match rest.split_first() {
+                Some((0, after)) if list < n_lists || after.is_empty() => {
+                    rest = after;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        lists.push(members);
+    }
+    Ok(lists)
+}
+
+/// Reads one list of names.
+pub(super) fn parse_names(section: &[u8]) -> Result<Vec<String>> {
+    let lists = parse_lists(section, 1)?;
+    Ok(lists.iter().flatten().map(|name| text(name)).collect())
+}
+
+#[cold]
+fn cut_short() -> Error {
+    Error::corrupt("a list of names in the .frm file has no end")
+}

@@ -1,7 +1,28 @@
 //! What rows become. A [`RowSink`] turns located bytes into output bytes on the decode workers.
+//!
+//! [`Text`], [`Sql`], [`Csv`] and [`Ndjson`] write a row each in their own form; [`Encoder`] is the
+//! sink around one of them, with the batches and their compression.
+
+mod batch;
+mod columns;
+pub mod csv;
+mod escape;
+pub mod ndjson;
+mod real;
+pub mod sql;
+#[cfg(test)]
+mod tests;
+pub mod text;
 
 use innoscan_format as format;
 
+use self::batch::BatchPool;
+pub use self::batch::{Compression, Encoded};
+pub use self::columns::{LeftOut, LeftOutReason};
+use self::csv::Csv;
+use self::ndjson::Ndjson;
+use self::sql::Sql;
+use self::text::Text;
 use crate::Result;
 
 /// Takes the rows of a scan. One sink serves all decode workers at once; what a worker writes
@@ -26,5 +47,103 @@ pub trait RowSink: Sync {
     fn finish(&self, batch: &mut Self::Batch) -> Result<()> {
         let _ = batch;
         Ok(())
+    }
+}
+
+/// A table's rows in one of the outputs' forms.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "each is the form of its name")]
+pub enum Form {
+    Text(Text),
+    Sql(Sql),
+    Csv(Csv),
+    Ndjson(Ndjson),
+}
+
+impl Form {
+    /// The table's columns that the output does not have.
+    pub fn left_out(&self) -> &[LeftOut] {
+        match self {
+            Form::Text(text) => text.left_out(),
+            Form::Sql(sql) => sql.left_out(),
+            Form::Csv(csv) => csv.left_out(),
+            Form::Ndjson(ndjson) => ndjson.left_out(),
+        }
+    }
+
+    /// What every file of rows begins with.
+    pub fn head(&self) -> &[u8] {
+        match self {
+            Form::Sql(_) => sql::DATA_SESSION.as_bytes(),
+            Form::Csv(csv) => csv.head(),
+            Form::Text(_) | Form::Ndjson(_) => b"",
+        }
+    }
+
+    /// What the names of its files end in.
+    pub fn extension(&self) -> &'static str {
+        match self {
+            Form::Text(_) => "txt",
+            Form::Sql(_) => "sql",
+            Form::Csv(_) => "csv",
+            Form::Ndjson(_) => "ndjson",
+        }
+    }
+}
+
+/// The sink of the outputs that are bytes.
+#[derive(Debug)]
+pub struct Encoder {
+    form: Form,
+    compression: Compression,
+    pool: BatchPool,
+}
+
+impl Encoder {
+    /// Rows in a form, compressed by the batch.
+    pub fn new(form: Form, compression: Compression) -> Encoder {
+        Encoder { form, compression, pool: BatchPool::default() }
+    }
+
+    /// The form.
+    pub fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// How batches are compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Takes back a batch that was written, to be filled again.
+    pub fn recycle(&self, batch: Encoded) {
+        self.pool.put(batch);
+    }
+}
+
+impl RowSink for Encoder {
+    type Batch = Encoded;
+
+    fn new_batch(&self) -> Encoded {
+        self.pool.take()
+    }
+
+    #[inline]
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        let len = batch.bytes.len();
+        let encoded = match &self.form {
+            Form::Text(text) => text.row(row, batch),
+            Form::Sql(sql) => sql.row(row, batch),
+            Form::Csv(csv) => csv.row(row, batch),
+            Form::Ndjson(ndjson) => ndjson.row(row, batch),
+        };
+        encoded.inspect_err(|_| batch.bytes.truncate(len))
+    }
+
+    fn finish(&self, batch: &mut Encoded) -> Result<()> {
+        if let Form::Sql(sql) = &self.form {
+            sql.finish(batch);
+        }
+        batch.compress(self.compression)
     }
 }

@@ -1,0 +1,347 @@
+//! Rows as extended `INSERT` statements.
+//!
+//! Values are the columns' own bytes: the file says `SET NAMES binary`, so nothing is transcoded
+//! on the way back, and bytes that are no valid text of their charset survive. What a value looks
+//! like is chosen so that a restored table has the same `CHECKSUM TABLE`:
+//!
+//! ```text
+//! numbers                    bare; FLOAT and DOUBLE with the fewest digits that give the same
+//!                            float again (the server's own text of a FLOAT has 6 and loses bits)
+//! dates and times            '2024-01-31 12:00:00.5', TIMESTAMP in UTC
+//! CHAR, VARCHAR, TEXT        'raw bytes, escaped'
+//! ENUM, SET                  index and mask: exact even for a refused value or twins
+//! BINARY, BLOB               0xC0FFEE, or _binary 'raw bytes, escaped'
+//! BIT, GEOMETRY, VECTOR      0xC0FFEE: the stored bytes
+//! UUID, INET4, INET6         0xC0FFEE: bytes in text order (text in charset binary is refused)
+//! JSON (MySQL's)             CONVERT('...' USING utf8mb4) (a binary string is refused)
+//! ```
+//!
+//! MySQL's JSON loses one thing, as in any dump: values that only SQL can put into a document
+//! (dates, DECIMAL, BLOB, BIT) come back as strings and doubles, because their text is that.
+//!
+//! A statement ends with `;` at the end of a line, and no value holds a raw newline.
+
+use innoscan_format as format;
+use innoscan_format::schema::TableDef;
+use innoscan_format::types::{Class, ColumnType};
+use innoscan_format::value::Value;
+
+use super::batch::Encoded;
+use super::columns::{LeftOut, OutputColumn, Purpose, Selection, quoted_name};
+use super::escape::{Escapes, append_hex};
+use super::real::real_text;
+
+/// The verb of the statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verb {
+    /// `INSERT INTO`.
+    #[default]
+    Insert,
+    /// `INSERT IGNORE INTO`: rows that are there already stay.
+    InsertIgnore,
+    /// `REPLACE INTO`: rows that are there already go.
+    Replace,
+}
+
+/// The shape of the statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlOptions {
+    /// Bytes of a statement at most, unless a single row is longer.
+    pub statement_size_bytes: usize,
+    /// What is said of the rows.
+    pub verb: Verb,
+    /// `BINARY` and `BLOB` as hexadecimal digits; otherwise as `_binary '...'`, which is half the
+    /// size and no text.
+    pub hex_blob: bool,
+}
+
+impl Default for SqlOptions {
+    fn default() -> SqlOptions {
+        SqlOptions { statement_size_bytes: 1_000_000, verb: Verb::Insert, hex_blob: true }
+    }
+}
+
+/// A table's rows as `INSERT` statements.
+#[derive(Debug)]
+pub struct Sql {
+    selection: Selection,
+    forms: Vec<Form>,
+    /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and a newline.
+    opening: Vec<u8>,
+    escapes: Box<Escapes<6>>,
+    statement_size_bytes: usize,
+}
+
+/// How a column's values are written.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Bare,
+    Real,
+    /// In quotes, nothing to escape.
+    Quoted,
+    /// In quotes; `stored`: the text is what is stored.
+    Escaped {
+        stored: bool,
+    },
+    BinaryText,
+    Hex,
+    Number,
+    Address,
+    Json,
+}
+
+impl Form {
+    fn of(column: &OutputColumn, hex_blob: bool) -> Form {
+        match column.codec.class() {
+            Class::Number => match column.ty {
+                ColumnType::Float(_) | ColumnType::Double(_) => Form::Real,
+                _ => Form::Bare,
+            },
+            Class::Temporal => Form::Quoted,
+            Class::Text => Form::Escaped { stored: !matches!(column.ty, ColumnType::Char { .. }) },
+            Class::Binary if !hex_blob => Form::BinaryText,
+            Class::Binary | Class::Bit | Class::Geometry | Class::Vector => Form::Hex,
+            Class::Enum | Class::Set => Form::Number,
+            Class::Json => Form::Json,
+            Class::Uuid | Class::Inet => Form::Address,
+        }
+    }
+}
+
+impl Sql {
+    /// For a table whose rows hold the columns `stored` (places in `def.columns`).
+    pub fn new(def: &TableDef, stored: &[usize], options: &SqlOptions) -> format::Result<Sql> {
+        let selection = Selection::new(def, stored, Purpose::Insert)?;
+        let forms =
+            selection.columns.iter().map(|column| Form::of(column, options.hex_blob)).collect();
+        let verb = match options.verb {
+            Verb::Insert => "INSERT",
+            Verb::InsertIgnore => "INSERT IGNORE",
+            Verb::Replace => "REPLACE",
+        };
+        let names: Vec<String> =
+            selection.columns.iter().map(|column| quoted_name(&column.name)).collect();
+        let opening =
+            format!("{verb} INTO {} ({}) VALUES\n", quoted_name(&def.name), names.join(","));
+        Ok(Sql {
+            selection,
+            forms,
+            opening: opening.into_bytes(),
+            escapes: Box::new(Escapes::new([
+                (b'\'', *b"\\'"),
+                (b'\\', *b"\\\\"),
+                (b'\n', *b"\\n"),
+                (b'\r', *b"\\r"),
+                (0, *b"\\0"),
+                (0x1a, *b"\\Z"),
+            ])),
+            statement_size_bytes: options.statement_size_bytes,
+        })
+    }
+
+    /// The columns it does not write.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.selection.left_out
+    }
+
+    /// Adds a row to a batch; on an error the batch may hold a part of it.
+    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.selection.is_history(row) {
+            return Ok(());
+        }
+        let start = batch.bytes.len();
+        if batch.statement.is_some() {
+            batch.bytes.extend_from_slice(b",\n");
+        } else {
+            batch.bytes.extend_from_slice(&self.opening);
+        }
+        self.values(row, batch)?;
+        match batch.statement {
+            None => batch.statement = Some(start),
+            // The statement without this row and with it, and its ";\n".
+            Some(begun) if batch.bytes.len() - begun + 2 > self.statement_size_bytes => {
+                let opening = &self.opening;
+                let between = b";\n".iter().chain(opening).copied();
+                batch.bytes.splice(start..start + 2, between);
+                batch.statement = Some(start + 2);
+            }
+            Some(_) => {}
+        }
+        batch.rows += 1;
+        Ok(())
+    }
+
+    /// Ends the batch's last statement.
+    pub(super) fn finish(&self, batch: &mut Encoded) {
+        if batch.statement.take().is_some() {
+            batch.bytes.extend_from_slice(b";\n");
+        }
+    }
+
+    fn values(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        let Encoded { bytes: out, scratch, .. } = batch;
+        out.push(b'(');
+        for (index, (column, form)) in self.selection.columns.iter().zip(&self.forms).enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            match row[column.position] {
+                None => out.extend_from_slice(b"NULL"),
+                Some(stored) => self
+                    .value(column, *form, stored, out, scratch)
+                    .map_err(|error| error.at_column(&column.name))?,
+            }
+        }
+        out.push(b')');
+        Ok(())
+    }
+
+    #[inline]
+    fn value(
+        &self,
+        column: &OutputColumn,
+        form: Form,
+        stored: &[u8],
+        out: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
+    ) -> format::Result<()> {
+        let codec = &column.codec;
+        match form {
+            Form::Bare => codec.write_text(stored, out)?,
+            Form::Real => append_real(&codec.value(stored)?, out),
+            Form::Quoted => {
+                out.push(b'\'');
+                codec.write_text(stored, out)?;
+                out.push(b'\'');
+            }
+            Form::Escaped { stored: true } => self.quoted(stored, out),
+            Form::Escaped { stored: false } => {
+                scratch.clear();
+                codec.write_text(stored, scratch)?;
+                self.quoted(scratch, out);
+            }
+            Form::BinaryText => {
+                out.extend_from_slice(b"_binary ");
+                self.quoted(stored, out);
+            }
+            Form::Hex => {
+                scratch.clear();
+                codec.write_text(stored, scratch)?;
+                append_hex_literal(scratch, out);
+            }
+            Form::Number => append_number(&codec.value(stored)?, out),
+            Form::Address => match codec.value(stored)? {
+                Value::Uuid(bytes) | Value::Inet6(bytes) => append_hex_literal(&bytes, out),
+                Value::Inet4(bytes) => append_hex_literal(&bytes, out),
+                _ => return Err(format::Error::corrupt("an address that is none")),
+            },
+            Form::Json => {
+                scratch.clear();
+                codec.write_text(stored, scratch)?;
+                out.extend_from_slice(b"CONVERT(");
+                self.quoted(scratch, out);
+                out.extend_from_slice(b" USING utf8mb4)");
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn quoted(&self, text: &[u8], out: &mut Vec<u8>) {
+        out.push(b'\'');
+        self.escapes.append(text, out);
+        out.push(b'\'');
+    }
+}
+
+/// `0x` and digits; an empty string where there are none.
+fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
+    if bytes.is_empty() {
+        out.extend_from_slice(b"''");
+    } else {
+        out.extend_from_slice(b"0x");
+        append_hex(bytes, out);
+    }
+}
+
+fn append_number(value: &Value<'_>, out: &mut Vec<u8>) {
+    let number = match *value {
+        Value::Enum(index) => u64::from(index),
+        Value::Set(mask) => mask,
+        _ => 0,
+    };
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// A negative zero keeps its sign only as a float literal, with an exponent.
+fn append_real(value: &Value<'_>, out: &mut Vec<u8>) {
+    let mut buffer = zmij::Buffer::new();
+    out.extend_from_slice(match real_text(value, &mut buffer) {
+        None => b"NULL",
+        Some("-0") => b"-0e0",
+        Some(text) => text.as_bytes(),
+    });
+}
+
+/// What a file of `INSERT` statements begins with: a session in which they mean what they say.
+pub const DATA_SESSION: &str = "\
+/*!40101 SET NAMES binary*/;
+/*!40014 SET FOREIGN_KEY_CHECKS=0*/;
+/*!40014 SET UNIQUE_CHECKS=0*/;
+/*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
+/*!40103 SET TIME_ZONE='+00:00' */;
+";
+
+/// What a file of definitions begins with. Definitions are UTF-8.
+pub const SCHEMA_SESSION: &str = "\
+/*!50503 SET NAMES utf8mb4*/;
+/*!40014 SET FOREIGN_KEY_CHECKS=0*/;
+/*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
+/*!40103 SET TIME_ZONE='+00:00' */;
+";
+
+/// What a whole script begins with: as [`DATA_SESSION`], keeping what was set before.
+pub const SCRIPT_HEAD: &str = "\
+/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
+/*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;
+/*!40101 SET @OLD_COLLATION_CONNECTION=@@COLLATION_CONNECTION */;
+/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;
+/*!40103 SET TIME_ZONE='+00:00' */;
+/*!40014 SET @OLD_UNIQUE_CHECKS=@@UNIQUE_CHECKS, UNIQUE_CHECKS=0 */;
+/*!40014 SET @OLD_FOREIGN_KEY_CHECKS=@@FOREIGN_KEY_CHECKS, FOREIGN_KEY_CHECKS=0 */;
+/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES' */;
+";
+
+/// What a whole script ends with.
+pub const SCRIPT_TAIL: &str = "\
+/*!40101 SET SQL_MODE=@OLD_SQL_MODE */;
+/*!40014 SET FOREIGN_KEY_CHECKS=@OLD_FOREIGN_KEY_CHECKS */;
+/*!40014 SET UNIQUE_CHECKS=@OLD_UNIQUE_CHECKS */;
+/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;
+/*!40101 SET CHARACTER_SET_CLIENT=@OLD_CHARACTER_SET_CLIENT */;
+/*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;
+/*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
+";
+
+/// The statement that makes a table, from its `SHOW CREATE TABLE` text, for a session that may
+/// have any charset; rows may follow it.
+pub fn create_table(def: &TableDef, create: &str, drop_first: bool) -> String {
+    let name = quoted_name(&def.name);
+    let drop = if drop_first { format!("DROP TABLE IF EXISTS {name};\n") } else { String::new() };
+    format!("/*!50503 SET NAMES utf8mb4 */;\n{drop}{create};\n/*!40101 SET NAMES binary */;\n")
+}
+
+/// The statements that make a database and go there.
+pub fn use_database(name: &str) -> String {
+    let name = quoted_name(name);
+    format!(
+        "/*!50503 SET NAMES utf8mb4 */;\n\
+         CREATE DATABASE /*!32312 IF NOT EXISTS*/ {name};\nUSE {name};\n"
+    )
+}
+
+/// A comment's line that no name can break out of.
+pub fn comment(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("-- {line}\n")
+}

@@ -1,0 +1,343 @@
+//! What rows become, byte by byte.
+
+use innoscan_format::charset::CollationId;
+use innoscan_format::schema::{
+    ColumnDef, Generated, RowPeriod, ServerVersion, TableDef, TableOptions,
+};
+use innoscan_format::types::{ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
+
+use super::csv::{BinaryForm, Csv, CsvOptions};
+use super::ndjson::Ndjson;
+use super::sql::{Sql, SqlOptions, Verb};
+use super::text::{Text, TextOptions};
+use super::*;
+
+const LATIN1: CollationId = CollationId(8);
+const SJIS: CollationId = CollationId(13);
+const UCS2: CollationId = CollationId(35);
+const UTF8MB4: CollationId = CollationId(45);
+
+fn int() -> ColumnType {
+    ColumnType::Int {
+        width: IntWidth::Four,
+        unsigned: false,
+        zerofill: false,
+        display_width: Some(11),
+    }
+}
+
+fn varchar(collation: CollationId) -> ColumnType {
+    ColumnType::VarChar { chars: 100, collation }
+}
+
+fn real() -> RealFormat {
+    RealFormat { digits: None, unsigned: false, zerofill: false }
+}
+
+fn table_of(server: u32, columns: Vec<ColumnDef>) -> TableDef {
+    let options = TableOptions::new("InnoDB", UTF8MB4);
+    let mut def = TableDef::new("shop", "t`1", ServerVersion::from_number(server), options);
+    def.columns = columns;
+    def
+}
+
+fn table(types: &[ColumnType]) -> TableDef {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let columns =
+        types.iter().zip(names).map(|(ty, name)| ColumnDef::new(name, ty.clone())).collect();
+    table_of(101_119, columns)
+}
+
+fn stored(def: &TableDef) -> Vec<usize> {
+    (0..def.columns.len()).filter(|&index| def.columns[index].is_stored()).collect()
+}
+
+fn rows(form: Form, rows: &[&[Option<&[u8]>]]) -> Vec<u8> {
+    let encoder = Encoder::new(form, Compression::None);
+    let mut batch = encoder.new_batch();
+    for row in rows {
+        encoder.row(row, &mut batch).unwrap();
+    }
+    encoder.finish(&mut batch).unwrap();
+    batch.output().to_vec()
+}
+
+#[track_caller]
+fn text(types: &[ColumnType], options: &TextOptions, row: &[Option<&[u8]>], expected: &[u8]) {
+    let def = table(types);
+    let text = Text::new(&def, &stored(&def), options).unwrap();
+    let out = rows(Form::Text(text), &[row]);
+    assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+fn i32_bytes(number: i32) -> [u8; 4] {
+    (number ^ i32::MIN).to_be_bytes()
+}
+
+#[test]
+fn text_escapes_what_the_default_clauses_say() {
+    let options = TextOptions::default();
+    text(
+        &[int(), varchar(LATIN1), varchar(LATIN1)],
+        &options,
+        &[Some(&i32_bytes(-7)), None, Some(b"tab\tline\nback\\nul\0quote'cr\r")],
+        b"-7\t\\N\ttab\\\tline\\\nback\\\\nul\\0quote'cr\r\n",
+    );
+}
+
+#[test]
+fn text_without_an_escape_character_escapes_nothing() {
+    let options = TextOptions { escaped_by: None, ..TextOptions::default() };
+    text(
+        &[varchar(LATIN1), varchar(LATIN1)],
+        &options,
+        &[None, Some(b"a\tb\\\0")],
+        b"NULL\ta\tb\\\0\n",
+    );
+}
+
+#[test]
+fn text_encloses_and_escapes_the_enclosing_character() {
+    let enclosed = TextOptions {
+        fields_terminated_by: b",".to_vec(),
+        enclosed_by: Some(b'"'),
+        ..TextOptions::default()
+    };
+    let types = [int(), varchar(LATIN1), int()];
+    let row: &[Option<&[u8]>] = &[Some(&i32_bytes(1)), Some(b"say \"hi\", you"), None];
+    text(&types, &enclosed, row, b"\"1\",\"say \\\"hi\\\", you\",\\N\n");
+    let optionally = TextOptions { optionally_enclosed: true, ..enclosed };
+    text(&types, &optionally, row, b"1,\"say \\\"hi\\\", you\",\\N\n");
+}
+
+#[test]
+fn text_doubles_an_enclosing_character_that_means_more_escaped() {
+    let options = TextOptions {
+        fields_terminated_by: b",".to_vec(),
+        enclosed_by: Some(b'n'),
+        ..TextOptions::default()
+    };
+    text(&[varchar(LATIN1)], &options, &[Some(b"nan\\")], b"nnnann\\\\n\n");
+}
+
+#[test]
+fn text_leaves_an_ambiguous_field_end_alone() {
+    let options = TextOptions { fields_terminated_by: b"t".to_vec(), ..TextOptions::default() };
+    text(&[varchar(LATIN1), int()], &options, &[Some(b"at\n"), None], b"at\\\nt\\N\n");
+}
+
+#[test]
+fn text_escapes_numbers_only_where_a_separator_could_be_one() {
+    let options = TextOptions { fields_terminated_by: b"-".to_vec(), ..TextOptions::default() };
+    text(&[varchar(LATIN1), int()], &options, &[Some(b"a-b"), Some(&i32_bytes(-5))], b"a-b--5\n");
+    let enclosed = TextOptions { enclosed_by: Some(b'1'), ..TextOptions::default() };
+    text(&[int()], &enclosed, &[Some(&i32_bytes(21))], b"12\\11\n");
+}
+
+#[test]
+fn text_breaks_up_no_character() {
+    let options = TextOptions::default();
+    text(&[varchar(SJIS)], &options, &[Some(b"\x95\x5c\\\x95\t")], b"\x95\x5c\\\\\x95\\\t\n");
+    text(&[varchar(UCS2)], &options, &[Some(b"\0a\0\n\0\\")], b"\0a\0\n\0\\\n");
+    text(&[varchar(UTF8MB4)], &options, &[Some("é\t".as_bytes())], "é\\\t\n".as_bytes());
+}
+
+#[test]
+fn text_starts_lines_and_ends_them_with_many_bytes() {
+    let options = TextOptions {
+        lines_starting_by: b">>".to_vec(),
+        lines_terminated_by: b"END".to_vec(),
+        fields_terminated_by: b", ".to_vec(),
+        ..TextOptions::default()
+    };
+    text(
+        &[varchar(LATIN1), varchar(LATIN1)],
+        &options,
+        &[Some(b"END, E"), Some(b"\n")],
+        b">>\\END\\, \\E, \nEND",
+    );
+}
+
+#[test]
+fn text_refuses_the_fixed_row_format() {
+    let options = TextOptions { fields_terminated_by: Vec::new(), ..TextOptions::default() };
+    let def = table(&[int()]);
+    let error = Text::new(&def, &[0], &options).unwrap_err();
+    assert!(error.to_string().contains("fixed-row format"), "{error}");
+}
+
+#[test]
+fn bit_is_a_string_on_mysql_8_only() {
+    let options = TextOptions {
+        enclosed_by: Some(b'"'),
+        optionally_enclosed: true,
+        ..TextOptions::default()
+    };
+    for (server, expected) in [(90_700, &b"\"\t\"\n"[..]), (50_722, b"\t\n"), (101_119, b"\t\n")] {
+        let def = table_of(server, vec![ColumnDef::new("a", ColumnType::Bit { bits: 4 })]);
+        let text = Text::new(&def, &[0], &options).unwrap();
+        assert_eq!(rows(Form::Text(text), &[&[Some(b"\t")]]), expected);
+    }
+}
+
+#[test]
+fn columns_that_are_not_there_are_named() {
+    let mut virtual_column = ColumnDef::new("v", int());
+    virtual_column.generated = Some(Generated { expression: "1".into(), stored: false });
+    let mut generated = ColumnDef::new("s", int());
+    generated.generated = Some(Generated { expression: "1".into(), stored: true });
+    let mut invisible = ColumnDef::new("i", int());
+    invisible.invisible = true;
+    let columns = vec![virtual_column, generated, invisible, ColumnDef::new("x", int())];
+    let def = table_of(80_033, columns);
+    let row: [Option<&[u8]>; 3] = [Some(&i32_bytes(1)), Some(&i32_bytes(2)), Some(&i32_bytes(3))];
+
+    let text = Text::new(&def, &stored(&def), &TextOptions::default()).unwrap();
+    let reasons: Vec<_> = text.left_out().iter().map(|left| left.reason).collect();
+    assert_eq!(reasons, [LeftOutReason::Virtual, LeftOutReason::Invisible]);
+    assert_eq!(rows(Form::Text(text), &[&row]), b"1\t3\n");
+
+    let sql = Sql::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
+    let reasons: Vec<_> = sql.left_out().iter().map(|left| left.reason).collect();
+    assert_eq!(reasons, [LeftOutReason::Virtual, LeftOutReason::Generated]);
+    assert_eq!(rows(Form::Sql(sql), &[&row]), b"INSERT INTO `t``1` (`i`,`x`) VALUES\n(2,3);\n");
+}
+
+#[test]
+fn rows_of_the_past_are_not_shown() {
+    let temporal = Temporal { fsp: 6, format: TemporalFormat::New };
+    let mut row_end = ColumnDef::new("row_end", ColumnType::Timestamp(temporal));
+    row_end.row_period = Some(RowPeriod::End);
+    row_end.hidden = true;
+    let mut def = table_of(101_119, vec![ColumnDef::new("x", int()), row_end]);
+    def.versioned = true;
+    let text = Text::new(&def, &[0, 1], &TextOptions::default()).unwrap();
+    let current: [Option<&[u8]>; 2] = [Some(&i32_bytes(1)), Some(b"\x7f\xff\xff\xff\x0f\x42\x3f")];
+    let past: [Option<&[u8]>; 2] = [Some(&i32_bytes(2)), Some(b"\x65\x00\x00\x00\x00\x00\x01")];
+    assert_eq!(rows(Form::Text(text), &[&past, &current, &past]), b"1\n");
+}
+
+#[test]
+fn sql_values_have_the_form_of_their_type() {
+    let types = [
+        int(),
+        varchar(LATIN1),
+        ColumnType::Blob { length_bytes: 2 },
+        ColumnType::Float(real()),
+        ColumnType::Double(real()),
+        ColumnType::Enum { members: vec![b"x".to_vec(), b"y".to_vec()], collation: LATIN1 },
+        ColumnType::Bit { bits: 9 },
+        ColumnType::Inet6,
+    ];
+    let def = table(&types);
+    let row: [Option<&[u8]>; 8] = [
+        Some(&i32_bytes(1)),
+        Some(b"it's \"q\"\n\r\\\0\x1a\xe9"),
+        Some(b"\x00\xff"),
+        Some(&0.1f32.to_le_bytes()),
+        Some(&(-0.0f64).to_le_bytes()),
+        Some(b"\x02"),
+        Some(b"\x01\x03"),
+        Some(&[0x20; 16]),
+    ];
+    let sql = Sql::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
+    let expected = b"INSERT INTO `t``1` (`a`,`b`,`c`,`d`,`e`,`f`,`g`,`h`) VALUES\n\
+        (1,'it\\'s \"q\"\\n\\r\\\\\\0\\Z\xe9',0x00FF,0.1,-0e0,2,0x0103,\
+        0x20202020202020202020202020202020),\n\
+        (NULL,NULL,'',NULL,NULL,0,NULL,NULL);\n";
+    let empty: [Option<&[u8]>; 8] = [None, None, Some(b""), None, None, Some(b"\0"), None, None];
+    let out = rows(Form::Sql(sql), &[&row, &empty]);
+    assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[test]
+fn statements_end_before_they_are_too_long() {
+    let def = table(&[int()]);
+    let opening = b"INSERT IGNORE INTO `t``1` (`a`) VALUES\n".len();
+    let options = SqlOptions {
+        statement_size_bytes: opening + b"(1),\n(1);\n".len(),
+        verb: Verb::InsertIgnore,
+        ..SqlOptions::default()
+    };
+    let sql = Sql::new(&def, &[0], &options).unwrap();
+    let one = i32_bytes(1);
+    let row: &[Option<&[u8]>] = &[Some(&one)];
+    let out = rows(Form::Sql(sql), &[row; 5]);
+    let statements: Vec<&str> = str::from_utf8(&out).unwrap().split_inclusive(";\n").collect();
+    let lengths: Vec<usize> = statements.iter().map(|s| s.len() - opening).collect();
+    assert_eq!(lengths, [10, 10, 5]);
+    assert!(statements.iter().all(|s| s.starts_with("INSERT IGNORE INTO ")));
+}
+
+#[test]
+fn a_row_that_cannot_be_read_leaves_no_trace() {
+    let def = table(&[int(), int()]);
+    let sql = Sql::new(&def, &[0, 1], &SqlOptions::default()).unwrap();
+    let encoder = Encoder::new(Form::Sql(sql), Compression::None);
+    let mut batch = encoder.new_batch();
+    let one = i32_bytes(1);
+    encoder.row(&[Some(&one), Some(b"short")], &mut batch).unwrap_err();
+    encoder.row(&[Some(&one), Some(&one)], &mut batch).unwrap();
+    encoder.row(&[Some(&one), Some(b"short")], &mut batch).unwrap_err();
+    encoder.finish(&mut batch).unwrap();
+    assert_eq!(batch.output(), b"INSERT INTO `t``1` (`a`,`b`) VALUES\n(1,1);\n");
+    assert_eq!(batch.rows(), 1);
+}
+
+#[test]
+fn csv_tells_null_from_empty() {
+    let types = [varchar(LATIN1), varchar(UTF8MB4), ColumnType::Blob { length_bytes: 2 }, int()];
+    let def = table(&types);
+    let given: [&[Option<&[u8]>]; 3] = [
+        &[None, Some(b""), None, None],
+        &[Some(b"caf\xe9"), Some("a,\"é\"\n".as_bytes()), Some(b"\xca\xfe"), None],
+        &[Some(b" x"), Some(b"plain"), Some(b""), None],
+    ];
+    let csv = Csv::new(&def, &stored(&def), &CsvOptions::default()).unwrap();
+    assert_eq!(csv.head(), b"a,b,c,d\r\n");
+    let out = rows(Form::Csv(csv), &given);
+    let expected = ",\"\",,\r\ncafé,\"a,\"\"é\"\"\n\",CAFE,\r\n\" x\",plain,\"\",\r\n";
+    assert_eq!(str::from_utf8(&out).unwrap(), expected);
+
+    let options =
+        CsvOptions { binary: BinaryForm::Base64, line_end: "\n", ..CsvOptions::default() };
+    let csv = Csv::new(&def, &stored(&def), &options).unwrap();
+    let row: &[Option<&[u8]>] = &[None, None, Some(b"\xca\xfe"), None];
+    assert_eq!(rows(Form::Csv(csv), &[row]), b",,yv4=,\n");
+}
+
+#[test]
+fn ndjson_is_exact() {
+    let types = [
+        ColumnType::Int {
+            width: IntWidth::Eight,
+            unsigned: true,
+            zerofill: true,
+            display_width: Some(20),
+        },
+        varchar(UTF8MB4),
+        ColumnType::Blob { length_bytes: 2 },
+        ColumnType::Double(real()),
+        ColumnType::Bit { bits: 9 },
+        ColumnType::Year { digits: 4 },
+        ColumnType::Vector { dimensions: 2 },
+        ColumnType::Decimal { precision: 3, scale: 1, unsigned: false, zerofill: false },
+    ];
+    let def = table(&types);
+    let vector: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|f| f.to_le_bytes()).collect();
+    let row: [Option<&[u8]>; 8] = [
+        Some(&u64::MAX.to_be_bytes()),
+        Some("q\"\\\u{1}\u{7f}\n\té".as_bytes()),
+        Some(b"foob"),
+        Some(&1e300f64.to_le_bytes()),
+        Some(b"\x01\x03"),
+        Some(b"\x00"),
+        Some(&vector),
+        None,
+    ];
+    let ndjson = Ndjson::new(&def, &stored(&def), false).unwrap();
+    let out = rows(Form::Ndjson(ndjson), &[&row]);
+    let expected = "{\"a\":18446744073709551615,\"b\":\"q\\\"\\\\\\u0001\u{7f}\\n\\té\",\
+        \"c\":\"Zm9vYg==\",\"d\":1e+300,\"e\":259,\"f\":0,\"g\":[1.5,-2],\"h\":null}\n";
+    assert_eq!(str::from_utf8(&out).unwrap(), expected);
+}

@@ -18,6 +18,9 @@ use crate::{Result, bytes};
 /// (`MAX_DECPT_FOR_F_FORMAT`).
 const MAX_FIXED: i32 = 15;
 
+/// A field with room for every number.
+pub(super) const UNLIMITED_WIDTH: i32 = 400;
+
 /// Digits of a `FLOAT` (`FLT_DIG`).
 const FLOAT_DIGITS: i32 = 6;
 
@@ -40,8 +43,6 @@ struct Dialect {
 }
 
 impl Dialect {
-    const WIDE: i32 = 400;
-
     fn of(server: ServerVersion) -> Dialect {
         let narrow = server.family == Family::MySql && server.number >= 80_017;
         let plain_zero = server.family == Family::MariaDb
@@ -52,8 +53,8 @@ impl Dialect {
                 branch => branch >= 1107,
             };
         Dialect {
-            float_width: if narrow { 12 } else { Dialect::WIDE },
-            double_width: if narrow { 24 } else { Dialect::WIDE },
+            float_width: if narrow { 12 } else { UNLIMITED_WIDTH },
+            double_width: if narrow { 24 } else { UNLIMITED_WIDTH },
             signed_zero: !plain_zero,
         }
     }

@@ -1,0 +1,101 @@
+//! Values of SQL types inside JSON: decimals, dates and times, and bytes in base64.
+
+use super::write_quoted;
+use crate::types::decimal;
+use crate::value::{Date, DateTime, Time};
+use crate::{Result, bytes};
+
+// `enum_field_types`.
+const TIMESTAMP: u8 = 7;
+const DATE: u8 = 10;
+const TIME: u8 = 11;
+const DATETIME: u8 = 12;
+const NEW_DECIMAL: u8 = 246;
+
+/// Prints a value by the type of the column it was made of.
+pub(super) fn write(field_type: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    match field_type {
+        NEW_DECIMAL => {
+            let precision = bytes::u8_at(value, 0)?;
+            let scale = bytes::u8_at(value, 1)?;
+            let stored = value.get(2..).unwrap_or_default();
+            decimal::write_text(stored, precision, scale, false, out)?;
+        }
+        DATE => {
+            out.push(b'"');
+            packed_datetime(packed(value)?).date.write_text(out);
+            out.push(b'"');
+        }
+        TIME => {
+            out.push(b'"');
+            packed_time(packed(value)?).write_text(out);
+            out.push(b'"');
+        }
+        DATETIME | TIMESTAMP => {
+            out.push(b'"');
+            packed_datetime(packed(value)?).write_text(out);
+            out.push(b'"');
+        }
+        _ => {
+            let mut text = format!("base64:type{field_type}:").into_bytes();
+            write_base64(value, &mut text);
+            write_quoted(&text, out);
+        }
+    }
+    Ok(())
+}
+
+/// Eight bytes, little-endian: the whole part shifted by 24 bits, and microseconds.
+fn packed(value: &[u8]) -> Result<i64> {
+    bytes::array(value, 0).map(i64::from_le_bytes)
+}
+
+/// `TIME_from_longlong_datetime_packed`.
+fn packed_datetime(packed: i64) -> DateTime {
+    let parts = packed.unsigned_abs();
+    let (whole, micros) = (parts >> 24, (parts & 0xff_ffff) as u32);
+    let year_month = whole >> 22;
+    DateTime {
+        date: Date {
+            year: (year_month / 13) as u16,
+            month: (year_month % 13) as u8,
+            day: (whole >> 17 & 31) as u8,
+        },
+        hours: (whole >> 12 & 31) as u8,
+        minutes: (whole >> 6 & 63) as u8,
+        seconds: (whole & 63) as u8,
+        micros: micros % 1_000_000,
+        fsp: 6,
+    }
+}
+
+/// `TIME_from_longlong_time_packed`.
+fn packed_time(packed: i64) -> Time {
+    let parts = packed.unsigned_abs();
+    let (whole, micros) = (parts >> 24, (parts & 0xff_ffff) as u32);
+    Time {
+        negative: packed < 0,
+        hours: (whole >> 12 & 0x3ff) as u16,
+        minutes: (whole >> 6 & 63) as u8,
+        seconds: (whole & 63) as u8,
+        micros: micros % 1_000_000,
+        fsp: 6,
+    }
+}
+
+/// With a line break after each 76 characters but the last, as the server's `base64_encode`.
+fn write_base64(value: &[u8], out: &mut Vec<u8>) {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const GROUPS_PER_LINE: usize = 76 / 4;
+    let letter = |bits: u32| ALPHABET.get((bits & 63) as usize).copied().unwrap_or(b'=');
+    for (place, group) in value.chunks(3).enumerate() {
+        if place > 0 && place % GROUPS_PER_LINE == 0 {
+            out.push(b'\n');
+        }
+        let mut padded = group.iter().copied().chain([0, 0]);
+        let bits = padded.by_ref().take(3).fold(0, |bits, byte| bits << 8 | u32::from(byte));
+        out.extend_from_slice(&[letter(bits >> 18), letter(bits >> 12)]);
+        out.push(if group.len() > 1 { letter(bits >> 6) } else { b'=' });
+        out.push(if group.len() > 2 { letter(bits) } else { b'=' });
+    }
+}

@@ -1,1 +1,445 @@
-//! A record's bytes to its fields: null, inline, off-page, or a default it was stored without.
+//! A record's columns, found: where each begins and ends, and which are elsewhere.
+//!
+//! This is the hot path of a scan: one pass over the fields, no allocation, eight bytes written a
+//! column. COMPACT and DYNAMIC rows without instant bits, which is nearly all of them, take
+//! [`Layout::locate`]'s first branch.
+
+use crate::layout::{Field, Flavour, Layout};
+use crate::lob::LobRef;
+use crate::record::{INSTANT, Record, STATUS_INSTANT, STATUS_ORDINARY, VERSION};
+use crate::schema::InstantDefault;
+use crate::{Error, Result, bytes};
+
+/// A column's bytes, or where to get them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Located<'d> {
+    /// NULL.
+    Null,
+    /// In the record.
+    Inline(&'d [u8]),
+    /// The beginning in the record, the rest in pages of its own.
+    External {
+        /// What the record holds: 768 bytes or none.
+        prefix: &'d [u8],
+        /// Where the rest is.
+        lob: LobRef,
+    },
+    /// Not in the record, which is older than the column.
+    Default(&'d [u8]),
+}
+
+/// Room for one record's columns; use it again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    start: u16,
+    len: u16,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Absent,
+    Null,
+    Inline,
+    External,
+}
+
+/// A record's columns: [`Fields`] filled in, with the bytes they point into.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'f, 'd> {
+    cells: &'f [Cell],
+    page: &'d [u8],
+    layout: &'d Layout,
+}
+
+impl<'d> Row<'_, 'd> {
+    /// The column at `place` among [`Layout::columns`].
+    ///
+    /// # Errors
+    /// For an off-page column whose reference is damaged, and one without a default in a record
+    /// older than it.
+    #[inline]
+    pub fn get(&self, place: usize) -> Result<Located<'d>> {
+        let cell = self.cells.get(place).copied().unwrap_or_default();
+        let start = cell.start as usize;
+        // In range: locating proved it.
+        let data = self.page.get(start..start + cell.len as usize).unwrap_or_default();
+        match cell.kind {
+            Kind::Inline => Ok(Located::Inline(data)),
+            Kind::Null => Ok(Located::Null),
+            Kind::External => self.external(place, data),
+            Kind::Absent => self.default(place),
+        }
+    }
+
+    /// Columns in the row.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether it has no columns, which no table's has.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    #[cold]
+    fn external(&self, place: usize, data: &'d [u8]) -> Result<Located<'d>> {
+        let at_column = |error: Error| error.at_column(self.layout.column_name(place));
+        let (prefix, reference) = data.split_last_chunk::<{ LobRef::LEN }>().ok_or_else(|| {
+            at_column(Error::corrupt(format!(
+                "an off-page column of {} bytes has no room for its reference",
+                data.len()
+            )))
+        })?;
+        let lob = LobRef::parse(reference).map_err(at_column)?;
+        Ok(Located::External { prefix, lob })
+    }
+
+    #[cold]
+    fn default(&self, place: usize) -> Result<Located<'d>> {
+        match self.layout.default_of(place) {
+            Some(InstantDefault::Null) => Ok(Located::Null),
+            Some(InstantDefault::Bytes(bytes)) => Ok(Located::Default(bytes)),
+            None => Err(Error::corrupt("the record lacks the column, which has no default for it")
+                .at_column(self.layout.column_name(place))),
+        }
+    }
+}
+
+/// Whether a record holds a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Stored,
+    /// The field is younger than the record.
+    Younger,
+    /// The field was dropped before the record was written.
+    Dropped,
+}
+
+/// Which fields a record holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    All,
+    First(usize),
+    Version(u8),
+}
+
+impl Holds {
+    #[inline]
+    fn field(self, place: usize, field: &Field) -> Presence {
+        match self {
+            Holds::All => Presence::Stored,
+            Holds::First(n) if place < n => Presence::Stored,
+            Holds::First(_) => Presence::Younger,
+            Holds::Version(version) if field.version_dropped <= version => Presence::Dropped,
+            Holds::Version(version) if field.version_added > version => Presence::Younger,
+            Holds::Version(_) => Presence::Stored,
+        }
+    }
+}
+
+impl Layout {
+    /// Finds a leaf record's columns.
+    #[inline]
+    pub fn locate<'f, 'd>(
+        &'d self,
+        record: &Record<'d>,
+        fields: &'f mut Fields,
+    ) -> Result<Row<'f, 'd>> {
+        if fields.cells.len() != self.n_columns() {
+            fields.cells.resize(self.n_columns(), Cell::default());
+        }
+        let cells = fields.cells.as_mut_slice();
+        let located = if record.is_compact() != self.compact {
+            Err(wrong_form(record))
+        } else if !self.compact {
+            self.locate_redundant(record, cells)
+        } else if self.flavour == Flavour::Plain {
+            if record.info_bits() & (INSTANT | VERSION) == 0 && record.status() == STATUS_ORDINARY {
+                let nulls = record.origin().wrapping_sub(6);
+                self.walk(record, nulls, self.core_null_bytes, |_, _| Presence::Stored, cells)
+            } else {
+                Err(unexpected_instant(record))
+            }
+        } else {
+            self.locate_instant(record, cells)
+        };
+        match located {
+            Ok(()) => Ok(Row { cells: &fields.cells, page: record.page(), layout: self }),
+            Err(error) => Err(record.locate_error(error)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn locate_instant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<()> {
+        // What is younger than the record stays absent.
+        cells.fill(Cell::default());
+        let (holds, nulls, null_bytes) = self.instant_header(record)?;
+        self.walk(record, nulls, null_bytes, |place, field| holds.field(place, field), cells)
+    }
+
+    /// What a COMPACT record of an altered table says of itself: the fields it holds, where its
+    /// null bitmap begins (read backwards) and how long that is.
+    fn instant_header(&self, record: &Record<'_>) -> Result<(Holds, usize, usize)> {
+        let header = record.origin().wrapping_sub(6);
+        let page = record.page();
+        let core = (header, self.core_null_bytes);
+        let bitmap = |counts: &[u16], n: usize| {
+            let count = counts.get(n).copied().ok_or_else(|| {
+                Error::corrupt(format!("the record's field count or row version {n} cannot be"))
+            })?;
+            Ok::<usize, Error>(usize::from(count).div_ceil(8))
+        };
+        match &self.flavour {
+            Flavour::Plain => Ok((Holds::All, core.0, core.1)),
+            Flavour::MySql { first_fields, nullable_before, nullable_in_version } => {
+                match record.info_bits() & (INSTANT | VERSION) {
+                    0 => {
+                        let holds = first_fields.map_or(Holds::Version(0), Holds::First);
+                        Ok((holds, core.0, core.1))
+                    }
+                    INSTANT => {
+                        let (n, at) = mysql_field_count(page, header)?;
+                        Ok((Holds::First(n), at, bitmap(nullable_before, n)?))
+                    }
+                    VERSION => {
+                        let version = bytes::u8_at(page, header)?;
+                        let null_bytes = bitmap(nullable_in_version, usize::from(version))?;
+                        Ok((Holds::Version(version), header.wrapping_sub(1), null_bytes))
+                    }
+                    _ => Err(unexpected_instant(record)),
+                }
+            }
+            Flavour::MariaDb { core_fields, nullable_before } => match record.status() {
+                STATUS_INSTANT => {
+                    let (added, at) = mariadb_added_count(page, header)?;
+                    let n = core_fields + added + 1;
+                    Ok((Holds::First(n), at, bitmap(nullable_before, n)?))
+                }
+                _ => Ok((Holds::First(*core_fields), core.0, core.1)),
+            },
+        }
+    }
+
+    /// Follows null bitmap and lengths backwards and data forwards.
+    #[inline(always)]
+    fn walk(
+        &self,
+        record: &Record<'_>,
+        nulls: usize,
+        null_bytes: usize,
+        presence: impl Fn(usize, &Field) -> Presence,
+        cells: &mut [Cell],
+    ) -> Result<()> {
+        let page = record.page();
+        let mut nulls = nulls;
+        let mut lens = nulls.wrapping_sub(null_bytes);
+        let mut null_mask = 1u8;
+        let mut at = record.origin();
+        for (place, field) in self.fields.iter().enumerate() {
+            if presence(place, field) != Presence::Stored {
+                continue;
+            }
+            if field.nullable {
+                if null_mask == 0 {
+                    nulls = nulls.wrapping_sub(1);
+                    null_mask = 1;
+                }
+                let Some(&bitmap) = page.get(nulls) else { return Err(header_overrun()) };
+                let is_null = bitmap & null_mask != 0;
+                null_mask <<= 1;
+                if is_null {
+                    if let Some(cell) = cells.get_mut(field.slot as usize) {
+                        *cell = Cell { start: 0, len: 0, kind: Kind::Null };
+                    }
+                    continue;
+                }
+            }
+            let mut kind = Kind::Inline;
+            let len = if field.variable {
+                let Some(&first) = page.get(lens) else { return Err(header_overrun()) };
+                lens = lens.wrapping_sub(1);
+                if field.big && first & 0x80 != 0 {
+                    let Some(&second) = page.get(lens) else { return Err(header_overrun()) };
+                    lens = lens.wrapping_sub(1);
+                    if first & 0x40 != 0 {
+                        kind = Kind::External;
+                    }
+                    usize::from(first & 0x3F) << 8 | usize::from(second)
+                } else {
+                    usize::from(first)
+                }
+            } else {
+                usize::from(field.fixed_len)
+            };
+            if let Some(cell) = cells.get_mut(field.slot as usize) {
+                *cell = Cell { start: at as u16, len: len as u16, kind };
+            }
+            at += len;
+        }
+        if at > record.limit() {
+            return Err(data_overrun(record, at));
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn locate_redundant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<()> {
+        cells.fill(Cell::default());
+        let ends = Ends::of(record)?;
+        let holds = match &self.flavour {
+            _ if ends.version.is_some() => match &self.flavour {
+                Flavour::MySql { nullable_in_version, .. }
+                    if usize::from(ends.version.unwrap_or(0)) < nullable_in_version.len() =>
+                {
+                    Holds::Version(ends.version.unwrap_or(0))
+                }
+                _ => return Err(unexpected_instant(record)),
+            },
+            flavour
+                if ends.n_fields > self.fields.len()
+                    || *flavour == Flavour::Plain && ends.n_fields < self.fields.len() =>
+            {
+                return Err(Error::corrupt(format!(
+                    "the record has {} fields, the table's definition {}",
+                    ends.n_fields,
+                    self.fields.len()
+                )));
+            }
+            _ => Holds::First(ends.n_fields),
+        };
+        let mut stored = 0;
+        let mut start = 0usize;
+        for (place, field) in self.fields.iter().enumerate() {
+            if holds.field(place, field) != Presence::Stored {
+                continue;
+            }
+            let (end, kind) = ends.get(stored)?;
+            stored += 1;
+            if end < start {
+                return Err(Error::corrupt(format!(
+                    "field {place} ends at {end}, before it begins at {start}"
+                )));
+            }
+            if let Some(cell) = cells.get_mut(field.slot as usize) {
+                let from = record.origin() + start;
+                *cell = Cell { start: from as u16, len: (end - start) as u16, kind };
+            }
+            start = end;
+        }
+        let end = record.origin() + start;
+        if end > record.limit() {
+            return Err(data_overrun(record, end));
+        }
+        Ok(())
+    }
+}
+
+/// The field ends before a REDUNDANT record.
+pub(crate) struct Ends<'d> {
+    page: &'d [u8],
+    /// Where the first field's end is; the others lie before it.
+    first: usize,
+    short: bool,
+    pub(crate) n_fields: usize,
+    /// MySQL 8.0.29's row version.
+    version: Option<u8>,
+}
+
+impl<'d> Ends<'d> {
+    pub(crate) fn of(record: &Record<'d>) -> Result<Ends<'d>> {
+        let mut first = record.origin().wrapping_sub(7);
+        let version = if record.info_bits() & VERSION != 0 {
+            let version = bytes::u8_at(record.page(), first)?;
+            first = first.wrapping_sub(1);
+            Some(version)
+        } else {
+            None
+        };
+        let n_fields = record.n_fields_redundant()?;
+        Ok(Ends { page: record.page(), first, short: record.has_short_ends()?, n_fields, version })
+    }
+
+    /// The end of the `nth` stored field from the origin, and what the field is.
+    fn get(&self, nth: usize) -> Result<(usize, Kind)> {
+        if nth >= self.n_fields {
+            return Err(Error::corrupt(format!(
+                "the record has {} fields, not {}",
+                self.n_fields,
+                nth + 1
+            )));
+        }
+        if self.short {
+            let end = bytes::u8_at(self.page, self.first.wrapping_sub(nth))?;
+            let kind = if end & 0x80 != 0 { Kind::Null } else { Kind::Inline };
+            return Ok((usize::from(end & 0x7F), kind));
+        }
+        let end = bytes::u16_at(self.page, self.first.wrapping_sub(2 * nth + 1))?;
+        let kind = match end & 0xC000 {
+            0 => Kind::Inline,
+            0x4000 => Kind::External,
+            _ => Kind::Null,
+        };
+        Ok((usize::from(end & 0x3FFF), kind))
+    }
+
+    /// The end of the `nth` field alone.
+    pub(crate) fn end(&self, nth: usize) -> Result<usize> {
+        self.get(nth).map(|(end, _)| end)
+    }
+}
+
+/// MySQL 8.0.12: the field count, and where the null bitmap begins below it
+/// (`rec_get_n_fields_instant`).
+fn mysql_field_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
+    let first = usize::from(bytes::u8_at(page, at)?);
+    if first & 0x80 == 0 {
+        return Ok((first, at.wrapping_sub(1)));
+    }
+    let second = usize::from(bytes::u8_at(page, at.wrapping_sub(1))?);
+    Ok(((first & 0x7F) << 8 | second, at.wrapping_sub(2)))
+}
+
+/// MariaDB 10.3: how many fields beyond the core ones and one more, and where the null bitmap
+/// begins below it (`rec_get_n_add_field`).
+fn mariadb_added_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
+    let first = usize::from(bytes::u8_at(page, at)?);
+    if first < 0x80 {
+        return Ok((first, at.wrapping_sub(1)));
+    }
+    let second = usize::from(bytes::u8_at(page, at.wrapping_sub(1))?);
+    Ok((first & 0x7F | second << 7, at.wrapping_sub(2)))
+}
+
+#[cold]
+fn wrong_form(record: &Record<'_>) -> Error {
+    let form = if record.is_compact() { "COMPACT or DYNAMIC" } else { "REDUNDANT" };
+    Error::corrupt(format!("a record of {form} form in a table of the other"))
+}
+
+#[cold]
+fn unexpected_instant(record: &Record<'_>) -> Error {
+    Error::corrupt(format!(
+        "the record is of an instantly altered table (info bits {:#x}, status {}), which the \
+         definition does not say",
+        record.info_bits(),
+        record.status()
+    ))
+}
+
+#[cold]
+fn header_overrun() -> Error {
+    Error::corrupt("the record's header reaches out of the page")
+}
+
+#[cold]
+fn data_overrun(record: &Record<'_>, end: usize) -> Error {
+    Error::corrupt(format!("the record ends at {end}, past the heap top {}", record.limit()))
+}

@@ -43,9 +43,15 @@ pub struct Record<'a> {
     info_bits: u8,
     status: u8,
     compact: bool,
+    limit: u16,
 }
 
 impl<'a> Record<'a> {
+    /// Where the page's heap ends: no record reaches further.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit as usize
+    }
+
     /// The whole page the record is on.
     pub fn page(&self) -> &'a [u8] {
         self.page
@@ -175,6 +181,7 @@ impl<'a> Records<'a> {
             info_bits: info_byte & 0xF0,
             status,
             compact,
+            limit: self.page.heap_top() as u16,
         };
         let leaf = self.page.is_leaf();
         let right_kind = match status {

@@ -1,1 +1,95 @@
-//! Node pointers: from a branch page to its children.
+//! From a branch page to its children.
+//!
+//! A branch's records are node pointers: the key's fields, then the child's page number, 4 bytes.
+//! Damage here sends a scan astray or in circles, so a pointer to the page itself, to nowhere or
+//! past the file is refused at once; that levels fall by one, which makes cycles impossible, the
+//! caller asks of each child with [`IndexPage::require`].
+
+use crate::layout::Layout;
+use crate::locate::Ends;
+use crate::page::IndexPage;
+use crate::record::Record;
+use crate::{Error, PageNo, Result, bytes};
+
+/// Appends a branch page's children to `out`, in key order.
+pub fn children(page: &IndexPage<'_>, layout: &Layout, out: &mut Vec<PageNo>) -> Result<()> {
+    let at_page = |error: Error| page.page().locate_error(error);
+    if page.is_leaf() {
+        return Err(at_page(Error::corrupt("a leaf where a branch page should be")));
+    }
+    if page.is_compact() != layout.is_compact() {
+        return Err(at_page(Error::corrupt("the page is of the other row format's kind")));
+    }
+    if page.n_recs() == 0 {
+        return Err(at_page(Error::corrupt("a branch page without children")));
+    }
+    out.reserve(page.n_recs() as usize);
+    for (place, record) in page.records().enumerate() {
+        let record = record?;
+        let child = child_of(page, layout, &record, place)
+            .map_err(|error| at_page(record.locate_error(error)))?;
+        out.push(child);
+    }
+    Ok(())
+}
+
+fn child_of(
+    page: &IndexPage<'_>,
+    layout: &Layout,
+    record: &Record<'_>,
+    place: usize,
+) -> Result<PageNo> {
+    // The leftmost node pointer of a level, and no other, is less than any key.
+    if record.is_min_rec() && (place > 0 || page.prev().is_some()) {
+        return Err(Error::corrupt("a node pointer marked as its level's first, which it is not"));
+    }
+    let key_len = match layout.key_len {
+        Some(key_len) if layout.compact => key_len,
+        _ => layout.node_key_len(record)?,
+    };
+    let at = record.origin() + key_len;
+    if at + 4 > record.limit() {
+        return Err(Error::corrupt("a node pointer reaches past the heap"));
+    }
+    let child = PageNo(bytes::u32_at(record.page(), at)?);
+    if child == page.page_no() {
+        return Err(Error::corrupt("the page has itself for a child"));
+    }
+    page.page().format().require_inside(child, "a node pointer")?;
+    Ok(child)
+}
+
+impl Layout {
+    /// Bytes of a node pointer's key, where they vary.
+    fn node_key_len(&self, record: &Record<'_>) -> Result<usize> {
+        if !self.compact {
+            let ends = Ends::of(record)?;
+            if ends.n_fields != self.key_fields + 1 {
+                return Err(Error::corrupt(format!(
+                    "a node pointer of {} fields, where the key has {}",
+                    ends.n_fields, self.key_fields
+                )));
+            }
+            return ends.end(self.key_fields.saturating_sub(1));
+        }
+        // Its null bitmap is that of core rows, though keys are never NULL.
+        let mut at = record.origin().wrapping_sub(6).wrapping_sub(self.core_null_bytes);
+        let mut key_len = 0;
+        for field in self.fields.iter().take(self.key_fields) {
+            if !field.variable {
+                key_len += usize::from(field.fixed_len);
+                continue;
+            }
+            let first = bytes::u8_at(record.page(), at)?;
+            at = at.wrapping_sub(1);
+            if field.big && first & 0x80 != 0 {
+                let second = bytes::u8_at(record.page(), at)?;
+                at = at.wrapping_sub(1);
+                key_len += usize::from(first & 0x3F) << 8 | usize::from(second);
+            } else {
+                key_len += usize::from(first);
+            }
+        }
+        Ok(key_len)
+    }
+}

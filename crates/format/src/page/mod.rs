@@ -62,6 +62,15 @@ impl PageFormat {
     }
 }
 
+/// What a machine that reads pages asks of its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need<'a> {
+    /// These pages, to be fed in this order. It may name other ones after any of them.
+    Pages(&'a [PageNo]),
+    /// Nothing more.
+    Done,
+}
+
 /// A verified page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {

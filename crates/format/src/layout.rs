@@ -1,1 +1,0 @@
-//! The order and shape of a table's fields on disk, compiled once from its definition.

@@ -1,0 +1,312 @@
+//! The order of a clustered index's fields, compiled once a table.
+//!
+//! A definition says which columns there are and which make the key; InnoDB derives from it the
+//! fields of every record ([`clustered`](self), [`shape`](self)), and instant `ALTER TABLE` makes
+//! old records have other fields than new ones. [`Layout::compile`] works all that out and leaves
+//! flat arrays, so that [`Layout::locate`] need think of nothing but bytes.
+//!
+//! | flavour | what a record says of itself | what it lacks |
+//! |---|---|---|
+//! | none | nothing | nothing |
+//! | MySQL 8.0.12 ADD | bit 0x80: its field count | fields from there on: their defaults |
+//! | MySQL 8.0.29 ADD, DROP | bit 0x40: its row version | what was added later; and has what was dropped later |
+//! | MariaDB 10.3 ADD | status 4: its count of added fields | fields from there on |
+//! | MariaDB 10.4 ADD, DROP, reorder | the same | the same, and the metadata record maps fields to columns |
+//!
+//! `rem/rec.h` of MySQL 9.7; `rem0rec.cc`, `dict0mem.h` of MariaDB 10.11.
+
+mod clustered;
+mod metadata;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub use metadata::{InstantMetadata, MetadataReader};
+
+use self::clustered::{Clustered, Column, Logical};
+use self::shape::Shape;
+use crate::schema::{InstantDefault, RowFormat, TableDef};
+use crate::{Error, Result};
+
+/// A clustered index's fields, ready to find columns in records.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub(crate) compact: bool,
+    /// In the order records hold them.
+    pub(crate) fields: Box<[Field]>,
+    /// Fields a node pointer holds before the child's page number.
+    pub(crate) key_fields: usize,
+    /// Bytes of those, when always the same.
+    pub(crate) key_len: Option<usize>,
+    /// Null bitmap of node pointers, and of rows that say nothing of themselves.
+    pub(crate) core_null_bytes: usize,
+    pub(crate) flavour: Flavour,
+    columns: Box<[Slot]>,
+}
+
+/// A field of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Bytes when fixed, else 0 and `variable` set.
+    pub fixed_len: u16,
+    /// The column's place among the layout's, or [`Field::NO_SLOT`].
+    pub slot: u16,
+    pub variable: bool,
+    pub big: bool,
+    pub nullable: bool,
+    pub version_added: u8,
+    /// `u8::MAX`: never.
+    pub version_dropped: u8,
+}
+
+impl Field {
+    /// System columns, prefixes, and what was dropped.
+    pub(crate) const NO_SLOT: u16 = u16::MAX;
+}
+
+/// What instant `ALTER TABLE` did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flavour {
+    Plain,
+    MySql {
+        /// Fields before the first 8.0.12-style ADD; `None` without one.
+        first_fields: Option<usize>,
+        /// Nullable fields among the first n, for n up to all.
+        nullable_before: Box<[u16]>,
+        /// Nullable fields in each row version.
+        nullable_in_version: Box<[u16]>,
+    },
+    MariaDb {
+        /// Fields before the first instant ALTER.
+        core_fields: usize,
+        /// Nullable fields among the first n, for n up to all.
+        nullable_before: Box<[u16]>,
+    },
+}
+
+/// A column of the table that rows hold.
+#[derive(Clone, Debug)]
+struct Slot {
+    column: usize,
+    name: Box<str>,
+    default: Option<InstantDefault>,
+}
+
+impl Layout {
+    /// Works out the fields of `def`'s clustered index.
+    ///
+    /// `row_format` is what the file says ([`crate::page::FspFlags::row_format`]); `metadata` what
+    /// a [`MetadataReader`] found, for MariaDB.
+    pub fn compile(
+        def: &TableDef,
+        row_format: RowFormat,
+        metadata: Option<&InstantMetadata>,
+    ) -> Result<Layout> {
+        if row_format == RowFormat::Compressed {
+            return Err(Error::unsupported(
+                "ROW_FORMAT=COMPRESSED",
+                "on the server, ALTER TABLE ... ROW_FORMAT=DYNAMIC, or dump it there",
+            ));
+        }
+        let mut clustered = Clustered::of(def)?;
+        if let Some(metadata) = metadata {
+            metadata.apply(&mut clustered)?;
+        }
+        let flavour = match metadata {
+            Some(metadata) => mariadb(&clustered, metadata)?,
+            None => mysql(def, &clustered)?,
+        };
+        let columns = slots(def, &clustered);
+        let fields: Box<[Field]> = clustered
+            .fields
+            .iter()
+            .map(|field| compile_field(field, &clustered.columns, &columns))
+            .collect();
+        if fields.is_empty() || fields.len() > usize::from(u16::MAX) {
+            return Err(Error::schema(format!("a table with {} fields cannot be", fields.len())));
+        }
+        let key = fields.get(..clustered.key_fields).unwrap_or_default();
+        let fixed_key = key.iter().all(|field| !field.variable && !field.nullable);
+        let key_len = key.iter().map(|field| usize::from(field.fixed_len)).sum();
+        let core_null_bytes = match metadata.and_then(|metadata| metadata.core_null_bytes) {
+            Some(bytes) => usize::from(bytes),
+            None => core_nullable(&clustered, &flavour).div_ceil(8),
+        };
+        Ok(Layout {
+            compact: row_format != RowFormat::Redundant,
+            key_fields: clustered.key_fields,
+            key_len: fixed_key.then_some(key_len),
+            core_null_bytes,
+            flavour,
+            columns,
+            fields,
+        })
+    }
+
+    /// A layout of fixed and LOB fields all in order, for InnoDB's own trees.
+    pub(crate) fn of_internal(fixed_lens: &[u16], key_fields: usize, lobs: usize) -> Layout {
+        let field = |slot: usize, fixed_len: u16, variable: bool| Field {
+            fixed_len,
+            slot: slot as u16,
+            variable,
+            big: variable,
+            nullable: false,
+            version_added: 0,
+            version_dropped: u8::MAX,
+        };
+        let mut fields: Vec<Field> = Vec::new();
+        for &len in fixed_lens {
+            fields.push(field(fields.len(), len, false));
+        }
+        for _ in 0..lobs {
+            fields.push(field(fields.len(), 0, true));
+        }
+        let columns = (0..fields.len())
+            .map(|column| Slot { column, name: Box::default(), default: None })
+            .collect();
+        let key_len = fixed_lens.iter().take(key_fields).map(|&len| usize::from(len)).sum();
+        Layout {
+            compact: true,
+            fields: fields.into(),
+            key_fields,
+            key_len: Some(key_len),
+            core_null_bytes: 0,
+            flavour: Flavour::Plain,
+            columns,
+        }
+    }
+
+    /// The columns rows hold, in SQL order: places in [`TableDef::columns`]. What
+    /// [`crate::locate::Row::get`] takes is a place in this list.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.columns.iter().map(|slot| slot.column)
+    }
+
+    /// How many columns rows hold.
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The name of the column at `place` among [`Layout::columns`].
+    pub fn column_name(&self, place: usize) -> &str {
+        self.columns.get(place).map(|slot| &*slot.name).unwrap_or_default()
+    }
+
+    /// Whether records are of COMPACT or DYNAMIC form.
+    pub fn is_compact(&self) -> bool {
+        self.compact
+    }
+
+    /// What rows from before the column hold, when it was added instantly.
+    pub(crate) fn default_of(&self, place: usize) -> Option<&InstantDefault> {
+        self.columns.get(place).and_then(|slot| slot.default.as_ref())
+    }
+}
+
+fn compile_field(field: &Logical, columns: &[Column], slots: &[Slot]) -> Field {
+    let source = field.column.filter(|_| !field.prefix && field.version_dropped.is_none());
+    let source = source.and_then(|place| columns.get(place)).and_then(|column| column.source);
+    let slot = source.and_then(|source| slots.iter().position(|slot| slot.column == source));
+    let Shape { fixed_len, big, .. } = field.shape;
+    Field {
+        fixed_len: fixed_len.unwrap_or_default(),
+        slot: slot.map_or(Field::NO_SLOT, |slot| slot as u16),
+        variable: fixed_len.is_none(),
+        big,
+        nullable: field.nullable,
+        version_added: field.version_added,
+        version_dropped: field.version_dropped.unwrap_or(u8::MAX),
+    }
+}
+
+fn slots(def: &TableDef, clustered: &Clustered) -> Box<[Slot]> {
+    let mut slots: Vec<Slot> = Vec::new();
+    for (place, column_def) in def.columns.iter().enumerate() {
+        let stored = clustered
+            .columns
+            .iter()
+            .find(|column| column.source == Some(place) && column.version_dropped.is_none());
+        if let Some(column) = stored {
+            slots.push(Slot {
+                column: place,
+                name: column_def.name.as_str().into(),
+                default: column.default.clone(),
+            });
+        }
+    }
+    slots.into()
+}
+
+/// Nullable fields among the first 0, 1, ... all.
+fn nullable_before(fields: &[Logical], counts: impl Fn(&Logical) -> bool) -> Box<[u16]> {
+    let mut sums = vec![0u16];
+    let mut sum = 0u16;
+    for field in fields {
+        sum += u16::from(field.nullable && counts(field));
+        sums.push(sum);
+    }
+    sums.into()
+}
+
+fn mysql(def: &TableDef, clustered: &Clustered) -> Result<Flavour> {
+    let physical = &def.physical;
+    let newest = clustered
+        .columns
+        .iter()
+        .flat_map(|column| [column.version_added, column.version_dropped.unwrap_or(0)])
+        .fold(physical.row_version, u8::max);
+    if newest == u8::MAX {
+        return Err(Error::schema("255 is no row version"));
+    }
+    if newest == 0 && physical.instant_columns.is_none() {
+        return Ok(Flavour::Plain);
+    }
+    let exists = |field: &Logical, version: u8| {
+        field.version_added <= version
+            && field.version_dropped.is_none_or(|dropped| dropped > version)
+    };
+    let nullable_in_version = (0..=newest)
+        .map(|version| {
+            let nullable = |field: &&Logical| field.nullable && exists(field, version);
+            clustered.fields.iter().filter(nullable).count() as u16
+        })
+        .collect();
+    let first_fields = physical
+        .instant_columns
+        .map(|columns| usize::from(columns) + clustered.extra_fields)
+        .filter(|&fields| fields <= clustered.fields.len());
+    if first_fields.is_none() && physical.instant_columns.is_some() {
+        return Err(Error::schema("more columns before the first instant ADD than there are"));
+    }
+    Ok(Flavour::MySql {
+        first_fields,
+        // Columns of row versions lie after all those an older record can count.
+        nullable_before: nullable_before(&clustered.fields, |field| field.version_added == 0),
+        nullable_in_version,
+    })
+}
+
+fn mariadb(clustered: &Clustered, metadata: &InstantMetadata) -> Result<Flavour> {
+    let core_fields = usize::from(metadata.core_fields);
+    if core_fields < clustered.key_fields + 2 || core_fields > clustered.fields.len() {
+        return Err(Error::schema(format!(
+            "the table's file counts {core_fields} core fields, its definition {} fields",
+            clustered.fields.len()
+        )));
+    }
+    let nullable_before = nullable_before(&clustered.fields, |_| true);
+    Ok(Flavour::MariaDb { core_fields, nullable_before })
+}
+
+/// Nullable fields of rows that say nothing of themselves.
+fn core_nullable(clustered: &Clustered, flavour: &Flavour) -> usize {
+    let nth = |counts: &[u16], n: usize| counts.get(n).copied().map_or(0, usize::from);
+    match flavour {
+        Flavour::Plain => clustered.fields.iter().filter(|field| field.nullable).count(),
+        Flavour::MySql { first_fields: Some(first), nullable_before, .. } => {
+            nth(nullable_before, *first)
+        }
+        Flavour::MySql { nullable_in_version, .. } => nth(nullable_in_version, 0),
+        Flavour::MariaDb { core_fields, nullable_before } => nth(nullable_before, *core_fields),
+    }
+}

@@ -1,0 +1,200 @@
+//! MySQL 8's LOB: the list of index entries, followed to the data pages of the row's version.
+//!
+//! ```text
+//! first page   38 format   39 flags   40 version   44 last trx   50 its undo number
+//!              54 data length   58 trx   64 list of entries   80 list of free entries
+//!              96 ten entries   696 data
+//! index page   38 format   39 entries
+//! data page    38 format   39 data length   43 trx   49 data
+//! entry        0 previous   6 next   12 list of older versions   28 trx   34 trx that changed it
+//!              40 undo numbers   48 data page   52 data length   56 version      (60 bytes)
+//! ```
+//!
+//! A partial update adds a version: the new entry takes the place of the old one, which moves to
+//! the new one's list of older versions. A row sees the newest entry that is not newer than the
+//! version in its reference (`lob::read`, `lob0impl.cc`, MySQL 9.7).
+
+use super::{LobRef, TRAILER, wrong_kind};
+use crate::page::{FileAddr, ListBase, Page, PageKind};
+use crate::{Error, PageNo, Result, bytes};
+
+/// Ten entries of 60 bytes precede the first page's data.
+const FIRST_DATA: usize = 696;
+const DATA_PAGE_DATA: usize = 49;
+/// Index pages kept; those of a LOB are mostly visited once, in order.
+const MOST_KEPT: usize = 64;
+
+/// A stretch of the LOB.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub page_no: PageNo,
+    /// Bytes on that page.
+    pub len: u32,
+}
+
+/// A walk through the index; done when it has found all parts.
+#[derive(Clone, Debug)]
+pub(super) struct IndexWalk {
+    lob: LobRef,
+    at: Option<FileAddr>,
+    parts: Vec<Part>,
+    next: usize,
+    /// Bytes the parts found hold.
+    found: u64,
+    first: Box<[u8]>,
+    kept: Vec<(PageNo, Box<[u8]>)>,
+    /// Entries that may still be visited: more means a cycle.
+    budget: u64,
+}
+
+/// The fields of an entry that reading needs.
+struct Entry {
+    next: Option<FileAddr>,
+    versions: ListBase,
+    page_no: PageNo,
+    len: u32,
+    version: u32,
+}
+
+impl Entry {
+    fn read(page: &[u8], at: usize) -> Result<Entry> {
+        Ok(Entry {
+            next: FileAddr::read(page, at + 6)?,
+            versions: ListBase::read(page, at + 12)?,
+            page_no: PageNo(bytes::u32_at(page, at + 48)?),
+            len: bytes::u32_at(page, at + 52)?,
+            version: bytes::u32_at(page, at + 56)?,
+        })
+    }
+}
+
+impl IndexWalk {
+    /// Takes the first page.
+    pub(super) fn begin(page: Page<'_>, lob: LobRef) -> Result<IndexWalk> {
+        let list = ListBase::read(page.bytes(), 64)?;
+        Ok(IndexWalk {
+            lob,
+            at: list.first,
+            parts: Vec::new(),
+            next: 0,
+            found: 0,
+            first: page.bytes().into(),
+            kept: Vec::new(),
+            budget: u64::from(page.format().size_pages) * 4 + 1024,
+        })
+    }
+
+    /// Goes on with `page`; gives the index page it needs next, or `None` when done.
+    pub(super) fn advance(&mut self, page: Page<'_>) -> Result<Option<PageNo>> {
+        if page.page_no() != self.lob.page_no {
+            if page.kind() != PageKind::LobIndex {
+                return Err(wrong_kind(page.kind()));
+            }
+            if self.kept.len() >= MOST_KEPT {
+                self.kept.remove(0);
+            }
+            self.kept.push((page.page_no(), page.bytes().into()));
+        }
+        while let Some(at) = self.at {
+            if self.found >= u64::from(self.lob.len) {
+                break;
+            }
+            let entry = match self.entry(at)? {
+                Ok(entry) => entry,
+                Err(missing) => return Ok(Some(missing)),
+            };
+            let seen = match self.version_seen(&entry)? {
+                Ok(seen) => seen,
+                Err(missing) => return Ok(Some(missing)),
+            };
+            if seen.page_no != PageNo::NULL {
+                self.found += u64::from(seen.len);
+                self.parts.push(seen);
+            }
+            self.at = entry.next;
+        }
+        if self.found < u64::from(self.lob.len) {
+            return Err(Error::corrupt(format!(
+                "the LOB's reference gives it {} bytes, its index {}",
+                self.lob.len, self.found
+            )));
+        }
+        Ok(None)
+    }
+
+    /// The entry at `at`, or the page to fetch first.
+    fn entry(&mut self, at: FileAddr) -> Result<std::result::Result<Entry, PageNo>> {
+        self.budget = self.budget.checked_sub(1).ok_or_else(|| {
+            Error::corrupt("the LOB's index has more entries than its file has pages: a cycle")
+        })?;
+        let page = if at.page_no == self.lob.page_no {
+            &self.first
+        } else {
+            match self.kept.iter().find(|kept| kept.0 == at.page_no) {
+                Some(kept) => &kept.1,
+                None => return Ok(Err(at.page_no)),
+            }
+        };
+        Entry::read(page, at.offset as usize).map(Ok)
+    }
+
+    /// The part of the LOB that the row's version has in `entry`'s place.
+    fn version_seen(&mut self, entry: &Entry) -> Result<std::result::Result<Part, PageNo>> {
+        let newest = Part { page_no: entry.page_no, len: entry.len };
+        if entry.version <= self.lob.version {
+            return Ok(Ok(newest));
+        }
+        let mut older = entry.versions.first;
+        while let Some(at) = older {
+            let entry = match self.entry(at)? {
+                Ok(entry) => entry,
+                Err(missing) => return Ok(Err(missing)),
+            };
+            if entry.version <= self.lob.version {
+                return Ok(Ok(Part { page_no: entry.page_no, len: entry.len }));
+            }
+            older = entry.next;
+        }
+        // As the server does.
+        Ok(Ok(newest))
+    }
+
+    /// All parts, in order.
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The next part, which is then past.
+    pub(super) fn next_part(&mut self) -> Option<Part> {
+        let part = self.parts.get(self.next).copied();
+        self.next += 1;
+        part
+    }
+
+    /// The next part's data when it is on the first page; it is then past.
+    pub(super) fn first_page_part(&mut self) -> Result<Option<&[u8]>> {
+        match self.parts.get(self.next) {
+            Some(part) if part.page_no == self.lob.page_no => {
+                self.next += 1;
+                part_of(&self.first, 54, FIRST_DATA, part.len).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The data of a LOB data page, which must be as long as its index entry says.
+pub(super) fn data_of(page: &[u8], len: u32) -> Result<&[u8]> {
+    part_of(page, 39, DATA_PAGE_DATA, len)
+}
+
+fn part_of(page: &[u8], len_at: usize, data_at: usize, expected: u32) -> Result<&[u8]> {
+    let len = bytes::u32_at(page, len_at)?;
+    let room = page.len().saturating_sub(data_at + TRAILER);
+    if len != expected || len as usize > room {
+        return Err(Error::corrupt(format!(
+            "a LOB's page holds {len} bytes, its index says {expected}, it has room for {room}"
+        )));
+    }
+    bytes::slice(page, data_at, len as usize)
+}

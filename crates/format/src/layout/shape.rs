@@ -108,7 +108,7 @@ pub(super) fn shape_of(ty: &ColumnType, compressed: bool, family: Family) -> Res
             Family::MySql => Shape::lob(4),
             Family::MariaDb => Shape::variable(dimensions.saturating_mul(4)),
         },
-        ColumnType::Uuid | ColumnType::Inet6 => Shape::fixed(16),
+        ColumnType::Uuid | ColumnType::UuidReversed | ColumnType::Inet6 => Shape::fixed(16),
         ColumnType::Inet4 => Shape::fixed(4),
     })
 }

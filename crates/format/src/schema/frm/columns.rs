@@ -403,7 +403,8 @@ fn plugin_type(name: &str, raw: &RawColumn, server: ServerVersion) -> Result<Col
     })
 }
 
-fn unhex(hex: &[u8]) -> Option<Vec<u8>> {
+/// Bytes from pairs of hexadecimal digits.
+pub(super) fn unhex(hex: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     hex.chunks(2)
         .map(|pair| match pair {

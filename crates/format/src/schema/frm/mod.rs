@@ -64,7 +64,7 @@ pub fn from_frm(bytes: &[u8], schema: &str, name: &str) -> Result<TableDef> {
     def.columns = define_columns(&image, &raw, &tail, &mut def.checks)?;
     set_versioning(&mut def, &image)?;
     def.indexes = keys::define(&image, &keys, &tail.parsers, &raw, &def)?;
-    def.partitioning = partitions::define(&image, &def)?;
+    def.partitioning = partitions::define(&image)?;
     Ok(def)
 }
 

@@ -339,7 +339,7 @@ fn identifier(name: &str) -> String {
 }
 
 /// A string as `append_unescaped` (sql/table.cc) prints it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut printed = String::from("'");
     for letter in text.chars() {
         match letter {

@@ -1,21 +1,129 @@
 //! How a table is partitioned: the clause as text, and the names in it.
 
+use super::columns::unhex;
 use super::cursor::text;
 use super::image::Image;
-use crate::schema::{Partition, Partitioning, TableDef};
+use super::options::quoted;
+use crate::charset::Charset;
+use crate::schema::{Family, Partition, Partitioning, ServerVersion};
+use crate::types::{Codec, ColumnType, Temporal, TemporalFormat};
 use crate::{Error, Result};
 
 /// The most partitions a server makes, subpartitions counted (`MAX_PARTITIONS`, sql/unireg.h).
 const MAX_PARTITIONS: u64 = 8192;
 
-pub(super) fn define(image: &Image, _def: &TableDef) -> Result<Option<Partitioning>> {
+pub(super) fn define(image: &Image) -> Result<Option<Partitioning>> {
     if image.extra.partition.is_empty() {
         return Ok(None);
     }
     let clause = text(image.extra.partition);
     let clause = clause.trim_start();
     let partitions = names(clause)?;
-    Ok(Some(Partitioning { clause: clause.to_owned(), partitions }))
+    Ok(Some(Partitioning { clause: as_shown(clause, image.server), partitions }))
+}
+
+/// The clause as `SHOW CREATE TABLE` has it. The file's differs in this
+/// (`generate_partition_syntax`, sql/sql_partition.cc): strings are hexadecimal after their
+/// charset, the start of a history is a number, and the algorithm of `KEY` is always named.
+fn as_shown(clause: &str, server: ServerVersion) -> String {
+    let in_comment = server.family == Family::MySql || server.number < 100_200;
+    let version = if clause.contains(" COLUMNS(") { "50500" } else { "50100" };
+    let mut shown = String::new();
+    let mut rest = clause;
+    while let Some(letter) = rest.chars().next() {
+        let word = word_len(rest);
+        if matches!(letter, '`' | '\'') {
+            let len = quoted_len(rest, letter);
+            push_path(rest.get(..len).unwrap_or(rest), &mut shown, server);
+            rest = rest.get(len..).unwrap_or("");
+        } else if let Some((literal, after)) = hex_literal(rest, word) {
+            shown.push_str(&literal);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("/*!50611 ALGORITHM = 2 */ ") {
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("/*!50611 ALGORITHM = 1 */ ") {
+            shown.push_str(&format!("*/ /*!50611 ALGORITHM = 1 */ /*!{version} "));
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("STARTS ") {
+            let digits = word_len(after);
+            let (number, after) = after.split_at(digits);
+            shown.push_str("STARTS ");
+            shown.push_str(&timestamp(number).unwrap_or_else(|| number.to_owned()));
+            rest = after;
+        } else {
+            let len = word.max(letter.len_utf8());
+            shown.push_str(rest.get(..len).unwrap_or(rest));
+            rest = rest.get(len..).unwrap_or("");
+        }
+    }
+    if in_comment { format!("/*!{version} {shown} */") } else { shown }
+}
+
+/// Bytes of the word that `text` begins with.
+fn word_len(text: &str) -> usize {
+    text.find(|letter: char| !is_word_letter(letter)).unwrap_or(text.len())
+}
+
+/// Bytes of the quoted text that `text` begins with, quotes included.
+fn quoted_len(text: &str, quote: char) -> usize {
+    let mut letters = text.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        if letter == '\\' && quote != '`' {
+            letters.next();
+        } else if letter == quote && letters.next_if(|(_, next)| *next == quote).is_none() {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// A quoted text as it is, but for the directories that InnoDB of MySQL 5.7 tells with a slash at
+/// their end.
+fn push_path(quoted: &str, shown: &mut String, server: ServerVersion) {
+    let is_directory = shown.ends_with("DATA DIRECTORY = ");
+    let with_slash = server.family == Family::MySql && server.number >= 50_700;
+    match quoted.strip_suffix('\'') {
+        Some(path) if is_directory && with_slash && !path.ends_with('/') => {
+            shown.push_str(path);
+            shown.push_str("/'");
+        }
+        _ => shown.push_str(quoted),
+    }
+}
+
+/// `_latin1 0x6d` as `'m'`, unless the server would not: the text cannot be utf8mb3.
+fn hex_literal(text: &str, word: usize) -> Option<(String, &str)> {
+    let (introducer, after) = text.split_at_checked(word)?;
+    let charset = Charset::by_name(introducer.strip_prefix('_')?)?;
+    let after = after.strip_prefix(" 0x")?;
+    let (digits, after) = after.split_at_checked(word_len(after))?;
+    let bytes = unhex(digits.as_bytes())?;
+    let decoded = match charset {
+        Charset::Binary => String::from_utf8(bytes).ok()?,
+        charset => {
+            let mut decoded = Vec::new();
+            if charset.decode(&bytes, &mut decoded) > 0 {
+                return None;
+            }
+            String::from_utf8(decoded).ok()?
+        }
+    };
+    if decoded.chars().any(|letter| u32::from(letter) > 0xffff) {
+        return None;
+    }
+    Some((quoted(&decoded), after))
+}
+
+/// Seconds since 1970 as `TIMESTAMP'2026-11-21 00:00:00'`, in UTC.
+fn timestamp(seconds: &str) -> Option<String> {
+    let seconds: u32 = seconds.parse().ok()?;
+    let codec = Codec::new(
+        &ColumnType::Timestamp(Temporal { fsp: 0, format: TemporalFormat::New }),
+        ServerVersion::from_number(100_000),
+    );
+    let mut text = Vec::new();
+    codec.ok()?.write_text(&seconds.to_be_bytes(), &mut text).ok()?;
+    Some(format!("TIMESTAMP'{}'", String::from_utf8(text).ok()?))
 }
 
 /// A word, a quoted name, a string, a number or a sign.
@@ -54,11 +162,10 @@ fn names(clause: &str) -> Result<Vec<Partition>> {
     let mut partitions = match tokens.get(at..) {
         Some([Token::Open, definitions @ ..]) => defined(definitions)?,
         _ => {
-            let n = n_partitions.unwrap_or(1);
+            let is_history = clause.starts_with("PARTITION BY SYSTEM_TIME");
+            let n = n_partitions.unwrap_or(if is_history { 2 } else { 1 });
             check_count(n.saturating_mul(default_subpartitions.max(1)))?;
-            (0..n)
-                .map(|number| Partition { name: format!("p{number}"), subpartitions: Vec::new() })
-                .collect()
+            default_names(n, is_history)
         }
     };
     check_count(default_subpartitions.saturating_mul(partitions.len() as u64))?;
@@ -69,6 +176,15 @@ fn names(clause: &str) -> Result<Vec<Partition>> {
         }
     }
     Ok(partitions)
+}
+
+/// `p0`, `p1`, ...; the last of a history is `pn`, the rows of now.
+fn default_names(n: u64, is_history: bool) -> Vec<Partition> {
+    let name = |number: u64| match is_history && number + 1 == n {
+        true => "pn".to_owned(),
+        false => format!("p{number}"),
+    };
+    (0..n).map(|number| Partition { name: name(number), subpartitions: Vec::new() }).collect()
 }
 
 fn check_count(n: u64) -> Result<()> {

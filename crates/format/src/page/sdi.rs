@@ -1,1 +1,179 @@
-//! .
+//! Serialized dictionary information: the definitions MySQL 8 keeps in each tablespace.
+//!
+//! A B-tree of its own, in DYNAMIC form, whose root page 0 names ([`super::SpaceHeader::sdi_root`]):
+//!
+//! ```text
+//! key   4 type: 1 table, 2 tablespace   8 object id
+//! then  6 DB_TRX_ID   7 DB_ROLL_PTR   4 length   4 compressed length   zlib's bytes, maybe off-page
+//! ```
+//!
+//! `dict0sdi.cc`, `ibd2sdi.cc`, MySQL 9.7.
+
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
+
+use crate::layout::Layout;
+use crate::lob::LobReader;
+use crate::locate::{Fields, Located};
+use crate::page::{IndexPage, Need, Page, PageFormat, PageKind};
+use crate::tree::children;
+use crate::{Error, IndexId, PageNo, Result, bytes};
+
+/// An object's definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SdiObject {
+    /// 1: a table; 2: a tablespace.
+    pub kind: u32,
+    /// The dictionary's number for it.
+    pub id: u64,
+    /// The definition.
+    pub json: Vec<u8>,
+}
+
+impl SdiObject {
+    /// Whether it defines a table.
+    pub fn is_table(&self) -> bool {
+        self.kind == 1
+    }
+}
+
+/// Reads all definitions of a tablespace: a machine that asks for pages.
+#[derive(Debug)]
+pub struct SdiReader {
+    format: PageFormat,
+    layout: Layout,
+    /// Of the current level, from the left; those before `fed` were fed.
+    level_pages: Vec<PageNo>,
+    fed: usize,
+    next_level: Vec<PageNo>,
+    /// What the pages of the level must be; `None` for the root.
+    expect: Option<(IndexId, u16)>,
+    /// Definitions whose bytes are off-page.
+    lobs: Vec<(SdiObject, u32, LobReader)>,
+    objects: Vec<SdiObject>,
+}
+
+impl SdiReader {
+    /// Begins at the root.
+    pub fn new(format: PageFormat, root: PageNo) -> Result<SdiReader> {
+        format.require_inside(root, "page 0's SDI root")?;
+        Ok(SdiReader {
+            format,
+            layout: Layout::of_internal(&[4, 8, 6, 7, 4, 4], 2, 1),
+            level_pages: vec![root],
+            fed: 0,
+            next_level: Vec::new(),
+            expect: None,
+            lobs: Vec::new(),
+            objects: Vec::new(),
+        })
+    }
+
+    /// What it needs next.
+    pub fn need(&self) -> Need<'_> {
+        match (self.level_pages.get(self.fed..), self.lobs.first()) {
+            (Some(pages), _) if !pages.is_empty() => Need::Pages(pages),
+            (_, Some((_, _, reader))) => reader.need(),
+            _ => Need::Done,
+        }
+    }
+
+    /// Takes the first needed page, whole.
+    pub fn feed(&mut self, page_no: PageNo, page: &[u8]) -> Result<()> {
+        if let Some(expected) = self.level_pages.get(self.fed) {
+            if *expected != page_no {
+                return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+            }
+            self.fed += 1;
+            self.take_index_page(Page::parse(page, self.format, page_no)?)?;
+            if self.fed == self.level_pages.len() {
+                self.level_pages = std::mem::take(&mut self.next_level);
+                self.fed = 0;
+                self.expect = self.expect.map(|(index, level)| (index, level.saturating_sub(1)));
+            }
+            return Ok(());
+        }
+        let Some((object, len, reader)) = self.lobs.first_mut() else {
+            return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+        };
+        reader.feed(page_no, page, &mut object.json)?;
+        if reader.need() == Need::Done {
+            object.json = inflate(&object.json, *len)?;
+            let (object, _, _) = self.lobs.remove(0);
+            self.objects.push(object);
+        }
+        Ok(())
+    }
+
+    /// The definitions, those that were off-page last.
+    pub fn finish(self) -> Vec<SdiObject> {
+        self.objects
+    }
+
+    fn take_index_page(&mut self, page: Page<'_>) -> Result<()> {
+        if page.kind() != PageKind::Sdi {
+            return Err(page.corrupt(format!("a page of kind {} in the SDI tree", page.kind())));
+        }
+        let page = IndexPage::parse(page)?;
+        let (index, level) = *self.expect.get_or_insert((page.index_id(), page.level()));
+        page.require(index, level)?;
+        if !page.is_leaf() {
+            children(&page, &self.layout, &mut self.next_level)?;
+            if self.next_level.len() > self.format.size_pages as usize {
+                return Err(page.page().corrupt("the SDI tree has more pages than its file"));
+            }
+            return Ok(());
+        }
+        self.take_leaf(&page).map_err(|error| page.page().locate_error(error))
+    }
+
+    fn take_leaf(&mut self, page: &IndexPage<'_>) -> Result<()> {
+        let mut fields = Fields::default();
+        for record in page.records() {
+            let record = record?;
+            if !record.is_row() {
+                continue;
+            }
+            let row = self.layout.locate(&record, &mut fields)?;
+            let fixed = |place: usize| match row.get(place)? {
+                Located::Inline(bytes) => Ok(bytes),
+                _ => Err(Error::corrupt("an SDI record without its fixed fields")),
+            };
+            let mut object = SdiObject {
+                kind: bytes::u32_at(fixed(0)?, 0)?,
+                id: bytes::u64_at(fixed(1)?, 0)?,
+                json: Vec::new(),
+            };
+            let len = bytes::u32_at(fixed(4)?, 0)?;
+            match row.get(6)? {
+                Located::Inline(compressed) => {
+                    object.json = inflate(compressed, len)?;
+                    self.objects.push(object);
+                }
+                Located::External { prefix, lob } => {
+                    object.json = prefix.to_vec();
+                    let reader = LobReader::new(self.format, lob)?;
+                    self.lobs.push((object, len, reader));
+                }
+                _ => return Err(Error::corrupt("an SDI record without its definition")),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn inflate(compressed: &[u8], len: u32) -> Result<Vec<u8>> {
+    let mut json = Vec::new();
+    ZlibDecoder::new(compressed)
+        .take(u64::from(len) + 1)
+        .read_to_end(&mut json)
+        .map_err(|error| Error::corrupt(format!("SDI does not decompress: {error}")))?;
+    if json.len() != len as usize {
+        return Err(Error::corrupt(format!(
+            "SDI decompresses to {} bytes, its record says {len}",
+            json.len()
+        )));
+    }
+    Ok(json)
+}

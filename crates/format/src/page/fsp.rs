@@ -272,7 +272,10 @@ impl SpaceHeader {
             next_segment: bytes::u64_at(page, DATA + 72)?,
             full_inodes: list_at(80)?,
             free_inodes: list_at(96)?,
-            sdi_root: if flags.sdi { sdi_root(page, flags)? } else { None },
+            sdi_root: match flags.zip_size_bytes {
+                None if flags.sdi => sdi_root(page, flags)?,
+                _ => None,
+            },
             server: match bytes::u32_at(page, 8)? {
                 version @ 80_000..100_000 if flags.sdi => Some(ServerVersion::from_number(version)),
                 _ => None,

@@ -12,11 +12,12 @@ use crate::{Error, Result, bytes};
 /// Reads the stored values of one column. Made once per column, used for every row.
 #[derive(Clone, Debug)]
 pub struct Codec {
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
+/// What a codec was made of, checked.
 #[derive(Clone, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Int(integer::Integer),
     Decimal { precision: u8, scale: u8, zerofill: bool },
     Float(float::Real),
@@ -298,6 +299,23 @@ impl Codec {
             Kind::Inet4 => Value::Inet4(network::inet4(stored)?),
             Kind::Inet6 => Value::Inet6(network::inet6(stored)?),
         })
+    }
+
+    /// Whether [`Codec::write_record_image`] gives the stored bytes as they are.
+    pub(super) fn is_stored_as_record_image(&self) -> bool {
+        match self.kind {
+            Kind::Int(_)
+            | Kind::Year { .. }
+            | Kind::Date
+            | Kind::Time { format: TemporalFormat::Old, .. }
+            | Kind::DateTime { format: TemporalFormat::Old, .. }
+            | Kind::Timestamp { format: TemporalFormat::Old, .. }
+            | Kind::Enum(_)
+            | Kind::Set(_)
+            | Kind::Char { .. }
+            | Kind::Json => false,
+            _ => true,
+        }
     }
 
     /// Appends the column as the server's own record has it (`Field::ptr`, `pack_length()`

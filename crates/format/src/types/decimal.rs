@@ -99,6 +99,40 @@ pub(crate) fn write_text(
     Ok(())
 }
 
+/// Appends the stored form of a decimal's text; `None` where it has more digits than fit.
+pub(super) fn encode(text: &str, precision: u8, scale: u8, out: &mut Vec<u8>) -> Option<()> {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let whole = whole.trim_start_matches('0');
+    let (whole_len, scale_len) = (usize::from(precision.checked_sub(scale)?), usize::from(scale));
+    if whole.len() > whole_len || fraction.len() > scale_len {
+        return None;
+    }
+    let digits = format!("{whole:0>whole_len$}{fraction:0<scale_len$}");
+    let start = out.len();
+    let mut rest = digits.as_str();
+    let whole_groups = std::iter::repeat_n(GROUP, usize::from((precision - scale) / GROUP));
+    let groups = std::iter::once((precision - scale) % GROUP)
+        .chain(whole_groups)
+        .chain(std::iter::repeat_n(GROUP, usize::from(scale / GROUP)))
+        .chain(std::iter::once(scale % GROUP));
+    for count in groups.filter(|&count| count > 0) {
+        let (group, after) = rest.split_at_checked(usize::from(count))?;
+        let bytes = group.parse::<u32>().ok()?.to_be_bytes();
+        out.extend_from_slice(bytes.get(4 - bytes_for(count)..)?);
+        rest = after;
+    }
+    let stored = out.get_mut(start..)?;
+    if negative {
+        stored.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    *stored.first_mut()? ^= 0x80;
+    Some(())
+}
+
 /// The value, after its bytes were found to be a decimal.
 pub(super) fn value(stored: &[u8], precision: u8, scale: u8) -> Result<Value<'_>> {
     let decimal = Decimal { stored, precision, scale };

@@ -43,6 +43,11 @@ impl Integer {
         self.width as usize
     }
 
+    /// Whether its sign bit is flipped.
+    pub(super) fn is_signed(self) -> bool {
+        !self.unsigned
+    }
+
     #[inline]
     pub(super) fn write_text(self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let mut digits = itoa::Buffer::new();

@@ -47,6 +47,11 @@ impl Members {
         self.size_bytes
     }
 
+    /// Where a text stands among the members, from 0.
+    pub(super) fn place_of(&self, text: &[u8]) -> Option<usize> {
+        self.texts.iter().position(|member| member == text)
+    }
+
     /// An `ENUM`'s index; no more than there are members.
     pub(super) fn index(&self, stored: &[u8]) -> Result<u16> {
         let index = self.number(stored)?;

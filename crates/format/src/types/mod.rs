@@ -4,9 +4,11 @@
 //! hold them (off-page parts fetched, instant defaults filled in).
 
 mod bit;
+pub mod checksum;
 mod codec;
 pub(crate) mod decimal;
 mod digits;
+mod encode;
 mod float;
 mod integer;
 pub(crate) mod json;

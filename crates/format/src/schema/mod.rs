@@ -1,14 +1,17 @@
 //! A table's definition, whatever it was read from: SDI, `.frm` or `SHOW CREATE TABLE` text.
 
+mod create_table;
 mod ddl;
 pub mod dictionary;
 pub mod filename;
 mod frm;
 mod physical;
+mod sdi;
 
 pub use ddl::{from_create_table, server_of_text};
 pub use frm::{from_frm, is_view};
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
+pub use sdi::{from_sdi, from_sdi_documents};
 
 use crate::charset::CollationId;
 use crate::types::ColumnType;
@@ -40,6 +43,8 @@ pub struct TableDef {
     pub application_period: Option<PeriodDef>,
     /// MariaDB `WITH SYSTEM VERSIONING`.
     pub versioned: bool,
+    /// SQL does not show it: InnoDB's tables behind a full-text index, a half-made copy.
+    pub hidden: bool,
 }
 
 /// MariaDB `PERIOD FOR name (start, end)`.
@@ -74,6 +79,7 @@ impl TableDef {
             physical: Physical::default(),
             application_period: None,
             versioned: false,
+            hidden: false,
         }
     }
 }
@@ -142,7 +148,9 @@ pub struct ColumnDef {
     pub srid: Option<u32>,
     /// MariaDB column-level `CHECK (...)`: the expression.
     pub check: Option<String>,
-    /// Further attributes in the order they print, ready as text (`COLUMN_FORMAT FIXED`, ...).
+    /// Further attributes in the order they print, ready as text. MySQL's (`MASKING POLICY ...`,
+    /// `NOT SECONDARY`, `/*!50606 STORAGE DISK */`, `/*!50606 COLUMN_FORMAT FIXED */`) print before
+    /// the default, but `/*!80021 ENGINE_ATTRIBUTE ... */` and MariaDB's after the comment.
     pub attributes: Vec<String>,
     /// SQL does not show it, so it never prints, but rows may hold it: MariaDB's implicit
     /// `row_start` and `row_end`, and the hash behind a long unique key.

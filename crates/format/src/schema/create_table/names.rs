@@ -1,0 +1,68 @@
+//! Names and strings as they print.
+
+use super::keywords::is_keyword;
+use crate::schema::ServerVersion;
+
+/// When a name goes in backquotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::schema) enum Quoting {
+    /// Always.
+    Always,
+    /// When it would not be read as a name without, as partitions' names print (`append_identifier`
+    /// without `OPTION_QUOTE_SHOW_CREATE`, sql_show.cc, MySQL 9.7).
+    WhereNeeded(ServerVersion),
+}
+
+/// Appends a name.
+pub(in crate::schema) fn push_identifier(out: &mut String, name: &str, quoting: Quoting) {
+    if let Quoting::WhereNeeded(server) = quoting
+        && !is_keyword(name, server)
+        && !needs_quotes(name)
+    {
+        out.push_str(name);
+        return;
+    }
+    out.push('`');
+    for character in name.chars() {
+        if character == '`' {
+            out.push('`');
+        }
+        out.push(character);
+    }
+    out.push('`');
+}
+
+/// `require_quotes` (sql_show.cc, MySQL 9.7): what is not of letters, digits, `$`, `_` and
+/// characters beyond ASCII, or of digits alone, or begins with `$`.
+fn needs_quotes(name: &str) -> bool {
+    let plain = |character: char| {
+        character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
+    };
+    name.is_empty()
+        || name.starts_with('$')
+        || !name.chars().all(plain)
+        || name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Appends a string in quotes (`append_unescaped`, unireg.cc and sql_show.cc of all servers).
+pub(in crate::schema) fn push_quoted(out: &mut String, text: &str) {
+    out.push('\'');
+    for character in text.chars() {
+        match character {
+            '\'' => out.push_str("''"),
+            other => push_escaped(out, other),
+        }
+    }
+    out.push('\'');
+}
+
+/// Appends a character of a string, with a backslash where every form of string has one.
+pub(in crate::schema) fn push_escaped(out: &mut String, character: char) {
+    match character {
+        '\0' => out.push_str("\\0"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\\' => out.push_str("\\\\"),
+        other => out.push(other),
+    }
+}

@@ -1,0 +1,174 @@
+//! A type as it prints (`Field_*::sql_type`, field.cc).
+
+use super::names::push_quoted;
+use crate::charset::CollationId;
+use crate::schema::{Family, ServerVersion};
+use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
+
+/// Appends a type; charset and collation follow by themselves.
+pub(super) fn push_type(out: &mut String, ty: &ColumnType, server: ServerVersion) {
+    match ty {
+        ColumnType::Int { width, unsigned, zerofill, display_width } => {
+            push_int(out, *width, *unsigned, *zerofill, *display_width, server);
+        }
+        ColumnType::Decimal { precision, scale, unsigned, zerofill } => {
+            *out += &format!("decimal({precision},{scale})");
+            push_sign(out, *unsigned, *zerofill);
+        }
+        ColumnType::Float(format) => push_real(out, "float", *format),
+        ColumnType::Double(format) => push_real(out, "double", *format),
+        ColumnType::Bit { bits } => *out += &format!("bit({bits})"),
+        ColumnType::Year { .. } if without_display_widths(server) => *out += "year",
+        ColumnType::Year { digits } => *out += &format!("year({digits})"),
+        ColumnType::Date => *out += "date",
+        ColumnType::Time(temporal) => push_temporal(out, "time", *temporal, server),
+        ColumnType::DateTime(temporal) => push_temporal(out, "datetime", *temporal, server),
+        ColumnType::Timestamp(temporal) => push_temporal(out, "timestamp", *temporal, server),
+        ColumnType::Char { chars, .. } => *out += &format!("char({chars})"),
+        ColumnType::VarChar { chars, .. } => *out += &format!("varchar({chars})"),
+        ColumnType::Binary { bytes } => *out += &format!("binary({bytes})"),
+        ColumnType::VarBinary { bytes } => *out += &format!("varbinary({bytes})"),
+        ColumnType::Text { length_bytes, .. } => push_sized(out, *length_bytes, "text"),
+        ColumnType::Blob { length_bytes } => push_sized(out, *length_bytes, "blob"),
+        ColumnType::Enum { members, collation } => {
+            push_members(out, "enum", members, *collation, server);
+        }
+        ColumnType::Set { members, collation } => {
+            push_members(out, "set", members, *collation, server);
+        }
+        ColumnType::Json => *out += "json",
+        ColumnType::Geometry(kind) => *out += geometry(*kind, server),
+        ColumnType::Vector { dimensions } => *out += &format!("vector({dimensions})"),
+        ColumnType::Uuid | ColumnType::UuidReversed => *out += "uuid",
+        ColumnType::Inet4 => *out += "inet4",
+        ColumnType::Inet6 => *out += "inet6",
+    }
+}
+
+/// MySQL 8.0.19 stopped printing the display widths of integers.
+fn without_display_widths(server: ServerVersion) -> bool {
+    server.family == Family::MySql && server.number >= 80_019
+}
+
+fn push_int(
+    out: &mut String,
+    width: IntWidth,
+    unsigned: bool,
+    zerofill: bool,
+    display_width: Option<u8>,
+    server: ServerVersion,
+) {
+    *out += match width {
+        IntWidth::One => "tinyint",
+        IntWidth::Two => "smallint",
+        IntWidth::Three => "mediumint",
+        IntWidth::Four => "int",
+        IntWidth::Eight => "bigint",
+    };
+    // TINYINT(1) stays, since it says BOOL to clients.
+    let is_bool = width == IntWidth::One && display_width == Some(1) && !unsigned;
+    if let Some(digits) = display_width
+        && (zerofill || is_bool || !without_display_widths(server))
+    {
+        *out += &format!("({digits})");
+    }
+    push_sign(out, unsigned, zerofill);
+}
+
+fn push_sign(out: &mut String, unsigned: bool, zerofill: bool) {
+    if unsigned {
+        *out += " unsigned";
+    }
+    if zerofill {
+        *out += " zerofill";
+    }
+}
+
+fn push_real(out: &mut String, name: &str, format: RealFormat) {
+    *out += name;
+    if let Some((length, decimals)) = format.digits {
+        *out += &format!("({length},{decimals})");
+    }
+    push_sign(out, format.unsigned, format.zerofill);
+}
+
+/// MariaDB marks what it still stores in the forms of its version 5.3, unless the server was told
+/// to make no others (`mysql56_temporal_format`).
+fn push_temporal(out: &mut String, name: &str, temporal: Temporal, server: ServerVersion) {
+    *out += name;
+    if temporal.fsp > 0 {
+        *out += &format!("({})", temporal.fsp);
+    }
+    let old = temporal.format != TemporalFormat::New;
+    if old && server.family == Family::MariaDb && server.number >= 100_103 {
+        *out += " /* mariadb-5.3 */";
+    }
+}
+
+fn push_sized(out: &mut String, length_bytes: u8, name: &str) {
+    *out += match length_bytes {
+        1 => "tiny",
+        2 => "",
+        3 => "medium",
+        _ => "long",
+    };
+    *out += name;
+}
+
+/// MySQL 8.0.11 renamed the last.
+fn geometry(kind: GeometryKind, server: ServerVersion) -> &'static str {
+    match kind {
+        GeometryKind::Geometry => "geometry",
+        GeometryKind::Point => "point",
+        GeometryKind::LineString => "linestring",
+        GeometryKind::Polygon => "polygon",
+        GeometryKind::MultiPoint => "multipoint",
+        GeometryKind::MultiLineString => "multilinestring",
+        GeometryKind::MultiPolygon => "multipolygon",
+        GeometryKind::GeometryCollection
+            if server.family == Family::MySql && server.number >= 80_011 =>
+        {
+            "geomcollection"
+        }
+        GeometryKind::GeometryCollection => "geometrycollection",
+    }
+}
+
+fn push_members(
+    out: &mut String,
+    name: &str,
+    members: &[Vec<u8>],
+    collation: CollationId,
+    server: ServerVersion,
+) {
+    *out += name;
+    out.push('(');
+    for (place, member) in members.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        push_quoted(out, &member_text(member, collation, server));
+    }
+    out.push(')');
+}
+
+/// A member in the server's own UTF-8, of at most three bytes a character; what it cannot say is a
+/// question mark.
+fn member_text(member: &[u8], collation: CollationId, _server: ServerVersion) -> String {
+    let mut utf8 = Vec::new();
+    match collation.charset() {
+        Ok(charset) => {
+            charset.decode(member, &mut utf8);
+        }
+        Err(_) => utf8.extend_from_slice(member),
+    }
+    let text = String::from_utf8_lossy(&utf8);
+    let sayable = |character| {
+        if character > '\u{ffff}' || character == char::REPLACEMENT_CHARACTER {
+            '?'
+        } else {
+            character
+        }
+    };
+    text.chars().map(sayable).collect()
+}

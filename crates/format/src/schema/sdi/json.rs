@@ -1,0 +1,179 @@
+//! Typed looks into an SDI document: a member that must be there and is not, or is of another
+//! kind, is an error with its name.
+
+use serde_json::Value;
+
+use crate::{Error, Result};
+
+/// A JSON object of an SDI document.
+#[derive(Clone, Copy)]
+pub(super) struct Object<'a>(&'a serde_json::Map<String, Value>);
+
+impl<'a> Object<'a> {
+    /// `value` as an object; `what` names it in the error.
+    pub(super) fn of(value: &'a Value, what: &str) -> Result<Object<'a>> {
+        value.as_object().map(Object).ok_or_else(|| wrong(what, "an object"))
+    }
+
+    fn member(self, name: &str) -> Result<&'a Value> {
+        self.0.get(name).ok_or_else(|| Error::schema(format!("the SDI has no `{name}`")))
+    }
+
+    /// A text that must be there.
+    pub(super) fn text(self, name: &str) -> Result<&'a str> {
+        self.member(name)?.as_str().ok_or_else(|| wrong(name, "a string"))
+    }
+
+    /// A text that older servers do not write; empty when it is not there.
+    pub(super) fn text_or_empty(self, name: &str) -> Result<&'a str> {
+        if self.0.contains_key(name) { self.text(name) } else { Ok("") }
+    }
+
+    /// A number that must be there.
+    pub(super) fn number<T: TryFrom<u64>>(self, name: &str) -> Result<T> {
+        let number = self.member(name)?.as_u64().ok_or_else(|| wrong(name, "a number"))?;
+        T::try_from(number)
+            .map_err(|_| Error::schema(format!("the SDI's `{name}` is too large: {number}")))
+    }
+
+    /// A truth value that must be there.
+    pub(super) fn flag(self, name: &str) -> Result<bool> {
+        self.member(name)?.as_bool().ok_or_else(|| wrong(name, "true or false"))
+    }
+
+    /// The objects of an array that must be there.
+    pub(super) fn objects(self, name: &'a str) -> Result<impl Iterator<Item = Result<Object<'a>>>> {
+        let array = self.member(name)?.as_array().ok_or_else(|| wrong(name, "an array"))?;
+        Ok(array.iter().map(move |value| Object::of(value, name)))
+    }
+
+    /// The same of an array that older servers do not write.
+    pub(super) fn objects_if_any(
+        self,
+        name: &'a str,
+    ) -> Result<impl Iterator<Item = Result<Object<'a>>>> {
+        let array = match self.0.get(name) {
+            Some(value) => value.as_array().ok_or_else(|| wrong(name, "an array"))?.as_slice(),
+            None => &[],
+        };
+        Ok(array.iter().map(move |value| Object::of(value, name)))
+    }
+
+    /// An object that must be there.
+    pub(super) fn object(self, name: &str) -> Result<Object<'a>> {
+        Object::of(self.member(name)?, name)
+    }
+
+    /// Bytes, which the SDI holds in base 64.
+    pub(super) fn binary(self, name: &str) -> Result<Vec<u8>> {
+        decode_base64(self.text(name)?).ok_or_else(|| wrong(name, "base 64"))
+    }
+
+    /// A dictionary property list, `key=value;key=value;`.
+    pub(super) fn properties(self, name: &str) -> Result<Properties> {
+        Properties::parse(self.text(name)?).ok_or_else(|| wrong(name, "a list of properties"))
+    }
+}
+
+#[cold]
+fn wrong(name: &str, expected: &str) -> Error {
+    Error::schema(format!("the SDI's `{name}` is not {expected}"))
+}
+
+/// A list of properties (`dd::Properties`): the text between `;` and `=` with each `\` dropped and
+/// what follows it kept (`properties_impl.cc`, `dd::unescape`, MySQL 9.7).
+pub(super) struct Properties(Vec<(String, String)>);
+
+impl Properties {
+    fn parse(text: &str) -> Option<Properties> {
+        let mut pairs = Vec::new();
+        let mut pair = (String::new(), String::new());
+        let mut in_value = false;
+        let mut chars = text.chars();
+        while let Some(character) = chars.next() {
+            let kept = match character {
+                ';' => {
+                    in_value.then_some(())?;
+                    pairs.push(std::mem::take(&mut pair));
+                    in_value = false;
+                    continue;
+                }
+                '=' if !in_value => {
+                    in_value = true;
+                    continue;
+                }
+                '\\' => chars.next()?,
+                other => other,
+            };
+            if in_value { pair.1.push(kept) } else { pair.0.push(kept) }
+        }
+        (!in_value && pair.0.is_empty()).then_some(Properties(pairs))
+    }
+
+    /// The text of a property.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    /// A property that is a number.
+    pub(super) fn number<T: TryFrom<u64>>(&self, key: &str) -> Result<Option<T>> {
+        let Some(text) = self.text(key) else { return Ok(None) };
+        let number = text.parse::<u64>().ok().and_then(|number| T::try_from(number).ok());
+        number.map(Some).ok_or_else(|| wrong(key, "a number that fits"))
+    }
+
+    /// A property that is there and not 0.
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
+        Ok(self.number::<u64>(key)?.map(|number| number != 0))
+    }
+}
+
+/// Base 64 with the line ends the server puts in.
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bits = 0u32;
+    let mut held = 0u32;
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(six);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xff) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_unescape() {
+        let properties = Properties::parse(r"a=1;b\;=x\=\\y;c=;").unwrap();
+        assert_eq!(properties.text("a"), Some("1"));
+        assert_eq!(properties.text("b;"), Some(r"x=\y"));
+        assert_eq!(properties.text("c"), Some(""));
+        assert!(Properties::parse("a").is_none());
+        assert!(Properties::parse("a;").is_none());
+        assert!(Properties::parse("a=\\").is_none());
+        assert!(Properties::parse("").is_some());
+    }
+
+    #[test]
+    fn base64_of_all_lengths() {
+        assert_eq!(decode_base64("").unwrap(), b"");
+        assert_eq!(decode_base64("YQ==").unwrap(), b"a");
+        assert_eq!(decode_base64("Yidj").unwrap(), b"b'c");
+        assert_eq!(decode_base64("w7\nxc").unwrap(), [0xc3, 0xbc, b'\\']);
+        assert!(decode_base64("-").is_none());
+    }
+}

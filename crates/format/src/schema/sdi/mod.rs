@@ -1,0 +1,460 @@
+//! Serialized dictionary information: the JSON document in which MySQL 8 and 9 keep a copy of a
+//! table's definition in its own tablespace.
+//!
+//! Its members are those of the dictionary's objects (`dd::Table`, `dd::Column`, ...: sql/dd/impl/
+//! types/*_impl.cc, `serialize`, MySQL 9.7), their enums are numbers counted from 1, and a
+//! reference to a column is its place among all columns, hidden ones too (`column_opx`). The
+//! document of a partitioned table is in the file of its first partition alone, and 8.0.12 writes
+//! none for one with subpartitions.
+//!
+//! What the document does not hold: the counter behind `AUTO_INCREMENT` since the last DDL, and
+//! where a `DATA DIRECTORY` is.
+
+mod column;
+mod json;
+mod partition;
+
+use serde_json::Value;
+
+use self::column::{DdColumn, Visibility};
+use self::json::{Object, Properties};
+use super::create_table::push_quoted;
+use super::{
+    CheckDef, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart, IndexSource,
+    InstantDefault, RowFormat, ServerVersion, StoredColumn, StoredSource, TableDef, TableOptions,
+};
+use crate::charset::CollationId;
+use crate::types::ColumnType;
+use crate::{Error, IndexId, PageNo, Result, SpaceId};
+
+/// Reads a table's definition from its SDI document (type 1), as it is in the file, or from all
+/// that `ibd2sdi` prints.
+pub fn from_sdi(json: &[u8]) -> Result<TableDef> {
+    from_sdi_documents(&[json])
+}
+
+/// Reads a table's definition from the documents of its tablespace: that of the table and, when it
+/// is there, that of the tablespace, which knows `AUTOEXTEND_SIZE`.
+pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
+    let mut table: Option<TableDef> = None;
+    let mut autoextend_size_bytes = None;
+    for json in documents {
+        let text = String::from_utf8_lossy(json.as_ref());
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|error| Error::schema(format!("the SDI is not JSON: {error}")))?;
+        for document in split(&value) {
+            let document = Object::of(document, "document")?;
+            match document.text("dd_object_type")? {
+                "Table" if table.is_some() => {
+                    return Err(Error::unsupported(
+                        "SDI of more than one table",
+                        "give the document of the table alone",
+                    ));
+                }
+                "Table" => {
+                    let server = document.number("mysqld_version_id")?;
+                    let server = ServerVersion { family: Family::MySql, number: server };
+                    table = Some(read_table(document.object("dd_object")?, server)?);
+                }
+                "Tablespace" => {
+                    let options = document.object("dd_object")?.properties("options")?;
+                    autoextend_size_bytes = options.number::<u64>("autoextend_size")?;
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut table = table.ok_or_else(|| Error::schema("the SDI holds no table"))?;
+    // A general tablespace's is its own.
+    let implicit = table.options.others.iter().all(|(name, _)| name != "TABLESPACE");
+    if let Some(size) = autoextend_size_bytes.filter(|size| *size > 0 && implicit) {
+        table.options.others.push(("AUTOEXTEND_SIZE".to_owned(), size.to_string()));
+    }
+    Ok(table)
+}
+
+/// The documents among what `ibd2sdi` prints, or the only one there is.
+fn split(value: &Value) -> Vec<&Value> {
+    match value.as_array() {
+        Some(listed) => listed.iter().filter_map(|element| element.get("object")).collect(),
+        None => vec![value],
+    }
+}
+
+fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
+    let options = table.properties("options")?;
+    let mut def = TableDef::new(
+        table.text("schema_ref")?,
+        table.text("name")?,
+        server,
+        table_options(table, &options, server)?,
+    );
+    // Others than HT_VISIBLE are full-text auxiliary tables and half-made copies.
+    def.hidden = table.number::<u8>("hidden")? != 1;
+    let dd_columns = table
+        .objects("columns")?
+        .map(|column| DdColumn::read(column?))
+        .collect::<Result<Vec<_>>>()?;
+    let engine_data = table.properties("se_private_data")?;
+    def.physical.instant_columns = engine_data.number("instant_col")?;
+    // The counter is the last number given.
+    let counter = engine_data.number::<u64>("autoinc")?;
+    def.options.auto_increment =
+        counter.filter(|last| *last > 0).map(|last| last.saturating_add(1));
+    def.physical.row_format = row_format(table.number("row_format")?);
+    let places = place_columns(dd_columns, &mut def)?;
+    let mut first = true;
+    for index in table.objects("indexes")? {
+        let index = index?;
+        if std::mem::take(&mut first) {
+            let place = PlaceOfIndex::read(&index.properties("se_private_data")?)?;
+            def.physical.space = place.space;
+            def.physical.clustered = place.root;
+        }
+        if !index.flag("hidden")? {
+            let index = read_index(index, &places, &def)?;
+            def.indexes.push(index);
+        }
+    }
+    for key in table.objects("foreign_keys")? {
+        def.foreign_keys.push(read_foreign_key(key?, &places, &def)?);
+    }
+    def.foreign_keys.sort_by_key(|key| key.name.to_lowercase());
+    for check in table.objects_if_any("check_constraints")? {
+        let check = check?;
+        def.checks.push(CheckDef {
+            name: check.text("name")?.to_owned(),
+            expression: String::from_utf8_lossy(&check.binary("check_clause")?).into_owned(),
+            enforced: check.number::<u8>("state")? != 1,
+        });
+    }
+    def.checks.sort_by_key(|check| check.name.to_lowercase());
+    if let Some((partitioning, physical)) = partition::read(table, server)? {
+        def.partitioning = Some(partitioning);
+        def.physical.partitions = physical;
+    }
+    Ok(def)
+}
+
+/// Where a column of the dictionary went, by its place among all of them.
+struct Placed {
+    /// In the definition, or what a functional key part prints.
+    source: Option<IndexSource>,
+    /// Bytes of its longest value.
+    length_bytes: u32,
+}
+
+/// Shares the columns out to the definition and to what it says of storage.
+fn place_columns(dd_columns: Vec<DdColumn>, def: &mut TableDef) -> Result<Vec<Placed>> {
+    let mut places = Vec::with_capacity(dd_columns.len());
+    for column in dd_columns {
+        let DdColumn { def: column, visibility, length_bytes, engine_data } = column;
+        let stored = column.is_stored();
+        let source = match visibility {
+            Visibility::Visible | Visibility::Invisible => {
+                let place = def.columns.len();
+                if stored {
+                    let source = StoredSource::Column(place);
+                    def.physical.stored.push(stored_column(source, &engine_data)?);
+                }
+                def.columns.push(column);
+                Some(IndexSource::Column(place))
+            }
+            Visibility::Server => {
+                column.generated.map(|generated| IndexSource::Expression(generated.expression))
+            }
+            Visibility::Engine => {
+                let is_system =
+                    matches!(column.name.as_str(), "DB_ROW_ID" | "DB_TRX_ID" | "DB_ROLL_PTR");
+                if !is_system {
+                    let (ty, nullable) = (column.ty, column.nullable);
+                    let dropped = engine_data.text("version_dropped").is_some();
+                    let source = if dropped {
+                        StoredSource::Dropped { ty, nullable }
+                    } else {
+                        StoredSource::Hidden { ty, nullable }
+                    };
+                    def.physical.stored.push(stored_column(source, &engine_data)?);
+                }
+                None
+            }
+        };
+        places.push(Placed { source, length_bytes });
+    }
+    let versions = def
+        .physical
+        .stored
+        .iter()
+        .map(|column| column.version_added.max(column.version_dropped.unwrap_or(0)));
+    def.physical.row_version = versions.max().unwrap_or(0);
+    Ok(places)
+}
+
+fn stored_column(source: StoredSource, engine_data: &Properties) -> Result<StoredColumn> {
+    let default = match engine_data.text("default") {
+        Some(digits) => Some(InstantDefault::Bytes(decode_hex(digits)?)),
+        None if engine_data.flag("default_null")? == Some(true) => Some(InstantDefault::Null),
+        None => None,
+    };
+    Ok(StoredColumn {
+        source,
+        physical_pos: engine_data.number("physical_pos")?,
+        version_added: engine_data.number("version_added")?.unwrap_or(0),
+        version_dropped: engine_data.number("version_dropped")?,
+        default,
+    })
+}
+
+/// Two hexadecimal digits a byte (`DD_instant_col_val_coder`, dict0dd.cc, MySQL 9.7).
+fn decode_hex(digits: &str) -> Result<Vec<u8>> {
+    let wrong = || Error::schema("an instant column's default is not hexadecimal");
+    let nibble = |digit: u8| (digit as char).to_digit(16).ok_or_else(wrong);
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(wrong());
+    }
+    pairs.iter().map(|[high, low]| Ok((nibble(*high)? << 4 | nibble(*low)?) as u8)).collect()
+}
+
+/// Where an index is, as its `se_private_data` says.
+struct PlaceOfIndex {
+    space: Option<SpaceId>,
+    root: Option<(IndexId, PageNo)>,
+}
+
+impl PlaceOfIndex {
+    fn read(engine_data: &Properties) -> Result<PlaceOfIndex> {
+        let space = engine_data.number("space_id")?.map(SpaceId);
+        let id = engine_data.number("id")?.map(IndexId);
+        let root = engine_data.number("root")?.map(PageNo);
+        Ok(PlaceOfIndex { space, root: id.zip(root) })
+    }
+}
+
+/// `dd::Table::enum_row_format` (table.h, MySQL 9.7).
+fn row_format(number: u8) -> Option<RowFormat> {
+    match number {
+        2 => Some(RowFormat::Dynamic),
+        3 => Some(RowFormat::Compressed),
+        4 => Some(RowFormat::Redundant),
+        5 => Some(RowFormat::Compact),
+        _ => None,
+    }
+}
+
+fn read_index(index: Object<'_>, places: &[Placed], def: &TableDef) -> Result<IndexDef> {
+    let name = index.text("name")?;
+    let kind = match index.number::<u8>("type")? {
+        1 => IndexKind::Primary,
+        2 => IndexKind::Unique,
+        3 => IndexKind::Key,
+        4 => IndexKind::FullText,
+        5 => IndexKind::Spatial,
+        other => return Err(Error::schema(format!("index `{name}`: type {other} is not known"))),
+    };
+    let mut parts = Vec::new();
+    for element in index.objects("elements")? {
+        let element = element?;
+        // InnoDB's own elements have no length; 8.0.12 says no more of them.
+        let length = element.number::<u32>("length")?;
+        if length == u32::MAX {
+            continue;
+        }
+        let opx = element.number::<usize>("column_opx")?;
+        let placed = places.get(opx).and_then(|placed| Some((placed, placed.source.clone()?)));
+        let Some((placed, source)) = placed else {
+            return Err(Error::schema(format!("index `{name}` is of column {opx}, which is not")));
+        };
+        let prefix_chars = match (&source, kind) {
+            (
+                IndexSource::Column(place),
+                IndexKind::Primary | IndexKind::Unique | IndexKind::Key,
+            ) => def.columns.get(*place).and_then(|column| prefix(&column.ty, placed, length)),
+            _ => None,
+        };
+        parts.push(IndexPart {
+            source,
+            prefix_chars,
+            descending: element.number::<u8>("order")? == 3,
+        });
+    }
+    let mut read = IndexDef::new(name, kind, parts);
+    if index.flag("is_algorithm_explicit")? {
+        let algorithm = match index.number::<u8>("algorithm")? {
+            2 => Some("BTREE"),
+            3 => Some("RTREE"),
+            4 => Some("HASH"),
+            _ => None,
+        };
+        read.using = algorithm.map(str::to_owned);
+    }
+    let options = index.properties("options")?;
+    read.key_block_size = options.number("block_size")?.unwrap_or(0);
+    read.parser = options.text("parser_name").map(str::to_owned);
+    read.comment = index.text("comment")?.to_owned();
+    read.invisible = !index.flag("is_visible")?;
+    read.attributes = engine_attributes(index, ' ')?;
+    Ok(read)
+}
+
+/// How many characters of a column a key part has, unless it has them all.
+fn prefix(ty: &ColumnType, placed: &Placed, length_bytes: u32) -> Option<u32> {
+    let (can_be_whole, collation) = match ty {
+        ColumnType::Char { collation, .. } | ColumnType::VarChar { collation, .. } => {
+            (true, *collation)
+        }
+        ColumnType::Binary { .. } | ColumnType::VarBinary { .. } => (true, CollationId::BINARY),
+        ColumnType::Text { collation, .. } => (false, *collation),
+        ColumnType::Blob { .. } | ColumnType::Geometry(_) => (false, CollationId::BINARY),
+        _ => return None,
+    };
+    if can_be_whole && length_bytes == placed.length_bytes {
+        return None;
+    }
+    let most_bytes = collation.charset().map_or(1, |charset| charset.max_len() as u32);
+    Some(length_bytes / most_bytes.max(1))
+}
+
+fn read_foreign_key(key: Object<'_>, places: &[Placed], def: &TableDef) -> Result<ForeignKeyDef> {
+    let name = key.text("name")?;
+    let mut columns = Vec::new();
+    let mut parent_columns = Vec::new();
+    for element in key.objects("elements")? {
+        let element = element?;
+        let opx = element.number::<usize>("column_opx")?;
+        let column = match places.get(opx).and_then(|placed| placed.source.as_ref()) {
+            Some(IndexSource::Column(place)) => def.columns.get(*place),
+            _ => None,
+        };
+        let Some(column) = column else {
+            return Err(Error::schema(format!(
+                "foreign key `{name}` is of column {opx}, which is not"
+            )));
+        };
+        columns.push(column.name.clone());
+        parent_columns.push(element.text("referenced_column_name")?.to_owned());
+    }
+    let parent_schema = key.text("referenced_table_schema_name")?;
+    let same = parent_schema.eq_ignore_ascii_case(&def.schema);
+    Ok(ForeignKeyDef {
+        name: name.to_owned(),
+        columns,
+        parent_schema: if same { String::new() } else { parent_schema.to_owned() },
+        parent_table: key.text("referenced_table_name")?.to_owned(),
+        parent_columns,
+        on_delete: rule(key.number("delete_rule")?)?,
+        on_update: rule(key.number("update_rule")?)?,
+    })
+}
+
+/// `dd::Foreign_key::enum_rule` (foreign_key.h, MySQL 9.7). `NO ACTION` is what a key has when
+/// nothing was said.
+fn rule(number: u8) -> Result<ForeignKeyRule> {
+    match number {
+        1 => Ok(ForeignKeyRule::Default),
+        2 => Ok(ForeignKeyRule::Restrict),
+        3 => Ok(ForeignKeyRule::Cascade),
+        4 => Ok(ForeignKeyRule::SetNull),
+        5 => Ok(ForeignKeyRule::SetDefault),
+        other => Err(Error::schema(format!("foreign key rule {other} is not known"))),
+    }
+}
+
+/// What follows the closing parenthesis (`fill_share_from_dd`, dd_table_share.cc, and
+/// `store_create_info`, sql_show.cc, MySQL 9.7).
+fn table_options(
+    table: Object<'_>,
+    options: &Properties,
+    server: ServerVersion,
+) -> Result<TableOptions> {
+    let collation = CollationId(table.number("collation_id")?);
+    let mut read = TableOptions::new(table.text("engine")?, collation);
+    read.comment = table.text("comment")?.to_owned();
+    let named = options.number::<u8>("row_type")?.map(|number| match number {
+        1 => "FIXED",
+        2 => "DYNAMIC",
+        3 => "COMPRESSED",
+        4 => "REDUNDANT",
+        5 => "COMPACT",
+        _ => "DEFAULT",
+    });
+    read.row_format = named.map(str::to_owned);
+    let mut push = |name: &str, value: String| read.others.push((name.to_owned(), value));
+    if options.flag("explicit_tablespace")? == Some(true) {
+        let name = match options.text("tablespace") {
+            Some(name) => name,
+            None => table.text_or_empty("tablespace_ref")?,
+        };
+        if !name.is_empty() {
+            push("TABLESPACE", format!("`{}`", name.replace('`', "``")));
+        }
+    }
+    for (name, key) in
+        [("MIN_ROWS", "min_rows"), ("MAX_ROWS", "max_rows"), ("AVG_ROW_LENGTH", "avg_row_length")]
+    {
+        if let Some(number) = options.number::<u64>(key)?.filter(|number| *number > 0) {
+            push(name, number.to_string());
+        }
+    }
+    for (name, key) in [("PACK_KEYS", "pack_keys"), ("STATS_PERSISTENT", "stats_persistent")] {
+        if let Some(on) = options.flag(key)? {
+            push(name, u8::from(on).to_string());
+        }
+    }
+    match options.number::<u8>("stats_auto_recalc")? {
+        Some(1) => push("STATS_AUTO_RECALC", "1".to_owned()),
+        Some(2) => push("STATS_AUTO_RECALC", "0".to_owned()),
+        _ => {}
+    }
+    if let Some(pages) = options.number::<u32>("stats_sample_pages")?.filter(|pages| *pages > 0) {
+        push("STATS_SAMPLE_PAGES", pages.to_string());
+    }
+    for (name, key) in [("CHECKSUM", "checksum"), ("DELAY_KEY_WRITE", "delay_key_write")] {
+        if options.flag(key)? == Some(true) {
+            push(name, "1".to_owned());
+        }
+    }
+    if let Some(size) = options.number::<u32>("key_block_size")?.filter(|size| *size > 0) {
+        push("KEY_BLOCK_SIZE", size.to_string());
+    }
+    if let Some(algorithm) = options.text("compress").filter(|name| !name.is_empty()) {
+        push("COMPRESSION", quoted(algorithm));
+    }
+    // Since 8.0.16 every table has it; it prints when the table is encrypted. (It also prints when
+    // the database's own default is the other one, which a table's file does not say.)
+    let encryption = options.text("encrypt_type").filter(|value| !value.is_empty());
+    if let Some(value) = encryption.filter(|value| server.number < 80_016 || *value != "N") {
+        push("ENCRYPTION", quoted(value));
+    }
+    if let Some(connection) = options.text("connection_string").filter(|text| !text.is_empty()) {
+        read.tail += &format!(" CONNECTION={}", quoted(connection));
+    }
+    if let Some(engine) = options.text("secondary_engine").filter(|text| !text.is_empty()) {
+        read.tail += &format!(" SECONDARY_ENGINE={engine}");
+    }
+    for attribute in engine_attributes(table, '=')? {
+        read.tail += &format!(" {attribute}");
+    }
+    Ok(read)
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    push_quoted(&mut out, text);
+    out
+}
+
+/// `ENGINE_ATTRIBUTE` and `SECONDARY_ENGINE_ATTRIBUTE`, as they print.
+fn engine_attributes(object: Object<'_>, separator: char) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for (name, key) in [
+        ("ENGINE_ATTRIBUTE", "engine_attribute"),
+        ("SECONDARY_ENGINE_ATTRIBUTE", "secondary_engine_attribute"),
+    ] {
+        let text = object.text_or_empty(key)?;
+        if !text.is_empty() {
+            out.push(format!("/*!80021 {name}{separator}{} */", quoted(text)));
+        }
+    }
+    Ok(out)
+}

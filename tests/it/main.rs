@@ -1,3 +1,5 @@
 //! The integration tests: one binary.
 
+mod check;
+mod corpus;
 mod tidy;

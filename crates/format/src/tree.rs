@@ -26,19 +26,29 @@ pub fn children(page: &IndexPage<'_>, layout: &Layout, out: &mut Vec<PageNo>) ->
     out.reserve(page.n_recs() as usize);
     for (place, record) in page.records().enumerate() {
         let record = record?;
-        let child = child_of(page, layout, &record, place)
+        let pointer = node_pointer(page, layout, &record, place)
             .map_err(|error| at_page(record.locate_error(error)))?;
-        out.push(child);
+        out.push(pointer.child);
     }
     Ok(())
 }
 
-fn child_of(
+/// A node pointer: the least key of a child, and the child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodePointer<'a> {
+    /// The key's fields, one behind the other.
+    pub key: &'a [u8],
+    /// The child.
+    pub child: PageNo,
+}
+
+/// The node pointer in a branch page's record, the one at `place`.
+pub fn node_pointer<'a>(
     page: &IndexPage<'_>,
     layout: &Layout,
-    record: &Record<'_>,
+    record: &Record<'a>,
     place: usize,
-) -> Result<PageNo> {
+) -> Result<NodePointer<'a>> {
     // The leftmost node pointer of a level, and no other, is less than any key.
     if record.is_min_rec() && (place > 0 || page.prev().is_some()) {
         return Err(Error::corrupt("a node pointer marked as its level's first, which it is not"));
@@ -56,7 +66,7 @@ fn child_of(
         return Err(Error::corrupt("the page has itself for a child"));
     }
     page.page().format().require_inside(child, "a node pointer")?;
-    Ok(child)
+    Ok(NodePointer { key: bytes::slice(record.page(), record.origin(), key_len)?, child })
 }
 
 impl Layout {

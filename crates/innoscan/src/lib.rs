@@ -1,6 +1,7 @@
 //! Full scans of InnoDB tables from their files.
 
 pub mod ahead;
+pub mod check;
 pub mod datadir;
 mod error;
 pub mod pool;

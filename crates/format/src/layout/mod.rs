@@ -192,6 +192,16 @@ impl Layout {
         self.columns.get(place).map(|slot| &*slot.name).unwrap_or_default()
     }
 
+    /// The key's fields, in its order: each one's place among [`Layout::columns`], and its bytes
+    /// when their number is fixed. No place: a prefix, or `DB_ROW_ID`.
+    pub fn key_parts(&self) -> impl ExactSizeIterator<Item = (Option<usize>, Option<usize>)> + '_ {
+        self.fields.iter().take(self.key_fields).map(|field| {
+            let place = (field.slot != Field::NO_SLOT).then_some(usize::from(field.slot));
+            let len = (!field.variable).then_some(usize::from(field.fixed_len));
+            (place, len)
+        })
+    }
+
     /// Whether records are of COMPACT or DYNAMIC form.
     pub fn is_compact(&self) -> bool {
         self.compact

@@ -41,7 +41,8 @@ impl Shape {
 
     fn fixed_or_big(len: u32) -> Shape {
         match u16::try_from(len) {
-            Ok(short) if len <= MAX_FIXED_LEN => Shape::fixed(short),
+            // BINARY(0) and CHAR(0) write a length: to a record, a fixed length of 0 means none.
+            Ok(short @ 1..) if len <= MAX_FIXED_LEN => Shape::fixed(short),
             _ => Shape::variable(len),
         }
     }

@@ -288,8 +288,9 @@ impl SpaceHeader {
         format_of(self.flags, self.space, self.size_pages)
     }
 
-    /// Refuses, by name and with the way out, the files this version does not read.
-    pub fn require_readable(&self) -> Result<()> {
+    /// Refuses, by name and with the way out, the files whose pages are stored in a form this
+    /// version does not read.
+    pub fn require_plain_pages(&self) -> Result<()> {
         let flags = &self.flags;
         if let Some(zip_size_bytes) = flags.zip_size_bytes {
             return Err(Error::unsupported(
@@ -303,6 +304,13 @@ impl SpaceHeader {
         if flags.encrypted {
             return Err(PageKind::Encrypted.refusal());
         }
+        Ok(())
+    }
+
+    /// Refuses, by name and with the way out, the files this version does not read tables from.
+    pub fn require_readable(&self) -> Result<()> {
+        self.require_plain_pages()?;
+        let flags = &self.flags;
         if flags.temporary {
             return Err(Error::unsupported(
                 "a temporary tablespace",

@@ -8,7 +8,7 @@
 //!
 //! `fsp0fsp.h`, MySQL 8.0.
 
-use super::list::ListBase;
+use super::list::{ListBase, ListNode};
 use super::{DATA, FileAddr, Page, PageKind};
 use crate::{Error, PageNo, PageSize, Result, bytes};
 
@@ -26,6 +26,8 @@ pub struct InodePage<'a> {
 /// A file segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
+    /// Where its entry is: what a segment header points to.
+    pub addr: FileAddr,
     /// Its number; 0 for an unused place.
     pub id: u64,
     /// Used pages in the extents of `not_full`.
@@ -53,6 +55,18 @@ impl<'a> InodePage<'a> {
         }
     }
 
+    /// Where its list node is, and its neighbours in the list of such pages.
+    pub fn list_node(&self) -> Result<(FileAddr, ListNode)> {
+        let addr = FileAddr { page_no: self.page.page_no(), offset: DATA as u16 };
+        Ok((addr, ListNode::read(self.page.bytes(), DATA)?))
+    }
+
+    /// Places for segments.
+    pub fn places(&self) -> usize {
+        let page_size = self.page.format().page_size;
+        (page_size.len() - SEGMENTS - 10) / (64 + 4 * fragment_slots(page_size))
+    }
+
     /// The segment whose entry is at byte `offset`, as a segment header says.
     pub fn segment_at(&self, offset: u16) -> Result<Segment> {
         let page_size = self.page.format().page_size;
@@ -61,11 +75,9 @@ impl<'a> InodePage<'a> {
 
     /// All segments in use.
     pub fn segments(&self) -> Result<Vec<Segment>> {
-        let page_size = self.page.format().page_size;
-        let len = 64 + 4 * fragment_slots(page_size);
-        let count = (page_size.len() - SEGMENTS - 10) / len;
+        let len = 64 + 4 * fragment_slots(self.page.format().page_size);
         let mut segments = Vec::new();
-        for number in 0..count {
+        for number in 0..self.places() {
             let at = SEGMENTS + number * len;
             if bytes::u64_at(self.page.bytes(), at)? != 0 {
                 segments.push(self.segment_at(at as u16)?);
@@ -86,6 +98,7 @@ impl<'a> InodePage<'a> {
             fragments.extend(PageNo(bytes::u32_at(page, at + 64 + 4 * slot)?).non_null());
         }
         Ok(Segment {
+            addr: FileAddr { page_no: self.page.page_no(), offset: at as u16 },
             id: bytes::u64_at(page, at)?,
             not_full_n_used: bytes::u32_at(page, at + 8)?,
             free: ListBase::read(page, at + 12)?,

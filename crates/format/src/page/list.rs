@@ -55,3 +55,22 @@ impl ListBase {
         })
     }
 }
+
+/// A node of a list: its neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListNode {
+    /// The node before it.
+    pub prev: Option<FileAddr>,
+    /// The node after it.
+    pub next: Option<FileAddr>,
+}
+
+impl ListNode {
+    /// The node at `at`.
+    pub fn read(page: &[u8], at: usize) -> Result<ListNode> {
+        Ok(ListNode {
+            prev: FileAddr::read(page, at)?,
+            next: FileAddr::read(page, at.saturating_add(FileAddr::LEN))?,
+        })
+    }
+}

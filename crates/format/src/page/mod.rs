@@ -13,6 +13,7 @@
 //! [`Page`] holds bytes whose checksum, page number and tablespace are right.
 
 mod fsp;
+mod heap;
 mod index;
 mod inode;
 mod kind;
@@ -24,7 +25,7 @@ pub use fsp::{Dialect, FspFlags, SpaceHeader};
 pub use index::IndexPage;
 pub use inode::{InodePage, Segment};
 pub use kind::PageKind;
-pub use list::{FileAddr, ListBase};
+pub use list::{FileAddr, ListBase, ListNode};
 pub use xdes::{Extent, ExtentState, ExtentsPage};
 
 use crate::checksum::{self, Algorithm};

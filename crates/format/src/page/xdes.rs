@@ -10,7 +10,7 @@
 //! `fsp0fsp.h`, MySQL 8.0.
 
 use super::fsp::EXTENTS;
-use super::{Page, PageKind};
+use super::{FileAddr, ListNode, Page, PageKind};
 use crate::{PageNo, PageSize, Result, bytes};
 
 /// Bytes of a descriptor.
@@ -52,6 +52,10 @@ pub struct Extent<'a> {
     pub state: ExtentState,
     /// The owner, when it is a segment.
     pub segment: u64,
+    /// Where its list node is.
+    pub addr: FileAddr,
+    /// Its neighbours in the list it is in.
+    pub node: ListNode,
     bitmap: &'a [u8],
 }
 
@@ -96,8 +100,11 @@ fn extent<'a>(page: Page<'a>, number: u32) -> Result<Extent<'a>> {
             )));
         }
     };
+    let node_at = EXTENTS + len * number as usize + 8;
     Ok(Extent {
         first,
+        addr: FileAddr { page_no: page.page_no(), offset: node_at as u16 },
+        node: ListNode::read(page.bytes(), node_at)?,
         pages: page_size.extent_pages(),
         state,
         segment: bytes::u64_at(bytes, 0)?,

@@ -1,0 +1,286 @@
+//! Checks a tablespace: every page by itself, then what pages say of each other.
+//!
+//! The file is read once, in file order and in large requests. Each page is verified as it comes
+//! (checksum, number, tablespace, LSN, records, directory, heap, order of keys); what it says of
+//! others is noted and compared at the end: links both ways, levels, parents and children
+//! ([`trees`]), extents, segments and their lists ([`extents`]), order from page to page
+//! ([`order`]).
+//!
+//! Without a definition of the table all but two things are checked: children against parents, and
+//! the order of keys, for both of which records must be understood.
+
+mod extents;
+mod order;
+mod report;
+mod trees;
+
+use std::sync::Arc;
+
+use innoscan_format::page::{ExtentsPage, IndexPage, Page, PageFormat, PageKind, SpaceHeader};
+use innoscan_format::{Error as FormatError, PageNo};
+use innoscan_io::{File, Kind, Wait};
+
+pub use order::Known;
+pub use report::{Area, Finding, IndexSummary, Report};
+
+use crate::pool::{FileSlot, Lookup, PageKey, Pool};
+use crate::{Error, Result};
+use extents::Ownership;
+use order::Orders;
+use trees::Trees;
+
+/// Bytes asked for in one request.
+const REQUEST_BYTES: usize = 1 << 20;
+
+/// Checks a file whose header was read. `pool`'s frames must be of the file's page size.
+/// `known`: its table, when that is known. `on_progress` hears of pages checked, and of how many.
+pub fn check(
+    pool: &mut Pool,
+    file: Arc<File>,
+    header: &SpaceHeader,
+    known: Option<Known<'_>>,
+    mut on_progress: impl FnMut(u64, u64),
+) -> Result<Report> {
+    header.require_plain_pages()?;
+    let page_bytes = pool.page_bytes() as u64;
+    if page_bytes != u64::from(header.flags.page_size.bytes()) {
+        return Err(Error::resources("the pool's frames are not of the file's page size"));
+    }
+    let size_bytes = file.size_bytes();
+    let path = file.path().to_owned();
+    let slot = pool.add_file(file);
+    let mut checker = Checker::new(header, size_bytes, known);
+    let pages = size_bytes / page_bytes;
+    let before = read_bytes(pool);
+    let mut reader = InFileOrder { slot, pages: pages.min(u64::from(u32::MAX)), read_to: 0 };
+    for number in 0..reader.pages {
+        let page_no = PageNo(number as u32);
+        match reader.page(pool, page_no) {
+            Ok(page) => checker.add(page_no, &page),
+            Err(error) if error.is_resources() => return Err(error.in_file(&path)),
+            Err(error) => checker.add_unreadable(page_no, error.to_string()),
+        }
+        if number % 1024 == 0 {
+            on_progress(number, pages);
+        }
+    }
+    on_progress(pages, pages);
+    let mut report = checker.finish();
+    report.read_bytes = read_bytes(pool) - before;
+    Ok(report)
+}
+
+fn read_bytes(pool: &Pool) -> u64 {
+    let counters = pool.counters();
+    counters.demand.read_bytes + counters.ahead.read_bytes
+}
+
+/// Reads a file's pages in their order, ahead of who takes them.
+struct InFileOrder {
+    slot: FileSlot,
+    pages: u64,
+    read_to: u64,
+}
+
+impl InFileOrder {
+    fn page(&mut self, pool: &mut Pool, page: PageNo) -> Result<crate::pool::PageRef> {
+        let key = PageKey { file: self.slot, page };
+        self.read_ahead(pool);
+        loop {
+            match pool.lookup(key) {
+                Lookup::InFlight => {
+                    pool.poll(Wait::UntilSomething)?;
+                }
+                Lookup::Absent => {
+                    pool.read_now(key)?;
+                }
+                Lookup::Resident | Lookup::Failed => {
+                    if let Some(page) = pool.take(key) {
+                        return page;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps as many requests going as there is room for.
+    fn read_ahead(&mut self, pool: &mut Pool) {
+        let run = (REQUEST_BYTES / pool.page_bytes()).max(1) as u64;
+        while self.read_to < self.pages {
+            let end = (self.read_to + run).min(self.pages);
+            if (pool.free_frames() as u64) < end - self.read_to || pool.engine_room() == 0 {
+                return;
+            }
+            let keep: Vec<PageNo> = (self.read_to..end).map(|page| PageNo(page as u32)).collect();
+            let started = pool.read(self.slot, &keep, Kind::Ahead) as u64;
+            self.read_to += started;
+            if started == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// A check under way: pages go in, in file order, and a report comes out.
+pub struct Checker<'t> {
+    header: SpaceHeader,
+    format: PageFormat,
+    pages: u64,
+    report: Report,
+    ownership: Ownership,
+    trees: Trees,
+    orders: Orders<'t>,
+    /// One bit for each page the last extent descriptors speak of.
+    free: Vec<bool>,
+    free_from: u32,
+}
+
+impl<'t> Checker<'t> {
+    /// Of a file of so many bytes.
+    pub fn new(header: &SpaceHeader, size_bytes: u64, known: Option<Known<'t>>) -> Checker<'t> {
+        let page_size = header.flags.page_size;
+        let page_bytes = u64::from(page_size.bytes());
+        let pages = size_bytes / page_bytes;
+        let mut report = Report::new(header, pages);
+        if pages < u64::from(header.size_pages) {
+            let what = format!("the file is cut short: {pages} of {} pages", header.size_pages);
+            report.add(Area::File, None, what);
+        }
+        if !size_bytes.is_multiple_of(page_bytes) {
+            let what = format!("the file ends in {} bytes of a page", size_bytes % page_bytes);
+            report.add(Area::File, None, what);
+        }
+        Checker {
+            header: header.clone(),
+            format: header.page_format(),
+            pages,
+            report,
+            ownership: Ownership::new(page_size),
+            trees: Trees::new(pages),
+            orders: Orders::new(known),
+            free: Vec::new(),
+            free_from: 0,
+        }
+    }
+
+    /// The next page of the file.
+    pub fn add(&mut self, page_no: PageNo, bytes: &[u8]) {
+        let harmless = self.is_free(page_no);
+        match Page::parse(bytes, self.format, page_no) {
+            Ok(page) => self.add_page(page, harmless),
+            Err(error) if !error.is_corrupt() => {
+                self.trees.add_damaged(page_no);
+                *self.report.kinds.entry("not readable here".into()).or_default() += 1;
+            }
+            Err(error) => self.add_bad(page_no, error.to_string(), harmless),
+        }
+    }
+
+    /// The next page, which the device did not give.
+    pub fn add_unreadable(&mut self, page_no: PageNo, why: String) {
+        self.add_bad(page_no, why, false);
+    }
+
+    fn add_bad(&mut self, page_no: PageNo, what: String, harmless: bool) {
+        if ExtentsPage::is_place(page_no, self.ownership.page_size()) {
+            self.ownership.miss_extents();
+            self.free.clear();
+        }
+        self.trees.add_damaged(page_no);
+        self.report.damaged_pages.push(page_no);
+        let page = Some(page_no);
+        self.report.add_finding(Finding { area: Area::Page, page, what, harmless });
+    }
+
+    fn add_page(&mut self, page: Page<'_>, free: bool) {
+        let page_no = page.page_no();
+        let kind = page.kind();
+        *self.report.kinds.entry(kind.to_string()).or_default() += 1;
+        if self.report.newest.is_none_or(|(lsn, _)| lsn < page.lsn()) && kind != PageKind::Zeroes {
+            self.report.newest = Some((page.lsn(), page_no));
+        }
+        let outcome = if ExtentsPage::is_place(page_no, self.ownership.page_size()) {
+            self.add_extents(page)
+        } else if free || self.is_free(page_no) {
+            self.report.free_pages += 1;
+            Ok(())
+        } else if kind == PageKind::Inode {
+            self.ownership.add_segments(page)
+        } else if trees::is_tree(kind) {
+            self.add_index(page)
+        } else if kind == PageKind::Zeroes
+            && page_no < self.header.free_limit
+            && !self.free.is_empty()
+        {
+            Err(FormatError::corrupt("the page is all zeroes, but in use"))
+        } else {
+            Ok(())
+        };
+        if let Err(error) = outcome {
+            self.report.add(Area::Page, Some(page_no), error.to_string());
+        }
+    }
+
+    fn add_extents(&mut self, page: Page<'_>) -> innoscan_format::Result<()> {
+        self.free.clear();
+        self.free_from = page.page_no().0;
+        if page.kind() == PageKind::Zeroes && page.page_no() >= self.header.free_limit {
+            return Ok(());
+        }
+        let added = self.ownership.add_extents(page, self.pages);
+        if added.is_err() {
+            self.ownership.miss_extents();
+            return added;
+        }
+        for extent in ExtentsPage::parse(page)?.extents() {
+            let extent = extent?;
+            self.free.extend((0..extent.pages).map(|nth| extent.is_free(nth)));
+        }
+        Ok(())
+    }
+
+    /// Whether extent descriptors say that nobody uses a page; not when there are none.
+    fn is_free(&self, page: PageNo) -> bool {
+        if page >= self.header.free_limit {
+            return true;
+        }
+        let nth = page.0.checked_sub(self.free_from);
+        nth.and_then(|nth| self.free.get(nth as usize)).is_some_and(|&free| free)
+    }
+
+    fn add_index(&mut self, page: Page<'_>) -> innoscan_format::Result<()> {
+        let page_no = page.page_no();
+        let index = match IndexPage::parse(page) {
+            Ok(index) => index,
+            Err(error) => {
+                self.trees.add_damaged(page_no);
+                self.report.add(Area::Records, Some(page_no), error.to_string());
+                return Ok(());
+            }
+        };
+        self.trees.add(&index);
+        if let Err(error) = index.check_directory().and_then(|()| index.check_heap()) {
+            self.report.add(Area::Records, Some(page_no), error.to_string());
+            return Ok(());
+        }
+        if index.is_leaf() {
+            let (mut records, mut delete_marked) = (0, 0);
+            for record in index.records() {
+                let record = record?;
+                records += u64::from(!record.is_metadata());
+                delete_marked += u64::from(record.is_delete_marked() && !record.is_metadata());
+            }
+            self.trees.count(index.index_id(), records, delete_marked);
+        }
+        self.orders.add(&index, &mut self.trees, &mut self.report);
+        Ok(())
+    }
+
+    /// All pages were added: what is wrong.
+    pub fn finish(mut self) -> Report {
+        self.ownership.check(&self.header, &mut self.report);
+        self.orders.finish(&mut self.trees, &mut self.report);
+        self.trees.finish(&self.ownership, &mut self.report);
+        self.report
+    }
+}

@@ -1,0 +1,274 @@
+//! What a check found, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use innoscan_format::page::SpaceHeader;
+use innoscan_format::{IndexId, Lsn, PageNo, PageSize, SpaceId};
+use serde_json::{Value, json};
+
+/// What is wrong, by what it concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Area {
+    /// The file as a whole: its header, its length.
+    File,
+    /// One page by itself: checksum, number, tablespace, LSN.
+    Page,
+    /// The records of a page: chain, directory, heap.
+    Records,
+    /// The order of keys.
+    Order,
+    /// Links between siblings.
+    Links,
+    /// Levels, parents and children.
+    Tree,
+    /// Extent descriptors and their lists.
+    Extents,
+    /// File segments.
+    Segments,
+}
+
+impl fmt::Display for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Area::File => "file",
+            Area::Page => "page",
+            Area::Records => "records",
+            Area::Order => "order",
+            Area::Links => "links",
+            Area::Tree => "tree",
+            Area::Extents => "extents",
+            Area::Segments => "segments",
+        })
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it concerns.
+    pub area: Area,
+    /// The page, when it is one page's fault.
+    pub page: Option<PageNo>,
+    /// What contradicts what.
+    pub what: String,
+    /// It lies where nothing lives (a free page): no row depends on it.
+    pub harmless: bool,
+}
+
+/// What was seen of one index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexSummary {
+    /// Its number.
+    pub id: IndexId,
+    /// Its name, where the table's definition tells.
+    pub name: Option<String>,
+    /// Its root.
+    pub root: Option<PageNo>,
+    /// Pages of each level, leaves first.
+    pub level_pages: Vec<u64>,
+    /// Records on its leaves, the delete-marked included.
+    pub records: u64,
+    /// Of these, the delete-marked.
+    pub delete_marked: u64,
+    /// Whether children were compared with what their parents say.
+    pub parents_compared: bool,
+    /// Columns at the start of its key whose order was compared, of how many.
+    pub key_columns_compared: Option<(usize, usize)>,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The tablespace.
+    pub space: SpaceId,
+    /// Bytes of a page.
+    pub page_size: PageSize,
+    /// Pages in the file.
+    pub pages: u64,
+    /// Pages by type.
+    pub kinds: BTreeMap<String, u64>,
+    /// Pages that are free, zeroes or not.
+    pub free_pages: u64,
+    /// Pages that could not be read or whose checksum or identity is wrong, in file order.
+    pub damaged_pages: Vec<PageNo>,
+    /// The newest change, and on which page.
+    pub newest: Option<(Lsn, PageNo)>,
+    /// The indexes, by number.
+    pub indexes: Vec<IndexSummary>,
+    /// What is wrong, up to [`Report::MOST_FINDINGS`].
+    pub findings: Vec<Finding>,
+    /// How many things are wrong, those not listed included.
+    pub findings_total: u64,
+    /// Of these, in places nothing lives in.
+    pub harmless_total: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+}
+
+impl Report {
+    /// Findings kept; more are only counted.
+    pub const MOST_FINDINGS: usize = 1000;
+
+    pub(super) fn new(header: &SpaceHeader, pages: u64) -> Report {
+        Report {
+            space: header.space,
+            page_size: header.flags.page_size,
+            pages,
+            kinds: BTreeMap::new(),
+            free_pages: 0,
+            damaged_pages: Vec::new(),
+            newest: None,
+            indexes: Vec::new(),
+            findings: Vec::new(),
+            findings_total: 0,
+            harmless_total: 0,
+            read_bytes: 0,
+        }
+    }
+
+    /// Whether nothing that matters is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.findings_total == self.harmless_total
+    }
+
+    /// Adds a finding, or counts it when there are too many.
+    pub(super) fn add(&mut self, area: Area, page: Option<PageNo>, what: impl Into<String>) {
+        self.add_finding(Finding { area, page, what: what.into(), harmless: false });
+    }
+
+    pub(super) fn add_finding(&mut self, finding: Finding) {
+        self.findings_total += 1;
+        self.harmless_total += u64::from(finding.harmless);
+        if self.findings.len() < Report::MOST_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let findings: Vec<Value> = self
+            .findings
+            .iter()
+            .map(|finding| {
+                json!({
+                    "area": finding.area.to_string(),
+                    "page": finding.page.map(|page| page.0),
+                    "what": finding.what,
+                    "harmless": finding.harmless,
+                })
+            })
+            .collect();
+        let indexes: Vec<Value> = self.indexes.iter().map(IndexSummary::to_json).collect();
+        json!({
+            "space": self.space.0,
+            "page_size": self.page_size.bytes(),
+            "pages": self.pages,
+            "kinds": self.kinds,
+            "free_pages": self.free_pages,
+            "damaged_pages": self.damaged_pages.iter().map(|page| page.0).collect::<Vec<u32>>(),
+            "newest_lsn": self.newest.map(|(lsn, _)| lsn.0),
+            "newest_page": self.newest.map(|(_, page)| page.0),
+            "indexes": indexes,
+            "sound": self.is_sound(),
+            "findings": findings,
+            "findings_total": self.findings_total,
+            "harmless_total": self.harmless_total,
+            "read_bytes": self.read_bytes,
+        })
+    }
+}
+
+impl IndexSummary {
+    fn to_json(&self) -> Value {
+        json!({
+            "id": self.id.0,
+            "name": self.name,
+            "root": self.root.map(|page| page.0),
+            "level_pages": self.level_pages,
+            "records": self.records,
+            "delete_marked": self.delete_marked,
+            "parents_compared": self.parents_compared,
+            "key_columns_compared": self.key_columns_compared.map(|(compared, _)| compared),
+            "key_columns": self.key_columns_compared.map(|(_, all)| all),
+        })
+    }
+}
+
+impl fmt::Display for IndexSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "index {}", self.id)?;
+        if let Some(name) = &self.name {
+            write!(f, " `{name}`")?;
+        }
+        if let Some(root) = self.root {
+            write!(f, ", root page {root}")?;
+        }
+        let levels: Vec<String> = self.level_pages.iter().rev().map(u64::to_string).collect();
+        write!(f, ", pages by level {}", levels.join(" > "))?;
+        write!(f, ", {} records", self.records)?;
+        if self.delete_marked > 0 {
+            write!(f, " ({} delete-marked)", self.delete_marked)?;
+        }
+        if !self.parents_compared && self.level_pages.len() > 1 {
+            f.write_str("; children not compared with parents (no definition)")?;
+        }
+        match self.key_columns_compared {
+            Some((compared, all)) if compared < all => {
+                write!(f, "; order of keys compared in {compared} of {all} columns")
+            }
+            Some(_) => Ok(()),
+            None => f.write_str("; order of keys not compared"),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.area)?;
+        if let Some(page) = self.page {
+            write!(f, "page {page}: ")?;
+        }
+        f.write_str(&self.what)?;
+        if self.harmless {
+            f.write_str(" (a free page: nothing depends on it)")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: Vec<String> =
+            self.kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        writeln!(
+            f,
+            "space {}, {} pages of {} bytes, {} free: {}",
+            self.space,
+            self.pages,
+            self.page_size,
+            self.free_pages,
+            kinds.join(", ")
+        )?;
+        if let Some((lsn, page)) = self.newest {
+            writeln!(f, "newest change: LSN {lsn}, page {page}")?;
+        }
+        for index in &self.indexes {
+            writeln!(f, "{index}")?;
+        }
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        let listed = self.findings.len() as u64;
+        if listed < self.findings_total {
+            writeln!(f, "... and {} more", self.findings_total - listed)?;
+        }
+        match (self.findings_total, self.findings_total - self.harmless_total) {
+            (0, _) => writeln!(f, "sound"),
+            (all, 0) => writeln!(f, "sound; {all} harmless findings on free pages"),
+            (_, bad) => {
+                writeln!(f, "DAMAGED: {bad} findings, {} bad pages", self.damaged_pages.len())
+            }
+        }
+    }
+}

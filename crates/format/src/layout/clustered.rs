@@ -135,7 +135,13 @@ fn plain_column(def: &TableDef, place: usize) -> Result<Column> {
         .columns
         .get(place)
         .ok_or_else(|| Error::schema(format!("the table has no column number {place}")))?;
-    let shape = shape_of(&column.ty, column.compressed, def.server.family)
+    if column.compressed {
+        return Err(Error::unsupported(
+            format!("the compressed column `{}`", column.name),
+            "on the server, ALTER TABLE ... MODIFY it without COMPRESSED, or dump it there",
+        ));
+    }
+    let shape = shape_of(&column.ty, def.server.family)
         .map_err(|error| Error::schema(format!("column `{}`: {error}", column.name)))?;
     Ok(Column {
         source: Some(place),
@@ -151,7 +157,7 @@ fn plain_column(def: &TableDef, place: usize) -> Result<Column> {
 fn hidden_column(def: &TableDef, ty: &ColumnType, nullable: bool) -> Result<Column> {
     Ok(Column {
         source: None,
-        shape: shape_of(ty, false, def.server.family)?,
+        shape: shape_of(ty, def.server.family)?,
         nullable,
         physical_pos: None,
         version_added: 0,
@@ -255,7 +261,7 @@ fn promotes(def: &TableDef, index: &IndexDef) -> bool {
         && index.parts.iter().all(|part| {
             let IndexSource::Column(place) = part.source else { return false };
             let Some(column) = def.columns.get(place) else { return false };
-            let Ok(shape) = shape_of(&column.ty, column.compressed, def.server.family) else {
+            let Ok(shape) = shape_of(&column.ty, def.server.family) else {
                 return false;
             };
             let prefix = part.prefix_chars.and_then(|chars| prefix_bytes(&column.ty, chars).ok());

@@ -64,9 +64,8 @@ impl Shape {
     }
 }
 
-/// The shape of a type. `compressed`: MariaDB's per-column compression, a byte longer.
-pub(super) fn shape_of(ty: &ColumnType, compressed: bool, family: Family) -> Result<Shape> {
-    let extra = u32::from(compressed);
+/// The shape of a type, which a server of `family` defined.
+pub(super) fn shape_of(ty: &ColumnType, family: Family) -> Result<Shape> {
     Ok(match ty {
         ColumnType::Int { width, .. } => Shape::fixed(int_len(*width)),
         ColumnType::Decimal { precision, scale, .. } => {
@@ -90,10 +89,10 @@ pub(super) fn shape_of(ty: &ColumnType, compressed: bool, family: Family) -> Res
             }
         }
         ColumnType::VarChar { chars, collation } => {
-            Shape::variable(bytes_of(*chars, collation.charset()?.max_len()) + extra)
+            Shape::variable(bytes_of(*chars, collation.charset()?.max_len()))
         }
         ColumnType::Binary { bytes } => Shape::fixed_or_big(*bytes),
-        ColumnType::VarBinary { bytes } => Shape::variable(bytes.saturating_add(extra)),
+        ColumnType::VarBinary { bytes } => Shape::variable(*bytes),
         ColumnType::Text { length_bytes, .. } | ColumnType::Blob { length_bytes } => {
             Shape::lob(*length_bytes)
         }

@@ -152,8 +152,8 @@ pub struct ColumnDef {
     /// `NOT SECONDARY`, `/*!50606 STORAGE DISK */`, `/*!50606 COLUMN_FORMAT FIXED */`) print before
     /// the default, but `/*!80021 ENGINE_ATTRIBUTE ... */` and MariaDB's after the comment.
     pub attributes: Vec<String>,
-    /// SQL does not show it, so it never prints, but rows may hold it: MariaDB's implicit
-    /// `row_start` and `row_end`, and the hash behind a long unique key.
+    /// SQL does not show it, so it never prints: MariaDB's implicit `row_start` and `row_end`, which
+    /// rows hold, and the hash behind a long unique key, which they do not.
     pub hidden: bool,
     /// MariaDB `GENERATED ALWAYS AS ROW START` or `ROW END`; hidden or not.
     pub row_period: Option<RowPeriod>,
@@ -195,9 +195,11 @@ impl ColumnDef {
         }
     }
 
-    /// Whether rows hold its value: everything but a virtual generated column.
+    /// Whether rows hold its value: everything but virtual generated columns, of which the hash
+    /// behind MariaDB's long unique keys is one.
     pub fn is_stored(&self) -> bool {
-        self.generated.as_ref().is_none_or(|generated| generated.stored)
+        let hash = self.hidden && self.row_period.is_none();
+        self.generated.as_ref().is_none_or(|generated| generated.stored) && !hash
     }
 }
 

@@ -7,7 +7,7 @@
 //! index page   38 format   39 entries
 //! data page    38 format   39 data length   43 trx   49 data
 //! entry        0 previous   6 next   12 list of older versions   28 trx   34 trx that changed it
-//!              40 undo numbers   48 data page   52 data length   56 version      (60 bytes)
+//!              40 undo numbers   48 data page   52 data length (2)   56 version  (60 bytes)
 //! ```
 //!
 //! A partial update adds a version: the new entry takes the place of the old one, which moves to
@@ -62,7 +62,8 @@ impl Entry {
             next: FileAddr::read(page, at + 6)?,
             versions: ListBase::read(page, at + 12)?,
             page_no: PageNo(bytes::u32_at(page, at + 48)?),
-            len: bytes::u32_at(page, at + 52)?,
+            // Two bytes; the next two are not used.
+            len: u32::from(bytes::u16_at(page, at + 52)?),
             version: bytes::u32_at(page, at + 56)?,
         })
     }

@@ -67,12 +67,11 @@ pub fn tables() -> Vec<CorpusTable> {
 }
 
 fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {
-    let name = server.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let Some(version) = version_of(name) else { return };
+    let Some(version) = version_of(server) else { return };
     let Ok(list) = std::fs::read_to_string(server.join("tables.tsv")) else { return };
     for line in list.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [_, _, db, table, flags] = cells.as_slice() else { panic!("{name}: {line:?}") };
+        let [_, _, db, table, flags] = cells.as_slice() else { panic!("{}: {line:?}", server.display()) };
         tables.push(CorpusTable {
             server: version,
             flags: (*flags).to_owned(),
@@ -82,11 +81,12 @@ fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {
     }
 }
 
-/// `mysql-8.0.33` or `mariadb-10.11`.
-fn version_of(folder: &str) -> Option<ServerVersion> {
-    let (_, version) = folder.split_once('-')?;
-    let mut numbers = version.split('.').map(|number| number.parse::<u32>());
+/// What the README of a corpus says: `server   10.11.19-MariaDB-0+deb12u1 (mariadb-10.11)`.
+fn version_of(server: &Path) -> Option<ServerVersion> {
+    let readme = std::fs::read_to_string(server.join("README")).ok()?;
+    let version = readme.lines().find_map(|line| line.strip_prefix("server "))?.trim();
+    let mut numbers = version.split(['.', '-']).map(|number| number.parse::<u32>());
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    let patch = numbers.next().map_or(Ok(0), |patch| patch).ok()?;
+    let patch = numbers.next()?.ok()?;
     Some(ServerVersion::from_number(major * 10000 + minor * 100 + patch))
 }

@@ -88,6 +88,10 @@ fn attribute(
         column.attributes.push(option);
         return Ok(());
     }
+    if let Some(options) = cursor.eat_options_comment() {
+        column.attributes.push(options.to_owned());
+        return Ok(());
+    }
     let Some(word) = cursor.word() else {
         return Err(cursor.unexpected("a column attribute, `,` or `)`"));
     };

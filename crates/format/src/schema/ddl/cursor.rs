@@ -163,6 +163,15 @@ impl<'a> Cursor<'a> {
         is
     }
 
+    /// A comment of options, as it stands.
+    pub fn eat_options_comment(&mut self) -> Option<&'a str> {
+        (self.peek_kind() == Some(Kind::OptionsComment)).then(|| {
+            let text = self.text();
+            self.advance();
+            text
+        })
+    }
+
     /// An identifier, with or without quotes.
     pub fn identifier(&mut self) -> Result<String> {
         let text = self.text();

@@ -152,6 +152,9 @@ fn key_kind(cursor: &mut Cursor<'_>) -> Option<IndexKind> {
         "FULLTEXT" => IndexKind::FullText,
         "SPATIAL" => IndexKind::Spatial,
         "KEY" | "INDEX" => IndexKind::Key,
+        "VECTOR" if ["KEY", "INDEX"].iter().any(|word| cursor.is_word_ahead(1, word)) => {
+            IndexKind::Vector
+        }
         _ => return None,
     };
     cursor.advance();
@@ -232,6 +235,10 @@ fn option(cursor: &mut Cursor<'_>, key: &mut DraftKey) -> Result<()> {
     }
     if columns::is_engine_option(cursor) {
         key.attributes.push(columns::engine_option(cursor)?);
+        return Ok(());
+    }
+    if let Some(options) = cursor.eat_options_comment() {
+        key.attributes.push(options.to_owned());
         return Ok(());
     }
     let words = [

@@ -36,6 +36,8 @@ pub(super) enum Kind {
     Hex,
     /// `b'101'` or `0b101`
     Bits,
+    /// MariaDB's options that the engine does not know: ``/* `name`=value */``.
+    OptionsComment,
     /// `/* mariadb-5.3 */` or `/* 5.5 binary format */` after a temporal type.
     OldTemporal,
     /// Any other character.
@@ -47,18 +49,19 @@ pub(super) struct Lexer<'a> {
     at: usize,
     open_versioned: u32,
     opened: Option<usize>,
+    after_constraint: bool,
 }
 
 impl<'a> Lexer<'a> {
     pub fn new(sql: &'a str) -> Lexer<'a> {
         let at = if sql.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Lexer { sql, at, open_versioned: 0, opened: None }
+        Lexer { sql, at, open_versioned: 0, opened: None, after_constraint: false }
     }
 
     /// The next token, `None` at the end of the text.
     pub fn next(&mut self) -> Result<Option<Token>> {
-        if let Some(old_temporal) = self.skip_blanks()? {
-            return Ok(Some(old_temporal));
+        if let Some(comment) = self.skip_blanks()? {
+            return Ok(Some(comment));
         }
         let start = self.at;
         let mut chars = self.rest().chars();
@@ -67,6 +70,7 @@ impl<'a> Lexer<'a> {
         let kind = match (first, second) {
             ('\'', _) => self.quoted('\'', true, Kind::Text)?,
             ('"', _) => self.quoted('"', true, Kind::DoubleQuoted)?,
+            ('`', _) if self.after_constraint => self.constraint_name()?,
             ('`', _) => self.quoted('`', false, Kind::Quoted)?,
             ('x' | 'X', Some('\'')) => self.prefixed_literal(Kind::Hex)?,
             ('b' | 'B', Some('\'')) => self.prefixed_literal(Kind::Bits)?,
@@ -80,7 +84,21 @@ impl<'a> Lexer<'a> {
                 Kind::Symbol(c)
             }
         };
+        let word = self.sql.get(start..self.at).unwrap_or("");
+        self.after_constraint = word.eq_ignore_ascii_case("CONSTRAINT");
         Ok(Some(Token { kind, start, end: self.at, opened: self.opened.take() }))
+    }
+
+    /// The name of a constraint: MariaDB 10.2 and later, before it was mended, printed those of
+    /// foreign keys without doubling the quotes in them, so the words behind tell the end.
+    fn constraint_name(&mut self) -> Result<Kind> {
+        const BEHIND: &str = "` FOREIGN KEY (";
+        let line = self.rest().split('\n').next().unwrap_or("");
+        match line.find(BEHIND) {
+            Some(end) => self.at += end + 1,
+            None => return self.quoted('`', false, Kind::Quoted),
+        }
+        Ok(Kind::Quoted)
     }
 
     /// Skips from the token that was read last to behind the end of its line: what a client
@@ -98,7 +116,7 @@ impl<'a> Lexer<'a> {
         self.at += rest.find(|c| !accept(c)).unwrap_or(rest.len());
     }
 
-    /// Skips white space and comments; the one comment that means something is returned.
+    /// Skips white space and comments; a comment that means something is returned.
     fn skip_blanks(&mut self) -> Result<Option<Token>> {
         loop {
             self.take_while(|c| c.is_whitespace() || c == '\0');
@@ -119,10 +137,12 @@ impl<'a> Lexer<'a> {
                     .ok_or_else(|| Trouble::at(start, "a comment that does not end", "`*/`"))?;
                 self.at += len + 2;
                 let body = rest.get(2..len).unwrap_or("").trim();
-                if body == "mariadb-5.3" || body == "5.5 binary format" {
-                    let kind = Kind::OldTemporal;
-                    return Ok(Some(Token { kind, start, end: self.at, opened: None }));
-                }
+                let kind = match body {
+                    "mariadb-5.3" | "5.5 binary format" => Kind::OldTemporal,
+                    _ if is_options(body) => Kind::OptionsComment,
+                    _ => continue,
+                };
+                return Ok(Some(Token { kind, start, end: self.at, opened: None }));
             } else {
                 return Ok(None);
             }
@@ -198,6 +218,12 @@ fn mantissa_and_exponent(word: &str, is_exponent: impl Fn(char) -> bool) -> bool
 
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
+}
+
+/// Whether a comment starts with an engine option as MariaDB prints it.
+fn is_options(body: &str) -> bool {
+    let behind = body.strip_prefix('`').and_then(|name| name.split_once('`'));
+    behind.is_some_and(|(_, value)| value.starts_with('='))
 }
 
 /// `--` starts a comment when white space follows.

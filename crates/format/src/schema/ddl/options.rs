@@ -27,6 +27,11 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<DraftOptions> {
             options.tail.push_str(&columns::engine_option(cursor)?);
             continue;
         }
+        if let Some(comment) = cursor.eat_options_comment() {
+            options.tail.push(' ');
+            options.tail.push_str(comment);
+            continue;
+        }
         let Some(word) = cursor.word() else { return Ok(options) };
         if matches!(word.as_str(), "PARTITION" | "AS" | "SELECT" | "IGNORE" | "REPLACE") {
             return Ok(options);

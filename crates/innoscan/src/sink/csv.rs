@@ -18,7 +18,7 @@ use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
-use super::escape::{append_base64, append_hex};
+use super::escape::{Finder, append_base64, append_hex};
 use super::real::{append_real, append_vector};
 
 /// How bytes without a charset are written.
@@ -170,9 +170,9 @@ fn write_value(
 }
 
 fn append_quoted_if_needed(text: &[u8], out: &mut Vec<u8>) {
-    let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    const SPECIAL: Finder<4> = Finder::new(*b",\"\r\n");
     let blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-    if !blank(text.first()) && !blank(text.last()) && !text.iter().any(special) {
+    if !blank(text.first()) && !blank(text.last()) && SPECIAL.is_clean(text) {
         out.extend_from_slice(text);
         return;
     }

@@ -1,18 +1,92 @@
 //! Replacing single bytes by two, fast where there is nothing to replace.
 //!
-//! Almost no value holds a byte that needs escaping, so the search must cost next to nothing: 16
-//! bytes at a time are compared with the few bytes that matter, in a shape that compilers turn
-//! into vector instructions.
+//! Almost no value holds a byte that needs escaping, so the search must cost next to nothing: 8
+//! bytes at a time are tried as one number, in a loop that compilers turn into vector
+//! instructions.
 
 use innoscan_format::charset::Charset;
 
-/// Bytes looked at in one step.
-const CHUNK: usize = 16;
+/// Bytes of a word.
+const WORD: usize = 8;
+/// The number with 1 in every byte.
+const ONES: u64 = u64::MAX / 255;
 
-/// Which bytes are replaced, and by which pairs. `N` is the number of different bytes.
+/// Finds out whether any byte of a word is `base`, or one of the next bytes (of a range that
+/// begins at a multiple of its length).
+#[derive(Clone, Copy, Debug)]
+struct Test {
+    bases: u64,
+    lengths: u64,
+}
+
+impl Test {
+    const fn new(base: u8, length: u8) -> Test {
+        Test { bases: base as u64 * ONES, lengths: length as u64 * ONES }
+    }
+
+    /// A number with the top bit set in some byte if the word has such a byte, and in none if it
+    /// has not: the well-known "has a byte less than n" of what is left of the base.
+    #[inline(always)]
+    fn hits(self, word: u64) -> u64 {
+        let rest = word ^ self.bases;
+        rest.wrapping_sub(self.lengths) & !rest
+    }
+}
+
+/// Finds out fast that a text has none of some bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finder<const TESTS: usize>([Test; TESTS]);
+
+impl<const TESTS: usize> Finder<TESTS> {
+    /// For single bytes.
+    pub(super) const fn new(bytes: [u8; TESTS]) -> Finder<TESTS> {
+        let mut tests = [Test::new(0, 1); TESTS];
+        let mut index = 0;
+        while index < TESTS {
+            tests[index] = Test::new(bytes[index], 1);
+            index += 1;
+        }
+        Finder(tests)
+    }
+
+    #[inline(always)]
+    fn hits(&self, word: [u8; WORD]) -> u64 {
+        let word = u64::from_ne_bytes(word);
+        self.0.iter().fold(0, |hits, test| hits | test.hits(word))
+    }
+
+    /// Whether `text` has none of the bytes.
+    #[inline(always)]
+    pub(super) fn is_clean(&self, text: &[u8]) -> bool {
+        let hits = if let Some(last) = text.last_chunk::<WORD>() {
+            // The last word overlaps the one before it.
+            let (words, _) = text.as_chunks::<WORD>();
+            words.iter().fold(self.hits(*last), |hits, word| hits | self.hits(*word))
+        } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>())
+        {
+            let mut word = [0; WORD];
+            word[..4].copy_from_slice(first);
+            word[4..].copy_from_slice(last);
+            self.hits(word)
+        } else {
+            text.iter().fold(0, |hits, &byte| hits | self.hits([byte; WORD]))
+        };
+        hits & (ONES << 7) == 0
+    }
+}
+
+impl Finder<3> {
+    /// For a quote, backslashes and control characters.
+    pub(super) const fn of_controls(quote: u8) -> Finder<3> {
+        Finder([Test::new(quote, 1), Test::new(b'\\', 1), Test::new(0, 0x20)])
+    }
+}
+
+/// Which bytes are replaced, and by which pairs.
 #[derive(Clone, Debug)]
-pub(super) struct Escapes<const N: usize> {
-    needles: [u8; N],
+pub(super) struct Escapes<const TESTS: usize> {
+    /// It finds every byte that is replaced, and may find others.
+    finder: Finder<TESTS>,
     /// The pair's first byte.
     first: [u8; 256],
     /// The pair's second byte; 0: the byte stands for itself.
@@ -22,9 +96,13 @@ pub(super) struct Escapes<const N: usize> {
 impl<const N: usize> Escapes<N> {
     /// From `(byte, pair)`. Later entries for the same byte are ignored. No pair ends in NUL.
     pub(super) fn new(pairs: [(u8, [u8; 2]); N]) -> Escapes<N> {
-        let mut escapes =
-            Escapes { needles: pairs.map(|(byte, _)| byte), first: [0; 256], second: [0; 256] };
-        for (byte, [first, second]) in pairs.into_iter().rev() {
+        Escapes::with_finder(Finder::new(pairs.map(|(byte, _)| byte)), &pairs)
+    }
+
+    /// With a finder that finds at least the bytes that are replaced.
+    pub(super) fn with_finder(finder: Finder<N>, pairs: &[(u8, [u8; 2])]) -> Escapes<N> {
+        let mut escapes = Escapes { finder, first: [0; 256], second: [0; 256] };
+        for &(byte, [first, second]) in pairs.iter().rev() {
             escapes.first[byte as usize] = first;
             escapes.second[byte as usize] = second;
         }
@@ -41,44 +119,25 @@ impl<const N: usize> Escapes<N> {
         self.second[byte as usize] != 0
     }
 
-    #[inline]
-    fn maybe_special(&self, chunk: &[u8; CHUNK]) -> bool {
-        let mut hits = [0u8; CHUNK];
-        for needle in self.needles {
-            for (hit, byte) in hits.iter_mut().zip(chunk) {
-                *hit |= u8::from(*byte == needle);
-            }
-        }
-        u128::from_ne_bytes(hits) != 0
-    }
-
     /// Appends `text`, with what must be replaced replaced.
     #[inline]
     pub(super) fn append(&self, text: &[u8], out: &mut Vec<u8>) {
-        let clean = match text.len() {
-            0..8 => !text.iter().any(|&byte| self.is_special(byte)),
-            8..=16 => !self.maybe_special(&both_ends(text)),
-            _ => {
-                let (chunks, _) = text.as_chunks::<CHUNK>();
-                let last = text.last_chunk::<CHUNK>();
-                !chunks.iter().chain(last).any(|chunk| self.maybe_special(chunk))
-            }
-        };
-        if clean {
+        if self.finder.is_clean(text) {
             out.extend_from_slice(text);
         } else {
             self.append_slowly(text, out);
         }
     }
 
+    #[cold]
     fn append_slowly(&self, text: &[u8], out: &mut Vec<u8>) {
-        let (chunks, rest) = text.as_chunks::<CHUNK>();
+        let (words, rest) = text.as_chunks::<WORD>();
         out.reserve(text.len() + text.len() / 16);
-        for chunk in chunks {
-            if self.maybe_special(chunk) {
-                self.append_bytes(chunk, out);
+        for word in words {
+            if self.finder.is_clean(word) {
+                out.extend_from_slice(word);
             } else {
-                out.extend_from_slice(chunk);
+                self.append_bytes(word, out);
             }
         }
         self.append_bytes(rest, out);
@@ -112,15 +171,6 @@ impl<const N: usize> Escapes<N> {
             }
         }
     }
-}
-
-/// The 8 first and the 8 last of 8 to 16 bytes.
-#[inline]
-fn both_ends(text: &[u8]) -> [u8; CHUNK] {
-    let mut ends = [0; CHUNK];
-    ends[..8].copy_from_slice(&text[..8]);
-    ends[8..].copy_from_slice(&text[text.len() - 8..]);
-    ends
 }
 
 /// Appends bytes as hexadecimal digits.
@@ -188,6 +238,23 @@ mod tests {
                 let mut out = b"before".to_vec();
                 newline_and_backslash().append(&text, &mut out);
                 assert_eq!(&out[6..], one_by_one(&text));
+            }
+        }
+    }
+
+    #[test]
+    fn tests_find_all_bytes_they_are_for_and_no_others() {
+        let controls = Finder::of_controls(b'"');
+        let two = Finder::new(*b"\n\\");
+        for byte in 0..=255 {
+            for other in [0x20, 0x21, 0x7f, 0x80, 0xff] {
+                for place in 0..WORD {
+                    let mut word = [other; WORD];
+                    word[place] = byte;
+                    let special = byte < 0x20 || byte == b'"' || byte == b'\\';
+                    assert_eq!(controls.is_clean(&word), !special);
+                    assert_eq!(two.is_clean(&word), byte != b'\n' && byte != b'\\');
+                }
             }
         }
     }

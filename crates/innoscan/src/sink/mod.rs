@@ -4,6 +4,7 @@
 //! sink around one of them, with the batches and their compression.
 
 mod batch;
+pub mod checksum;
 mod columns;
 pub mod csv;
 mod escape;

@@ -20,7 +20,7 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
-use super::escape::append_base64;
+use super::escape::{Finder, append_base64};
 use super::real::{append_real, append_vector};
 
 /// A table's rows as NDJSON.
@@ -148,25 +148,29 @@ fn write_value(
 
 /// Appends UTF-8 as a JSON string.
 fn append_string(text: &[u8], out: &mut Vec<u8>) {
+    const SPECIAL: Finder<3> = Finder::of_controls(b'"');
     out.push(b'"');
-    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let mut rest = text;
-    while !rest.is_empty() {
-        let plain = rest.iter().position(|&byte| special(byte)).unwrap_or(rest.len());
-        let (before, after) = rest.split_at(plain);
-        out.extend_from_slice(before);
-        rest = match after.split_first() {
-            None => after,
-            Some((&byte, after)) => {
-                append_escaped(byte, out);
-                after
-            }
-        };
+    if SPECIAL.is_clean(text) {
+        out.extend_from_slice(text);
+    } else {
+        append_escaped(text, out);
     }
     out.push(b'"');
 }
 
-fn append_escaped(byte: u8, out: &mut Vec<u8>) {
+fn append_escaped(text: &[u8], out: &mut Vec<u8>) {
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let mut rest = text;
+    while let Some(place) = rest.iter().position(|&byte| special(byte)) {
+        let (plain, after) = rest.split_at(place);
+        out.extend_from_slice(plain);
+        append_escape(after[0], out);
+        rest = &after[1..];
+    }
+    out.extend_from_slice(rest);
+}
+
+fn append_escape(byte: u8, out: &mut Vec<u8>) {
     let letter = match byte {
         b'"' | b'\\' => byte,
         b'\n' => b'n',

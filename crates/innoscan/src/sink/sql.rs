@@ -28,7 +28,7 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection, quoted_name};
-use super::escape::{Escapes, append_hex};
+use super::escape::{Escapes, Finder, append_hex};
 use super::real::real_text;
 
 /// The verb of the statements.
@@ -61,6 +61,16 @@ impl Default for SqlOptions {
     }
 }
 
+/// What a string literal cannot hold as it stands, or should not, for the clients' sake.
+const PAIRS: &[(u8, [u8; 2])] = &[
+    (b'\'', *b"\\'"),
+    (b'\\', *b"\\\\"),
+    (b'\n', *b"\\n"),
+    (b'\r', *b"\\r"),
+    (0, *b"\\0"),
+    (0x1a, *b"\\Z"),
+];
+
 /// A table's rows as `INSERT` statements.
 #[derive(Debug)]
 pub struct Sql {
@@ -68,7 +78,7 @@ pub struct Sql {
     forms: Vec<Form>,
     /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and a newline.
     opening: Vec<u8>,
-    escapes: Box<Escapes<6>>,
+    escapes: Box<Escapes<3>>,
     statement_size_bytes: usize,
 }
 
@@ -127,14 +137,7 @@ impl Sql {
             selection,
             forms,
             opening: opening.into_bytes(),
-            escapes: Box::new(Escapes::new([
-                (b'\'', *b"\\'"),
-                (b'\\', *b"\\\\"),
-                (b'\n', *b"\\n"),
-                (b'\r', *b"\\r"),
-                (0, *b"\\0"),
-                (0x1a, *b"\\Z"),
-            ])),
+            escapes: Box::new(Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)),
             statement_size_bytes: options.statement_size_bytes,
         })
     }
@@ -273,7 +276,7 @@ fn append_number(value: &Value<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// A negative zero keeps its sign only as a float literal, with an exponent.
+/// A negative zero keeps its sign only as a float literal, with an exponent. (MariaDB stores none.)
 fn append_real(value: &Value<'_>, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     out.extend_from_slice(match real_text(value, &mut buffer) {
@@ -292,15 +295,15 @@ pub const DATA_SESSION: &str = "\
 /*!40103 SET TIME_ZONE='+00:00' */;
 ";
 
-/// What a file of definitions begins with. Definitions are UTF-8.
+/// What a file of definitions begins with.
 pub const SCHEMA_SESSION: &str = "\
-/*!50503 SET NAMES utf8mb4*/;
 /*!40014 SET FOREIGN_KEY_CHECKS=0*/;
 /*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
 /*!40103 SET TIME_ZONE='+00:00' */;
 ";
 
-/// What a whole script begins with: as [`DATA_SESSION`], keeping what was set before.
+/// What a whole script begins with: as [`DATA_SESSION`] but for the charset, keeping what was set
+/// before.
 pub const SCRIPT_HEAD: &str = "\
 /*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
 /*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;
@@ -323,21 +326,22 @@ pub const SCRIPT_TAIL: &str = "\
 /*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
 ";
 
-/// The statement that makes a table, from its `SHOW CREATE TABLE` text, for a session that may
-/// have any charset; rows may follow it.
-pub fn create_table(def: &TableDef, create: &str, drop_first: bool) -> String {
+/// The statements that make a table, in UTF-8 whatever the session's charset is.
+pub fn create_table(def: &TableDef, drop_first: bool) -> String {
     let name = quoted_name(&def.name);
     let drop = if drop_first { format!("DROP TABLE IF EXISTS {name};\n") } else { String::new() };
-    format!("/*!50503 SET NAMES utf8mb4 */;\n{drop}{create};\n/*!40101 SET NAMES binary */;\n")
+    format!("/*!50503 SET NAMES utf8mb4 */;\n{drop}{};\n", def.to_create_table())
 }
 
-/// The statements that make a database and go there.
+/// The statement that makes a database unless it is there.
+pub fn create_database(name: &str) -> String {
+    format!("CREATE DATABASE /*!32312 IF NOT EXISTS*/ {};\n", quoted_name(name))
+}
+
+/// The statements that make a database unless it is there, and go into it.
 pub fn use_database(name: &str) -> String {
-    let name = quoted_name(name);
-    format!(
-        "/*!50503 SET NAMES utf8mb4 */;\n\
-         CREATE DATABASE /*!32312 IF NOT EXISTS*/ {name};\nUSE {name};\n"
-    )
+    let create = create_database(name);
+    format!("/*!50503 SET NAMES utf8mb4 */;\n{create}USE {};\n", quoted_name(name))
 }
 
 /// A comment's line that no name can break out of.

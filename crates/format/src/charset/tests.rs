@@ -84,6 +84,8 @@ fn encoding_is_the_way_back() {
         (Utf32, "é", b"\0\0\0\xe9"),
         (Swe7, "aÄ", b"a["),
         (Sjis, "日本", b"\x93\xfa\x96\x7b"),
+        (Sjis, "〜", b"\x81\x60"),
+        (Ujis, "−", b"\xa1\xdd"),
         (Gbk, "中", b"\xd6\xd0"),
         (Utf8Mb4, "😀", "😀".as_bytes()),
     ];

@@ -6,6 +6,7 @@
 
 mod keywords;
 mod names;
+mod partitioning;
 mod types;
 
 pub(super) use self::names::{Quoting, push_escaped, push_identifier, push_quoted};
@@ -162,7 +163,9 @@ impl Dialect {
         out.push(' ');
         push_type(out, &column.ty, self.0);
         if column.compressed {
-            *out += " /*M!100301 COMPRESSED*/";
+            // 10.6 hid it from MySQL, too.
+            let hidden = if self.0.number >= 100_600 { "M" } else { "" };
+            *out += &format!(" /*{hidden}!100301 COMPRESSED*/");
         }
         self.push_column_collation(out, column, table.collation);
         if let Some(generated) = &column.generated {
@@ -176,7 +179,8 @@ impl Dialect {
         if self.is_mysql() || column.generated.is_none() {
             self.push_nullability(out, column);
         }
-        if !self.is_mysql() && column.invisible {
+        let late_invisible = column.generated.is_none() && self.is_mariadb_since(110_800);
+        if !self.is_mysql() && column.invisible && !late_invisible {
             *out += " INVISIBLE";
         }
         if let Some(srid) = column.srid {
@@ -186,6 +190,9 @@ impl Dialect {
             *out += &format!(" {attribute}");
         }
         self.push_default(out, column);
+        if column.invisible && late_invisible {
+            *out += " INVISIBLE";
+        }
         if column.without_versioning {
             *out += " WITHOUT SYSTEM VERSIONING";
         }
@@ -198,6 +205,9 @@ impl Dialect {
         if self.is_mysql() && column.invisible {
             *out += " /*!80023 INVISIBLE */";
         }
+        let check = column.check.iter().map(|check| format!(" CHECK ({check})"));
+        let check_first = self.0.number < 100_300;
+        out.extend(check.clone().filter(|_| check_first));
         if !column.comment.is_empty() {
             *out += " COMMENT ";
             push_quoted(out, &column.comment);
@@ -205,9 +215,7 @@ impl Dialect {
         for attribute in late {
             *out += &format!(" {attribute}");
         }
-        if let Some(check) = &column.check {
-            *out += &format!(" CHECK ({check})");
-        }
+        out.extend(check.filter(|_| !check_first));
     }
 
     /// MySQL's storage attributes come before the default, all others after the comment.
@@ -302,6 +310,10 @@ impl Dialect {
             ColumnDefault::Quoted(text) if self.has_bare_default(&column.ty) => {
                 *out += &format!(" DEFAULT {text}");
             }
+            ColumnDefault::Quoted(text) if self.has_hex_default(&column.ty) => {
+                let digits = text.bytes().map(|byte| format!("{byte:02x}"));
+                *out += &format!(" DEFAULT x'{}'", digits.collect::<String>());
+            }
             ColumnDefault::Quoted(text) => {
                 *out += " DEFAULT ";
                 push_quoted(out, text);
@@ -327,6 +339,12 @@ impl Dialect {
                 | ColumnType::Year { .. }
         );
         number && self.is_mariadb_since(100_202)
+    }
+
+    /// MariaDB 11.8 prints bytes as such.
+    fn has_hex_default(self, ty: &ColumnType) -> bool {
+        matches!(ty, ColumnType::Binary { .. } | ColumnType::VarBinary { .. })
+            && self.is_mariadb_since(110_800)
     }
 
     fn push_index_options(self, out: &mut String, index: &IndexDef, table: &TableOptions) {
@@ -448,14 +466,6 @@ impl Dialect {
                 "AUTOEXTEND_SIZE" => format!(" /*!80023 AUTOEXTEND_SIZE={value} */"),
                 _ => format!(" {name}={value}"),
             };
-        }
-    }
-
-    fn push_partitioning(self, out: &mut String, clause: &str) {
-        if clause.starts_with("/*") {
-            *out += &format!("\n{clause}");
-        } else {
-            *out += &format!("\n {clause}");
         }
     }
 }

@@ -32,15 +32,13 @@ pub(in crate::schema) fn push_identifier(out: &mut String, name: &str, quoting: 
     out.push('`');
 }
 
-/// `require_quotes` (sql_show.cc, MySQL 9.7): what is not of letters, digits, `$`, `_` and
-/// characters beyond ASCII, or of digits alone, or begins with `$`.
+/// `require_quotes` (sql_show.cc, MySQL 9.7): what is not of letters, digits, `$` and `_` alone, or
+/// of digits alone, or begins with `$`. It means to let letters beyond ASCII pass, but looks at
+/// each byte as if a character began there.
 fn needs_quotes(name: &str) -> bool {
-    let plain = |character: char| {
-        character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
-    };
-    name.is_empty()
-        || name.starts_with('$')
-        || !name.chars().all(plain)
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+    name.starts_with('$')
+        || !name.bytes().all(plain)
         || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 

@@ -1,7 +1,7 @@
 //! A type as it prints (`Field_*::sql_type`, field.cc).
 
 use super::names::push_quoted;
-use crate::charset::CollationId;
+use crate::charset::{Charset, CollationId};
 use crate::schema::{Family, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
 
@@ -92,15 +92,14 @@ fn push_real(out: &mut String, name: &str, format: RealFormat) {
     push_sign(out, format.unsigned, format.zerofill);
 }
 
-/// MariaDB marks what it still stores in the forms of its version 5.3, unless the server was told
-/// to make no others (`mysql56_temporal_format`).
+/// MariaDB marks what it still stores in the forms of its version 5.3 (MDEV-19906).
 fn push_temporal(out: &mut String, name: &str, temporal: Temporal, server: ServerVersion) {
     *out += name;
     if temporal.fsp > 0 {
         *out += &format!("({})", temporal.fsp);
     }
     let old = temporal.format != TemporalFormat::New;
-    if old && server.family == Family::MariaDb && server.number >= 100_103 {
+    if old && server.family == Family::MariaDb && server.number >= 100_501 {
         *out += " /* mariadb-5.3 */";
     }
 }
@@ -152,23 +151,31 @@ fn push_members(
     out.push(')');
 }
 
-/// A member in the server's own UTF-8, of at most three bytes a character; what it cannot say is a
-/// question mark.
-fn member_text(member: &[u8], collation: CollationId, _server: ServerVersion) -> String {
+/// A member in the server's own UTF-8, of at most three bytes a character: what it cannot say is a
+/// question mark, and to MySQL a character cut off at the end is nothing (`my_convert`, ctype.cc).
+fn member_text(member: &[u8], collation: CollationId, server: ServerVersion) -> String {
     let mut utf8 = Vec::new();
     match collation.charset() {
+        Ok(Charset::Utf8Mb3 | Charset::Utf8Mb4) | Err(_) => {
+            for chunk in member.utf8_chunks() {
+                utf8.extend_from_slice(chunk.valid().as_bytes());
+                let cut_off = std::str::from_utf8(chunk.invalid())
+                    .is_err_and(|error| error.error_len().is_none());
+                let lost = if cut_off && server.family == Family::MySql {
+                    0
+                } else {
+                    chunk.invalid().len()
+                };
+                utf8.extend(std::iter::repeat_n(b'?', lost));
+            }
+        }
         Ok(charset) => {
             charset.decode(member, &mut utf8);
         }
-        Err(_) => utf8.extend_from_slice(member),
     }
-    let text = String::from_utf8_lossy(&utf8);
-    let sayable = |character| {
-        if character > '\u{ffff}' || character == char::REPLACEMENT_CHARACTER {
-            '?'
-        } else {
-            character
-        }
+    let sayable = |character| match character {
+        '\u{10000}'.. | char::REPLACEMENT_CHARACTER => '?',
+        other => other,
     };
-    text.chars().map(sayable).collect()
+    String::from_utf8_lossy(&utf8).chars().map(sayable).collect()
 }

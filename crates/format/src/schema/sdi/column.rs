@@ -3,7 +3,7 @@
 use super::json::{Object, Properties};
 use crate::charset::{Charset, CollationId};
 use crate::schema::create_table::{Quoting, push_identifier};
-use crate::schema::{ColumnDef, ColumnDefault, Generated};
+use crate::schema::{ColumnDef, ColumnDefault, Generated, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
 use crate::{Error, Result};
 
@@ -34,15 +34,15 @@ pub(super) struct DdColumn {
 
 impl DdColumn {
     /// Reads an element of `columns`.
-    pub(super) fn read(column: Object<'_>) -> Result<DdColumn> {
+    pub(super) fn read(column: Object<'_>, server: ServerVersion) -> Result<DdColumn> {
         let name = column.text("name")?;
-        DdColumn::read_named(column, name).map_err(|error| match error {
+        DdColumn::read_named(column, name, server).map_err(|error| match error {
             Error::Schema(what) => Error::schema(format!("column `{name}`: {what}")),
             other => other.at_column(name),
         })
     }
 
-    fn read_named(column: Object<'_>, name: &str) -> Result<DdColumn> {
+    fn read_named(column: Object<'_>, name: &str, server: ServerVersion) -> Result<DdColumn> {
         let visibility = match column.number::<u8>("hidden")? {
             // Before 8.0.23 there were no more than these three (true and false in 8.0.2-).
             1 => Visibility::Visible,
@@ -64,7 +64,7 @@ impl DdColumn {
             let stored = !column.flag("is_virtual")?;
             def.generated = Some(Generated { expression: expression.to_owned(), stored });
         }
-        def.default = default(column, &def)?;
+        def.default = default(column, &def, server)?;
         let on_update = column.text("update_option")?;
         def.on_update = (!on_update.is_empty()).then(|| on_update.to_owned());
         // 8.0.3 put the reference systems in.
@@ -235,7 +235,7 @@ fn geometry_kind(options: &Properties) -> Result<GeometryKind> {
 /// The default as `SHOW CREATE TABLE` finds it (`print_default_clause`, sql_show.cc, and
 /// `fill_column_from_dd`, dd_table_share.cc, MySQL 9.7): a literal of a text type is taken from the
 /// record image, since the text beside it has lost what UTF-8 of three bytes cannot say.
-fn default(column: Object<'_>, def: &ColumnDef) -> Result<ColumnDefault> {
+fn default(column: Object<'_>, def: &ColumnDef, server: ServerVersion) -> Result<ColumnDefault> {
     if def.generated.is_some() || def.auto_increment || column.flag("has_no_default")? {
         return Ok(ColumnDefault::None);
     }
@@ -258,7 +258,7 @@ fn default(column: Object<'_>, def: &ColumnDef) -> Result<ColumnDefault> {
     }
     let image = column.binary("default_value")?;
     Ok(match text_of_image(&def.ty, &image) {
-        Some((charset, bytes)) => literal(charset, &bytes),
+        Some((charset, bytes)) => literal(charset, &bytes, server),
         None => ColumnDefault::Quoted(text.to_owned()),
     })
 }
@@ -307,19 +307,22 @@ fn var_image(most_bytes: u32, image: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// In quotes when the server's own UTF-8, of at most three bytes, can say it; in hexadecimal
-/// otherwise.
-fn literal(charset: Charset, bytes: &[u8]) -> ColumnDefault {
-    let mut decoded = Vec::new();
-    let utf8 = match charset {
+/// In quotes when the server's own UTF-8, of at most three bytes a character, can say it; in
+/// hexadecimal otherwise. The first servers put question marks instead.
+fn literal(charset: Charset, bytes: &[u8], server: ServerVersion) -> ColumnDefault {
+    let mut utf8 = Vec::new();
+    match charset {
         // The server looks at bytes as if they were its UTF-8.
-        Charset::Binary => std::str::from_utf8(bytes).ok(),
-        _ if charset.decode(bytes, &mut decoded) > 0 => None,
-        _ => std::str::from_utf8(&decoded).ok(),
-    };
-    match utf8 {
-        Some(text) if text.chars().all(|character| character <= '\u{ffff}') => {
-            ColumnDefault::Quoted(text.to_owned())
+        Charset::Binary => utf8.extend_from_slice(bytes),
+        _ if charset.decode(bytes, &mut utf8) == 0 => {}
+        _ => utf8.push(0xff),
+    }
+    let text = std::str::from_utf8(&utf8).ok();
+    let is_long = |character: char| character > '\u{ffff}';
+    match text {
+        Some(text) if !text.contains(is_long) => ColumnDefault::Quoted(text.to_owned()),
+        Some(text) if server.number < FIRST_WITH_HEX_DEFAULTS => {
+            ColumnDefault::Quoted(text.replace(is_long, "?"))
         }
         _ => {
             let digits = bytes.iter().map(|byte| format!("{byte:02X}"));
@@ -327,3 +330,6 @@ fn literal(charset: Charset, bytes: &[u8]) -> ColumnDefault {
         }
     }
 }
+
+/// 8.0.12 has question marks, 8.0.33 hexadecimal digits.
+const FIRST_WITH_HEX_DEFAULTS: u32 = 80_013;

@@ -93,7 +93,7 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
     def.hidden = table.number::<u8>("hidden")? != 1;
     let dd_columns = table
         .objects("columns")?
-        .map(|column| DdColumn::read(column?))
+        .map(|column| DdColumn::read(column?, server))
         .collect::<Result<Vec<_>>>()?;
     let engine_data = table.properties("se_private_data")?;
     def.physical.instant_columns = engine_data.number("instant_col")?;

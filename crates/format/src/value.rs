@@ -136,8 +136,8 @@ pub struct Json<'a> {
 }
 
 impl Json<'_> {
-    /// The document as the server prints it, in utf8mb4.
+    /// The document as MySQL 9.7 prints it, in utf8mb4.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        json::write_text(self.stored, out)
+        json::write_text(self.stored, json::Dialect::NEWEST, out)
     }
 }

@@ -4,22 +4,30 @@
 //!
 //! 1. the null bytes of the server's record: a bit a nullable column, from the lowest bit of the
 //!    first byte; the first bit stands for something else, and is set, in a table without
-//!    variable-length columns. Bits after the last are set. MySQL sets all eight of the last byte
-//!    when none is left over.
+//!    variable-length columns. Bits after the last are set. MySQL, and MariaDB to 10.2, set all
+//!    eight of the last byte when none is left over.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
 //!    its greatest length), or its text for those whose record form is a pointer: `VARCHAR`,
 //!    `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, and for `BIT`.
 //!
-//! A NULL counts in MySQL with the bytes of the column's default; MariaDB leaves it out. Virtual
-//! columns count in MySQL, so a table with some cannot be summed from its file; MariaDB leaves
-//! them out, but for their null bit.
+//! A NULL counts in MySQL with the bytes of the column's default; MariaDB leaves it out.
+//!
+//! Some tables' sums cannot be had from their files:
+//!
+//! - MySQL counts virtual columns, and those behind functional indexes;
+//! - MySQL 5.7 counts a JSON column by the address of its bytes in memory;
+//! - MariaDB leaves virtual columns out, but counts their null bits without ever setting them:
+//!   from the fifth row of a scan on they are what happened to be in memory. Seen on 10.2.11 to
+//!   11.8.9, which give one table of 40 rows different sums;
+//! - MariaDB 10.5.23, 10.11.19 and 11.4.5 do the same with stored generated columns (they take
+//!   them for virtual ones, `TABLE::use_all_stored_columns`); 10.2.11 and 11.8.9 count them.
 //!
 //! Sources: `mysql_checksum_table` (sql_table.cc, MySQL 9.7), `handler::calculate_checksum`
 //! (handler.cc, MariaDB 10.11); `find_record_length` (default_values.cc, MySQL 9.7) for the null
 //! bytes.
 
 use super::{Class, Codec, ColumnType};
-use crate::schema::{ColumnDef, ColumnDefault, Family, IndexSource, TableDef};
+use crate::schema::{ColumnDef, ColumnDefault, Family, IndexSource, ServerVersion, TableDef};
 use crate::{Error, Result};
 
 /// Sums rows of one table as its server's `CHECKSUM TABLE` does.
@@ -43,22 +51,9 @@ struct Column {
 }
 
 impl RowChecksum {
-    /// Refuses a table of MySQL's with virtual columns or functional indexes.
+    /// Refuses tables whose server's sum is of more than is in the file.
     pub fn new(table: &TableDef) -> Result<RowChecksum> {
-        let family = table.server.family;
-        let functional = table
-            .indexes
-            .iter()
-            .flat_map(|index| &index.parts)
-            .any(|part| matches!(part.source, IndexSource::Expression(_)));
-        if family == Family::MySql
-            && (functional || table.columns.iter().any(|column| !column.is_stored()))
-        {
-            return Err(Error::unsupported(
-                "the checksum of a table with virtual generated columns",
-                "MySQL counts their values, which are not in the file; ask the server",
-            ));
-        }
+        require_stable(table)?;
         // The first bit marks deleted records where rows are of fixed size.
         let mut bits = usize::from(!has_variable_length(table));
         let mut null_bytes = vec![0_u8; (bits + table.columns.len()).div_ceil(8)];
@@ -73,17 +68,12 @@ impl RowChecksum {
             });
             if column.is_stored() {
                 columns.push(Column::new(column, null_bit, table)?);
-            } else if let Some((byte, mask)) = null_bit {
-                // Nothing reads a virtual column, so its bit stays as it was made: NULL.
-                if let Some(byte) = null_bytes.get_mut(byte) {
-                    *byte |= mask;
-                }
             }
         }
         null_bytes.truncate(bits.div_ceil(8));
         if let Some(last) = null_bytes.last_mut() {
             *last |= match bits % 8 {
-                0 if family == Family::MySql => 0xff,
+                0 if sets_all_of_a_full_byte(table.server) => 0xff,
                 0 => 0,
                 used => !0 << used,
             };
@@ -104,10 +94,10 @@ impl RowChecksum {
         scratch.clear();
         scratch.extend_from_slice(&self.null_bytes);
         for (column, value) in self.columns.iter().zip(row) {
-            if let (Some((byte, mask)), None) = (column.null_bit, value) {
-                if let Some(byte) = scratch.get_mut(byte) {
-                    *byte |= mask;
-                }
+            if let (Some((byte, mask)), None) = (column.null_bit, value)
+                && let Some(byte) = scratch.get_mut(byte)
+            {
+                *byte |= mask;
             }
         }
         let mut crc = crc32fast::Hasher::new();
@@ -129,6 +119,45 @@ impl RowChecksum {
         crc.update(scratch);
         Ok(crc.finalize())
     }
+}
+
+fn require_stable(table: &TableDef) -> Result<()> {
+    let server = table.server;
+    let functional = || {
+        let mut parts = table.indexes.iter().flat_map(|index| &index.parts);
+        parts.any(|part| matches!(part.source, IndexSource::Expression(_)))
+    };
+    let has_virtual = table.columns.iter().any(|column| !column.is_stored());
+    if server.family == Family::MySql && (has_virtual || functional()) {
+        return Err(Error::unsupported(
+            "the checksum of a table with virtual generated columns",
+            "MySQL counts their values, which are not in the file; ask the server",
+        ));
+    }
+    let json = table.columns.iter().any(|column| column.ty == ColumnType::Json);
+    if json && server.number < 80_000 {
+        return Err(Error::unsupported(
+            "the checksum of a table with JSON",
+            "MySQL 5.7 sums an address in its memory; compare the rows' text",
+        ));
+    }
+    let unread = |column: &ColumnDef| match &column.generated {
+        Some(generated) if generated.stored => (100_300..110_800).contains(&server.number),
+        Some(_) => column.nullable,
+        None => false,
+    };
+    if server.family == Family::MariaDb && table.columns.iter().any(unread) {
+        return Err(Error::unsupported(
+            "the checksum of a table with generated columns",
+            "MariaDB itself gives such a table now one sum, now another",
+        ));
+    }
+    Ok(())
+}
+
+/// `null_mask` where no bit is left over.
+fn sets_all_of_a_full_byte(server: ServerVersion) -> bool {
+    server.family == Family::MySql || server.number < 100_300
 }
 
 /// Values from this size on are not copied first.
@@ -162,9 +191,14 @@ fn write_default_image(column: &ColumnDef, codec: &Codec, out: &mut Vec<u8>) -> 
     codec.write_record_image(&stored, out)
 }
 
-/// `HA_OPTION_PACK_RECORD`: the table has a `VARCHAR` or a `BLOB`
-/// (`mysql_prepare_create_table`, sql_table.cc).
+/// `HA_OPTION_PACK_RECORD`: the table has a `VARCHAR` or a `BLOB`, or was made with
+/// `ROW_FORMAT=DYNAMIC` (`mysql_prepare_create_table` and `mysql_create_table_no_lock`,
+/// sql_table.cc).
 fn has_variable_length(table: &TableDef) -> bool {
+    let row_format = table.options.row_format.as_deref().unwrap_or_default();
+    if row_format.eq_ignore_ascii_case("DYNAMIC") {
+        return true;
+    }
     table.columns.iter().any(|column| match column.ty {
         ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } => !column.compressed,
         ColumnType::Text { .. }

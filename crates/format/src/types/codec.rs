@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Bytes,
     Enum(members::Members),
     Set(members::Members),
-    Json,
+    Json(json::Dialect),
     Geometry,
     Vector,
     Uuid { always_reversed: bool },
@@ -133,7 +133,7 @@ impl Codec {
             ColumnType::Set { members, collation } => {
                 Kind::Set(members::Members::new_set(members, collation.charset()?))
             }
-            ColumnType::Json => Kind::Json,
+            ColumnType::Json => Kind::Json(json::Dialect::of(server)),
             ColumnType::Geometry(_) => Kind::Geometry,
             ColumnType::Vector { .. } => Kind::Vector,
             ColumnType::Uuid => Kind::Uuid { always_reversed: false },
@@ -160,7 +160,7 @@ impl Codec {
             Kind::Binary { .. } | Kind::Bytes => Class::Binary,
             Kind::Enum(_) => Class::Enum,
             Kind::Set(_) => Class::Set,
-            Kind::Json => Class::Json,
+            Kind::Json(_) => Class::Json,
             Kind::Geometry => Class::Geometry,
             Kind::Vector => Class::Vector,
             Kind::Uuid { .. } => Class::Uuid,
@@ -174,7 +174,7 @@ impl Codec {
         match &self.kind {
             Kind::Char { charset, .. } | Kind::Text { charset, .. } => *charset,
             Kind::Enum(members) | Kind::Set(members) => members.charset,
-            Kind::Json => Charset::Utf8Mb4,
+            Kind::Json(_) => Charset::Utf8Mb4,
             _ if self.class().is_binary() => Charset::Binary,
             _ => Charset::Latin1,
         }
@@ -217,7 +217,7 @@ impl Codec {
             }
             Kind::Enum(members) => out.extend_from_slice(members.enum_text(stored)?),
             Kind::Set(members) => members.write_set(stored, out)?,
-            Kind::Json => json::write_text(stored, out)?,
+            &Kind::Json(dialect) => json::write_text(stored, dialect, out)?,
             &Kind::Uuid { always_reversed } => {
                 network::write_uuid(network::uuid(stored, always_reversed)?, out);
             }
@@ -252,9 +252,9 @@ impl Codec {
                 digits::write_hex(stored, out);
                 Ok(0)
             }
-            Kind::Json => {
+            &Kind::Json(dialect) => {
                 let start = out.len();
-                json::write_text(stored, out)?;
+                json::write_text(stored, dialect, out)?;
                 // A sound document is UTF-8 already.
                 let written = out.get(start..).unwrap_or_default();
                 if std::str::from_utf8(written).is_ok() {
@@ -292,7 +292,7 @@ impl Codec {
             Kind::Bytes => Value::Bytes(stored),
             Kind::Enum(members) => Value::Enum(members.index(stored)?),
             Kind::Set(members) => Value::Set(members.mask(stored)?),
-            Kind::Json => Value::Json(Json { stored }),
+            Kind::Json(_) => Value::Json(Json { stored }),
             Kind::Geometry => Value::Geometry(stored),
             Kind::Vector => Value::Vector(stored),
             &Kind::Uuid { always_reversed } => Value::Uuid(network::uuid(stored, always_reversed)?),
@@ -303,19 +303,19 @@ impl Codec {
 
     /// Whether [`Codec::write_record_image`] gives the stored bytes as they are.
     pub(super) fn is_stored_as_record_image(&self) -> bool {
-        match self.kind {
+        !matches!(
+            self.kind,
             Kind::Int(_)
-            | Kind::Year { .. }
-            | Kind::Date
-            | Kind::Time { format: TemporalFormat::Old, .. }
-            | Kind::DateTime { format: TemporalFormat::Old, .. }
-            | Kind::Timestamp { format: TemporalFormat::Old, .. }
-            | Kind::Enum(_)
-            | Kind::Set(_)
-            | Kind::Char { .. }
-            | Kind::Json => false,
-            _ => true,
-        }
+                | Kind::Year { .. }
+                | Kind::Date
+                | Kind::Time { format: TemporalFormat::Old, .. }
+                | Kind::DateTime { format: TemporalFormat::Old, .. }
+                | Kind::Timestamp { format: TemporalFormat::Old, .. }
+                | Kind::Enum(_)
+                | Kind::Set(_)
+                | Kind::Char { .. }
+                | Kind::Json(_)
+        )
     }
 
     /// Appends the column as the server's own record has it (`Field::ptr`, `pack_length()`
@@ -342,7 +342,7 @@ impl Codec {
             &Kind::Char { charset, chars, .. } => {
                 write_padded_char(stored, charset, chars, out)?;
             }
-            Kind::Json => json::write_text(stored, out)?,
+            &Kind::Json(dialect) => json::write_text(stored, dialect, out)?,
             Kind::Decimal { .. }
             | Kind::Float(_)
             | Kind::Double(_)

@@ -86,7 +86,7 @@ impl Codec {
                 }
                 write_int(mask, members.size_bytes(), false, out).ok_or_else(refused)?;
             }
-            Kind::Json
+            Kind::Json(_)
             | Kind::Geometry
             | Kind::Vector
             | Kind::Uuid { .. }
@@ -125,7 +125,7 @@ impl Codec {
             &Kind::Binary { bytes } => bytes as usize,
             Kind::Enum(members) | Kind::Set(members) => members.size_bytes(),
             // Their text is empty.
-            Kind::Text { .. } | Kind::Bytes | Kind::Json | Kind::Geometry | Kind::Vector => 0,
+            Kind::Text { .. } | Kind::Bytes | Kind::Json(_) | Kind::Geometry | Kind::Vector => 0,
             Kind::Uuid { .. } | Kind::Inet6 => 16,
             Kind::Inet4 => 4,
         };

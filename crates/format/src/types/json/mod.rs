@@ -20,6 +20,7 @@
 mod opaque;
 
 use super::float;
+use crate::schema::ServerVersion;
 use crate::{Error, Result, bytes};
 
 /// `JSON_DOCUMENT_MAX_DEPTH`.
@@ -40,14 +41,39 @@ const DOUBLE: u8 = 11;
 const STRING: u8 = 12;
 const OPAQUE: u8 = 15;
 
+/// What differs between servers. Seen on 5.7.22, 8.0.12, 8.0.33 and 9.7.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect {
+    /// MySQL 8: a double without a fraction shows `.0`.
+    doubles_show_a_point: bool,
+    /// After 8.0.12, by 8.0.33: line breaks in base64 are escaped, as in any string.
+    escapes_base64: bool,
+    /// 9: a byte string of SQL's type `VARCHAR` is a JSON string.
+    varchar_is_string: bool,
+}
+
+impl Dialect {
+    /// The newest server's.
+    pub(crate) const NEWEST: Dialect =
+        Dialect { doubles_show_a_point: true, escapes_base64: true, varchar_is_string: true };
+
+    pub(crate) fn of(server: ServerVersion) -> Dialect {
+        Dialect {
+            doubles_show_a_point: server.number >= 80_000,
+            escapes_base64: server.number >= 80_013,
+            varchar_is_string: server.number >= 90_000,
+        }
+    }
+}
+
 /// Appends the document's text.
-pub(crate) fn write_text(stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn write_text(stored: &[u8], dialect: Dialect, out: &mut Vec<u8>) -> Result<()> {
     let Some((&kind, value)) = stored.split_first() else {
         out.extend_from_slice(b"null");
         return Ok(());
     };
     let allowance = Allowance { values: stored.len(), string_bytes: stored.len() };
-    Writer { out, allowance }.write_value(kind, value, 0)
+    Writer { out, allowance, dialect }.write_value(kind, value, 0)
 }
 
 /// What a document of this many bytes can at most print.
@@ -59,6 +85,7 @@ struct Allowance {
 struct Writer<'o> {
     out: &'o mut Vec<u8>,
     allowance: Allowance,
+    dialect: Dialect,
 }
 
 impl Writer<'_> {
@@ -110,7 +137,7 @@ impl Writer<'_> {
                 let field_type = bytes::u8_at(data, 0)?;
                 let value = counted(data.get(1..).unwrap_or_default())?;
                 self.spend(value.len())?;
-                opaque::write(field_type, value, self.out)
+                opaque::write(field_type, value, self.dialect, self.out)
             }
             _ => Err(Error::corrupt(format!("JSON value type {kind} is unknown"))),
         }
@@ -149,7 +176,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// As a `DOUBLE` column, but never mistakable for an integer.
+    /// As a `DOUBLE` column, but in MySQL 8 never mistakable for an integer.
     fn write_double(&mut self, number: f64) {
         let start = self.out.len();
         if !number.is_finite() {
@@ -158,7 +185,8 @@ impl Writer<'_> {
             float::write_shortest(number, None, float::UNLIMITED_WIDTH, self.out);
         }
         let text = self.out.get(start..).unwrap_or_default();
-        if !text.iter().any(|byte| matches!(byte, b'.' | b'e')) {
+        let whole = !text.iter().any(|byte| matches!(byte, b'.' | b'e'));
+        if whole && self.dialect.doubles_show_a_point {
             self.out.extend_from_slice(b".0");
         }
     }

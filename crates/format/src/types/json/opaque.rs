@@ -1,6 +1,6 @@
 //! Values of SQL types inside JSON: decimals, dates and times, and bytes in base64.
 
-use super::write_quoted;
+use super::{Dialect, write_quoted};
 use crate::types::decimal;
 use crate::value::{Date, DateTime, Time};
 use crate::{Result, bytes};
@@ -11,9 +11,15 @@ const DATE: u8 = 10;
 const TIME: u8 = 11;
 const DATETIME: u8 = 12;
 const NEW_DECIMAL: u8 = 246;
+const VAR_STRING: u8 = 253;
 
 /// Prints a value by the type of the column it was made of.
-pub(super) fn write(field_type: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn write(
+    field_type: u8,
+    value: &[u8],
+    dialect: Dialect,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     match field_type {
         NEW_DECIMAL => {
             let precision = bytes::u8_at(value, 0)?;
@@ -36,10 +42,17 @@ pub(super) fn write(field_type: u8, value: &[u8], out: &mut Vec<u8>) -> Result<(
             packed_datetime(packed(value)?).write_text(out);
             out.push(b'"');
         }
+        VAR_STRING if dialect.varchar_is_string => write_quoted(value, out),
         _ => {
             let mut text = format!("base64:type{field_type}:").into_bytes();
             write_base64(value, &mut text);
-            write_quoted(&text, out);
+            if dialect.escapes_base64 {
+                write_quoted(&text, out);
+            } else {
+                out.push(b'"');
+                out.extend_from_slice(&text);
+                out.push(b'"');
+            }
         }
     }
     Ok(())

@@ -2,7 +2,7 @@ use super::*;
 
 fn text(stored: &[u8]) -> String {
     let mut out = Vec::new();
-    write_text(stored, &mut out).unwrap();
+    write_text(stored, Dialect::NEWEST, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -50,21 +50,21 @@ fn a_container_that_holds_itself_ends() {
     for _ in 0..200 {
         stored.extend([1, 0, 7, 0, 2, 4, 0]);
     }
-    assert!(write_text(&stored, &mut Vec::new()).is_err());
+    assert!(write_text(&stored, Dialect::NEWEST, &mut Vec::new()).is_err());
     // 1000 elements that all point at one array of 1000 elements, and so on.
     let mut bomb = vec![2, 232, 3, 0xff, 0xff];
     for _ in 0..3000 {
         bomb.extend([2, 0xc0, 0x0b]);
     }
     bomb.resize(66_000, 0);
-    assert!(write_text(&bomb, &mut Vec::new()).is_err());
+    assert!(write_text(&bomb, Dialect::NEWEST, &mut Vec::new()).is_err());
 }
 
 proptest::proptest! {
     #[test]
     fn any_bytes_end_in_text_or_an_error(stored: Vec<u8>) {
         let mut out = Vec::new();
-        let _ = write_text(&stored, &mut out);
+        let _ = write_text(&stored, Dialect::NEWEST, &mut out);
     }
 
     #[test]
@@ -74,6 +74,6 @@ proptest::proptest! {
             0, 0, 0, 0,
         ];
         stored[at] = byte;
-        let _ = write_text(&stored, &mut Vec::new());
+        let _ = write_text(&stored, Dialect::NEWEST, &mut Vec::new());
     }
 }

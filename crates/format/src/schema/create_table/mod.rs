@@ -6,7 +6,6 @@
 
 mod keywords;
 mod names;
-mod partitioning;
 mod types;
 
 pub(super) use self::names::{Quoting, push_escaped, push_identifier, push_quoted};
@@ -310,7 +309,7 @@ impl Dialect {
             ColumnDefault::Quoted(text) if self.has_bare_default(&column.ty) => {
                 *out += &format!(" DEFAULT {text}");
             }
-            ColumnDefault::Quoted(text) if self.has_hex_default(&column.ty) => {
+            ColumnDefault::Quoted(text) if self.has_hex_default(&column.ty) && !text.is_empty() => {
                 let digits = text.bytes().map(|byte| format!("{byte:02x}"));
                 *out += &format!(" DEFAULT x'{}'", digits.collect::<String>());
             }
@@ -438,6 +437,9 @@ impl Dialect {
     fn push_table_collation(self, out: &mut String, options: &TableOptions) {
         let collation = options.collation;
         let Ok(charset) = collation.charset() else { return };
+        if options.others.iter().any(|(name, _)| name == "SEQUENCE") {
+            return;
+        }
         *out += &format!(" DEFAULT CHARSET={}", charset.name_in(self.0));
         let named = if self.names_collations() {
             collation != CollationId::BINARY
@@ -462,11 +464,28 @@ impl Dialect {
         chosen.sort_by_key(|(rank, _)| *rank);
         for (_, (name, value)) in chosen {
             *out += &match name.as_str() {
-                "TABLESPACE" => format!(" /*!50100 TABLESPACE {value} */"),
+                "TABLESPACE" => self.tablespace(value, options),
+                "STORAGE" => String::new(),
                 "AUTOEXTEND_SIZE" => format!(" /*!80023 AUTOEXTEND_SIZE={value} */"),
                 _ => format!(" {name}={value}"),
             };
         }
+    }
+
+    /// MySQL 5.6 and older quote no name here.
+    fn tablespace(self, quoted: &str, options: &TableOptions) -> String {
+        let bare = quoted.trim_matches('`');
+        let name = if self.0.number < 50_700 { bare } else { quoted };
+        let storage = options.others.iter().find(|(name, _)| name == "STORAGE");
+        let storage = storage.map(|(_, value)| format!(" STORAGE {value}")).unwrap_or_default();
+        format!(" /*!50100 TABLESPACE {name}{storage} */")
+    }
+
+    /// The clause is as it prints already; MariaDB 10.2 and later, which put it in no comment, put a
+    /// blank before it.
+    fn push_partitioning(self, out: &mut String, clause: &str) {
+        *out += if clause.starts_with("/*") { "\n" } else { "\n " };
+        *out += clause;
     }
 }
 
@@ -483,7 +502,7 @@ const BEFORE_COMMENT: u8 = 20;
 /// The place of a table option among the others.
 fn rank(name: &str) -> u8 {
     match name {
-        "TABLESPACE" => 0,
+        "TABLESPACE" | "STORAGE" => 0,
         "AUTOEXTEND_SIZE" => BEFORE_ENGINE,
         "MIN_ROWS" => 2,
         "MAX_ROWS" => 3,

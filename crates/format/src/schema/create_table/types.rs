@@ -99,7 +99,14 @@ fn push_temporal(out: &mut String, name: &str, temporal: Temporal, server: Serve
         *out += &format!("({})", temporal.fsp);
     }
     let old = temporal.format != TemporalFormat::New;
-    if old && server.family == Family::MariaDb && server.number >= 100_501 {
+    let first_to_say = match server.number {
+        0..100_200 => 100_141,
+        100_200..100_300 => 100_226,
+        100_300..100_400 => 100_317,
+        100_400..100_500 => 100_407,
+        _ => 0,
+    };
+    if old && server.family == Family::MariaDb && server.number >= first_to_say {
         *out += " /* mariadb-5.3 */";
     }
 }

@@ -31,6 +31,8 @@ const TIMESTAMP_OLD: u8 = 18;
 const NOW_ON_INSERT: u8 = 21;
 const NOW_ON_UPDATE: u8 = 22;
 const NOW_ON_BOTH: u8 = 23;
+/// `TMYSQL_COMPRESSED`: MariaDB compresses each value.
+const COMPRESSED: u8 = 24;
 const GENERATED_57: u8 = 128;
 
 /// MariaDB to 10.1 gives generated columns this type; MySQL 5.7 gives it `JSON`.
@@ -94,6 +96,10 @@ impl<'a> RawColumn<'a> {
             Family::MySql => server.number < 50_600,
         };
         old && self.kind == KIND_VIRTUAL_OR_JSON
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        self.unireg == COMPRESSED
     }
 
     pub(super) fn nullable(&self) -> bool {
@@ -261,11 +267,10 @@ impl<'a> RawColumn<'a> {
             18 => ColumnType::DateTime(self.temporal(DATETIME_WIDTH, TemporalFormat::New)),
             7 => ColumnType::Timestamp(self.temporal(DATETIME_WIDTH, TemporalFormat::Old)),
             17 => ColumnType::Timestamp(self.temporal(DATETIME_WIDTH, TemporalFormat::New)),
-            15 => self.string(self.length, true)?,
             // A compressed VARCHAR has room for the byte that says how it is compressed.
-            KIND_COMPRESSED_VARCHAR => self.string(self.length.saturating_sub(1), true)?,
+            15 => self.string(self.length.saturating_sub(u16::from(self.is_compressed())), true)?,
             254 => self.string(self.length, false)?,
-            KIND_COMPRESSED_BLOB | 249..=252 => self.blob()?,
+            249..=252 => self.blob()?,
             247 => {
                 let (members, collation) = self.members(list, lists)?;
                 ColumnType::Enum { members, collation }
@@ -317,7 +322,7 @@ impl<'a> RawColumn<'a> {
         column.invisible = flags & 3 == 1;
         column.hidden = flags & 3 > 1;
         column.without_versioning = flags & 8 != 0;
-        column.compressed = matches!(kind, KIND_COMPRESSED_VARCHAR | KIND_COMPRESSED_BLOB);
+        column.compressed = self.is_compressed();
         column.comment = text(self.comment);
         column.auto_increment = self.unireg_type() == AUTO_INCREMENT;
         let unireg = if of.generated.is_some() { 0 } else { self.unireg_type() };
@@ -345,7 +350,10 @@ impl<'a> RawColumn<'a> {
             return Ok(ColumnDefault::Verbatim(now(&column.ty, image.server)));
         }
         if let Some(expression) = &of.default {
-            return Ok(ColumnDefault::Verbatim(super::defaults::parenthesised(expression)));
+            return Ok(ColumnDefault::Verbatim(super::defaults::parenthesised(
+                expression,
+                image.server,
+            )));
         }
         let in_period = image
             .extra2
@@ -361,9 +369,6 @@ impl<'a> RawColumn<'a> {
             .map_err(|error| error.at_column(&self.name))
     }
 }
-
-const KIND_COMPRESSED_BLOB: u8 = 140;
-const KIND_COMPRESSED_VARCHAR: u8 = 141;
 
 /// MariaDB 10.2.1 made defaults expressions, and numbers print without quotes since.
 pub(super) fn has_default_expressions(server: ServerVersion) -> bool {

@@ -69,7 +69,11 @@ impl Positions {
             return Ok(ColumnDefault::None);
         };
         let value = bytes::slice(row, at, len)?;
-        let stored = stored_form(&column.ty, raw.length, value)?;
+        let mut stored = stored_form(&column.ty, raw.length, value)?;
+        // A byte of header says that the default is not compressed.
+        if raw.is_compressed() && !stored.is_empty() {
+            stored.remove(0);
+        }
         print(&column.ty, &stored, image.server)
     }
 }
@@ -189,7 +193,7 @@ fn print(ty: &ColumnType, stored: &[u8], server: ServerVersion) -> Result<Column
         return Ok(ColumnDefault::Verbatim(String::from_utf8_lossy(&value).into_owned()));
     }
     if codec.charset() == Charset::Binary {
-        // The server prints the bytes as they are; where they are no text, that is no SQL.
+        // Servers print the bytes as they are; where those are no text, they are no SQL either.
         return Ok(match String::from_utf8(value) {
             Ok(value) => ColumnDefault::Quoted(value),
             Err(error) => ColumnDefault::Verbatim(hex_literal(error.as_bytes())),
@@ -206,12 +210,11 @@ fn print(ty: &ColumnType, stored: &[u8], server: ServerVersion) -> Result<Column
 }
 
 fn hex_literal(value: &[u8]) -> String {
-    let mut literal = String::from("0x");
+    let mut literal = String::from("x'");
     for byte in value {
-        literal.extend([byte >> 4, byte & 15].map(|digit| {
-            char::from_digit(u32::from(digit), 16).unwrap_or('0').to_ascii_uppercase()
-        }));
+        literal.push_str(&format!("{byte:02x}"));
     }
+    literal.push('\'');
     literal
 }
 
@@ -228,11 +231,15 @@ const CONDITIONS: [&str; 6] = [
 
 /// An expression as it prints after `DEFAULT`: in parentheses unless it is a literal, a column or
 /// a function's call (`need_parentheses_in_default`, sql/item*.h, MariaDB 10.11).
-pub(super) fn parenthesised(expression: &str) -> String {
-    if is_primary(expression) { expression.to_owned() } else { format!("({expression})") }
+pub(super) fn parenthesised(expression: &str, server: ServerVersion) -> String {
+    if is_primary(expression, server.number >= 100_300) {
+        expression.to_owned()
+    } else {
+        format!("({expression})")
+    }
 }
 
-fn is_primary(expression: &str) -> bool {
+fn is_primary(expression: &str, minds_conditions: bool) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
     let text = expression.as_bytes();
     let word = text.iter().take_while(|byte| is_word(byte)).count();
@@ -244,7 +251,7 @@ fn is_primary(expression: &str) -> bool {
             closes_at_end(rest)
                 && !name.is_empty()
                 && name != "cast"
-                && !CONDITIONS.contains(&name.as_str())
+                && !(minds_conditions && CONDITIONS.contains(&name.as_str()))
         }
         // A column, a string, perhaps after its charset; a number below zero.
         Some(b'\'' | b'`') => {

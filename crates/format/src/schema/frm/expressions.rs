@@ -10,6 +10,7 @@
 //! ```
 
 use super::columns::RawColumn;
+use super::conditions::resolved;
 use super::cursor::{Cursor, text};
 use super::image::Image;
 use crate::schema::{CheckDef, Generated};
@@ -77,7 +78,7 @@ impl Expressions {
         let len = cursor.u16()?;
         let name_len = cursor.u8()?;
         let name = text(cursor.take(usize::from(name_len))?);
-        let expression = text(cursor.take(usize::from(len))?);
+        let expression = resolved(&text(cursor.take(usize::from(len))?));
         if kind == KIND_CHECK_TABLE {
             self.table_checks.push(CheckDef { name, expression, enforced: true });
             return Ok(());

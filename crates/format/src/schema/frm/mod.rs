@@ -10,7 +10,7 @@
 //! form         288 bytes: counts and lengths of what follows                (image.rs)
 //!   columns    17 bytes each                                                (columns.rs)
 //!   names      of the columns; members of ENUM and SET; comments            (names.rs)
-//!   expressions of generated columns, defaults and checks                   (expressions.rs)
+//!   expressions of generated columns, defaults and checks     (expressions.rs, conditions.rs)
 //! ```
 //!
 //! Numbers are little-endian. The facts are those of `TABLE_SHARE::init_from_binary_frm_image`
@@ -19,6 +19,7 @@
 //! the same.
 
 mod columns;
+mod conditions;
 mod cursor;
 mod defaults;
 mod expressions;
@@ -82,9 +83,9 @@ fn define_columns(
     for (place, raw_column) in raw.iter().enumerate() {
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;
         column.attributes.extend(options::column_format(tail.column_formats.get(place)));
-        column
-            .attributes
-            .extend(options.next().map(|of| options::of_column(&of)).into_iter().flatten());
+        column.attributes.extend(
+            options.next().map(|of| options::of_column(&of, image.server)).into_iter().flatten(),
+        );
         columns.push(column);
     }
     *checks = table_checks(image, expressions);

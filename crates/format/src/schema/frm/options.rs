@@ -5,7 +5,8 @@ use super::extra2::Extra2;
 use super::image::Image;
 use crate::Result;
 use crate::charset::CollationId;
-use crate::schema::{Family, IndexKind, TableOptions};
+use crate::schema::create_table::{Quoting, push_identifier, push_quoted};
+use crate::schema::{Family, IndexKind, ServerVersion, TableOptions};
 
 /// `HA_OPTION_...` (include/my_base.h).
 const PACK_KEYS: u16 = 2;
@@ -97,7 +98,7 @@ pub(super) fn define(image: &Image, tail: &Tail) -> Result<TableOptions> {
         old => old,
     };
     let of_table = parse_engine_options(&mut Cursor::new(engine_options))?;
-    options.tail.push_str(&print_engine_options(&of_table, |option| {
+    options.tail.push_str(&print_engine_options(&of_table, image.server, |option| {
         options.engine.eq_ignore_ascii_case("InnoDB")
             && INNODB_OPTIONS.iter().any(|known| known.eq_ignore_ascii_case(option))
     }));
@@ -279,7 +280,19 @@ fn parse_lists(cursor: &mut Cursor, n_lists: usize) -> Result<Vec<Vec<EngineOpti
 
 /// As `append_create_options` (sql/sql_show.cc) prints them: those the engine does not know in a
 /// comment. A blank comes first.
-fn print_engine_options(options: &[EngineOption], is_known: impl Fn(&str) -> bool) -> String {
+fn print_engine_options(
+    options: &[EngineOption],
+    server: ServerVersion,
+    is_known: impl Fn(&str) -> bool,
+) -> String {
+    // Of late all values are in quotes; seen in 10.11.19 and 11.8.9.
+    let first_to_quote_all = match server.number {
+        0..110_000 => 101_119,
+        110_000..110_500 => 110_413,
+        110_500..120_000 => 110_809,
+        _ => 120_303,
+    };
+    let quotes_all = server.number >= first_to_quote_all;
     let mut printed = String::new();
     let mut in_comment = false;
     for option in options {
@@ -292,7 +305,7 @@ fn print_engine_options(options: &[EngineOption], is_known: impl Fn(&str) -> boo
         printed.push(' ');
         printed.push_str(&identifier(&option.name));
         printed.push('=');
-        match option.quoted {
+        match option.quoted || quotes_all {
             true => printed.push_str(&quoted(&option.value)),
             false => printed.push_str(&option.value),
         }
@@ -320,14 +333,18 @@ pub(super) fn column_format(flags: Option<&u8>) -> Vec<String> {
 }
 
 /// A column's options: InnoDB knows none.
-pub(super) fn of_column(options: &[EngineOption]) -> Vec<String> {
-    let printed = print_engine_options(options, |_| false);
+pub(super) fn of_column(options: &[EngineOption], server: ServerVersion) -> Vec<String> {
+    let printed = print_engine_options(options, server, |_| false);
     printed.strip_prefix(' ').map(str::to_owned).into_iter().collect()
 }
 
 /// An index's options: InnoDB knows none, a vector index its own.
-pub(super) fn of_index(kind: IndexKind, options: &[EngineOption]) -> Vec<String> {
-    let printed = print_engine_options(options, |name| {
+pub(super) fn of_index(
+    kind: IndexKind,
+    options: &[EngineOption],
+    server: ServerVersion,
+) -> Vec<String> {
+    let printed = print_engine_options(options, server, |name| {
         kind == IndexKind::Vector
             && VECTOR_OPTIONS.iter().any(|known| known.eq_ignore_ascii_case(name))
     });
@@ -335,22 +352,14 @@ pub(super) fn of_index(kind: IndexKind, options: &[EngineOption]) -> Vec<String>
 }
 
 fn identifier(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
+    let mut printed = String::new();
+    push_identifier(&mut printed, name, Quoting::Always);
+    printed
 }
 
-/// A string as `append_unescaped` (sql/table.cc) prints it.
+/// A string in quotes.
 pub(super) fn quoted(text: &str) -> String {
-    let mut printed = String::from("'");
-    for letter in text.chars() {
-        match letter {
-            '\\' => printed.push_str("\\\\"),
-            '\0' => printed.push_str("\\0"),
-            '\'' => printed.push_str("''"),
-            '\n' => printed.push_str("\\n"),
-            '\r' => printed.push_str("\\r"),
-            other => printed.push(other),
-        }
-    }
-    printed.push('\'');
+    let mut printed = String::new();
+    push_quoted(&mut printed, text);
     printed
 }

@@ -27,7 +27,12 @@ pub(super) fn define(image: &Image) -> Result<Option<Partitioning>> {
 /// charset, the start of a history is a number, and the algorithm of `KEY` is always named.
 fn as_shown(clause: &str, server: ServerVersion) -> String {
     let in_comment = server.family == Family::MySql || server.number < 100_200;
-    let version = if clause.contains(" COLUMNS(") { "50500" } else { "50100" };
+    // COLUMNS and TO_SECONDS came with MySQL 5.5.
+    let by = clause.lines().take_while(|line| !line.starts_with('('));
+    let is_new = by.into_iter().any(|line| {
+        line.contains("  COLUMNS(") || line.to_ascii_lowercase().contains("to_seconds(")
+    });
+    let version = if is_new { "50500" } else { "50100" };
     let mut shown = String::new();
     let mut rest = clause;
     while let Some(letter) = rest.chars().next() {

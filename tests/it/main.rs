@@ -3,5 +3,4 @@
 mod check;
 mod corpus;
 mod ddl;
-mod inspect;
 mod tidy;

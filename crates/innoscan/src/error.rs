@@ -78,6 +78,20 @@ impl Error {
         matches!(&self.kind, Kind::Format(error) if error.is_corrupt())
     }
 
+    /// The device or file system refused to read.
+    pub fn is_read(&self) -> bool {
+        matches!(self.kind, Kind::Read { .. })
+    }
+
+    /// Adds to the format's own error, when it is one.
+    #[must_use]
+    pub fn map_format(mut self, add: impl FnOnce(format::Error) -> format::Error) -> Error {
+        if let Kind::Format(error) = self.kind {
+            self.kind = Kind::Format(add(error));
+        }
+        self
+    }
+
     /// The format's own error, when it is one.
     pub fn as_format(&self) -> Option<&format::Error> {
         match &self.kind {

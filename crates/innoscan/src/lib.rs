@@ -4,11 +4,13 @@ pub mod ahead;
 pub mod check;
 pub mod datadir;
 mod error;
-pub mod inspect;
 pub mod pool;
+pub mod scan;
 pub mod sink;
+pub mod space;
 pub mod stats;
 mod table;
+pub mod walk;
 
 pub use error::{Error, Result};
 pub use table::{Table, TableFile};

@@ -318,7 +318,7 @@ impl Pool {
     }
 
     /// Lets go of some page nobody else holds.
-    fn evict_any(&mut self) -> bool {
+    pub(crate) fn evict_any(&mut self) -> bool {
         let unpinned = self.pages.iter().find_map(|(key, entry)| match &entry.state {
             State::Resident(page) if Arc::strong_count(page) == 1 => Some(*key),
             _ => None,
@@ -329,7 +329,7 @@ impl Pool {
 
 /// A read error as the library's: a file that ends too early is damage, a device that refuses is
 /// not.
-fn unreadable(page: PageNo, error: io::ReadError) -> Error {
+pub(crate) fn unreadable(page: PageNo, error: io::ReadError) -> Error {
     match error {
         io::ReadError::EndOfFile { .. } => {
             let place = innoscan_format::Place { page: Some(page), ..Default::default() };

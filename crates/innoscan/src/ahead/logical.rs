@@ -73,11 +73,6 @@ impl ReadAhead for Logical {
         self.fill_window();
     }
 
-    fn appetite(&self) -> usize {
-        // Two windows: what the window lacks, and a stock to refill it from without a pause.
-        (2 * self.options.window_pages).saturating_sub(self.window + self.beyond.len())
-    }
-
     fn take(&mut self, leaf: PageNo) {
         // It was read on demand if it is still wanted.
         self.wanted.remove(&leaf.0);
@@ -184,15 +179,5 @@ mod tests {
             assert!(read.contains(leaf));
             policy.take(PageNo(*leaf));
         }
-    }
-
-    #[test]
-    fn asks_for_leaves_while_it_has_less_than_two_windows() {
-        let mut policy = logical(10, 2, 0, 64);
-        assert_eq!(policy.appetite(), 20);
-        learn(&mut policy, &(0..15).collect::<Vec<_>>());
-        assert_eq!(policy.appetite(), 5);
-        learn(&mut policy, &(15..40).collect::<Vec<_>>());
-        assert_eq!(policy.appetite(), 0);
     }
 }

@@ -18,9 +18,6 @@ pub trait ReadAhead: Send {
     /// Leaf numbers the walk has learnt, continuing in key order.
     fn learn(&mut self, leaves: &[PageNo]);
 
-    /// How many further leaf numbers it could make use of now.
-    fn appetite(&self) -> usize;
-
     /// The scan takes `leaf`, the next in key order.
     fn take(&mut self, leaf: PageNo);
 

@@ -12,10 +12,6 @@ pub struct None;
 impl ReadAhead for None {
     fn learn(&mut self, _leaves: &[PageNo]) {}
 
-    fn appetite(&self) -> usize {
-        0
-    }
-
     fn take(&mut self, _leaf: PageNo) {}
 
     fn next_run(&mut self, _most_pages: u32, run: &mut Vec<PageNo>) {

@@ -43,6 +43,13 @@ pub trait RowSink: Sync {
     /// go on with the next row. The error names the column at most; the caller knows the place.
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Self::Batch) -> format::Result<()>;
 
+    /// Whether the batch has grown so large that it should be delivered before more is added.
+    /// Asked after each row; a batch of few leaves grows large by off-page values alone.
+    fn is_full(&self, batch: &Self::Batch) -> bool {
+        let _ = batch;
+        false
+    }
+
     /// The batch's last row was added. Called on the decode worker, before the batch leaves it:
     /// the place for work on whole batches, such as compression.
     fn finish(&self, batch: &mut Self::Batch) -> Result<()> {

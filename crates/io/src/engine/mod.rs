@@ -53,7 +53,8 @@ pub enum Wait {
 
 /// Wakes an engine's waiting poll.
 pub trait Wake: Send + Sync {
-    /// The poll that waits now, or else the next one that would, returns at once.
+    /// The poll that waits now, or else the next one that would, returns at once. Polls that do
+    /// not wait leave the wake to the next one that does.
     fn wake(&self);
 }
 

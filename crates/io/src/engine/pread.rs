@@ -19,6 +19,8 @@ pub struct Pread {
     events: Receiver<Event>,
     waker: Arc<Waker>,
     in_flight: usize,
+    /// A wake was taken in and has ended no wait yet.
+    is_woken: bool,
 }
 
 enum Event {
@@ -49,13 +51,16 @@ impl Pread {
         };
         let threads = (0..depth.max(1)).map(start).collect::<Result<Vec<_>>>()?;
         let waker = Arc::new(Waker(over));
-        Ok(Pread { threads, reads: Some(reads), events, waker, in_flight: 0 })
+        Ok(Pread { threads, reads: Some(reads), events, waker, in_flight: 0, is_woken: false })
     }
 
     fn take(&mut self, event: Event, done: &mut Vec<Completion>) {
-        if let Event::Over(completion) = event {
-            self.in_flight -= 1;
-            done.push(completion);
+        match event {
+            Event::Over(completion) => {
+                self.in_flight -= 1;
+                done.push(completion);
+            }
+            Event::Wake => self.is_woken = true,
         }
     }
 }
@@ -105,7 +110,8 @@ impl Engine for Pread {
     }
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
-        if wait == Wait::UntilSomething {
+        let may_wait = wait == Wait::UntilSomething;
+        if may_wait && !self.is_woken {
             // The engine holds a sender itself, so this cannot end in an error.
             if let Ok(event) = self.events.recv() {
                 self.take(event, done);
@@ -114,6 +120,7 @@ impl Engine for Pread {
         while let Ok(event) = self.events.try_recv() {
             self.take(event, done);
         }
+        self.is_woken &= !may_wait;
         Ok(())
     }
 

@@ -107,6 +107,7 @@ fn a_wake_ends_the_wait_even_when_it_came_first() {
     for mut engine in engines() {
         let waker = engine.waker();
         waker.wake();
+        engine.poll(Wait::No, &mut Vec::new()).unwrap();
         engine.poll(Wait::UntilSomething, &mut Vec::new()).unwrap();
         let late = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(1));

@@ -25,6 +25,8 @@ pub struct Uring {
     unqueued: Vec<u32>,
     wakeup: Arc<Wakeup>,
     is_wakeup_armed: bool,
+    /// A wake was taken in and has ended no wait yet.
+    is_woken: bool,
 }
 
 struct Slot {
@@ -72,6 +74,7 @@ impl Uring {
             unqueued: Vec::with_capacity(depth),
             wakeup: Arc::new(Wakeup(wakeup)),
             is_wakeup_armed: false,
+            is_woken: false,
         })
     }
 
@@ -135,14 +138,13 @@ impl Uring {
         }
     }
 
-    /// Takes in the completions that are there; whether there were any.
-    fn reap(&mut self, done: &mut Vec<Completion>) -> bool {
-        let mut any = false;
-        let Uring { ring, slots, free_slots, unqueued, wakeup, is_wakeup_armed } = self;
+    /// Takes in the completions that are there.
+    fn reap(&mut self, done: &mut Vec<Completion>) {
+        let Uring { ring, slots, free_slots, unqueued, wakeup, is_wakeup_armed, is_woken } = self;
         for entry in ring.completion() {
-            any = true;
             if entry.user_data() == WAKE {
                 *is_wakeup_armed = false;
+                *is_woken = true;
                 let _ = rustix::io::read(&wakeup.0, &mut [0u8; 8]);
                 continue;
             }
@@ -160,7 +162,6 @@ impl Uring {
                 }
             }
         }
-        any
     }
 }
 
@@ -195,16 +196,16 @@ impl Engine for Uring {
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
         let before = done.len();
+        let may_wait = wait == Wait::UntilSomething;
         loop {
             self.unqueued.reverse();
             self.enqueue_all()?;
-            let must_wait = wait == Wait::UntilSomething && self.ring.completion().is_empty();
+            let must_wait = may_wait && !self.is_woken && self.ring.completion().is_empty();
             self.enter(usize::from(must_wait))?;
-            let was_armed = self.is_wakeup_armed;
             self.reap(done);
-            let was_woken = was_armed && !self.is_wakeup_armed;
-            let is_over = done.len() > before || was_woken || wait == Wait::No;
+            let is_over = done.len() > before || self.is_woken || !may_wait;
             if is_over && self.unqueued.is_empty() {
+                self.is_woken &= !may_wait;
                 return Ok(());
             }
         }

@@ -1,0 +1,327 @@
+//! The decode workers: verify a leaf, find its records' columns, hand each row to the sink.
+
+use std::path::{Path, PathBuf};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use innoscan_format::layout::Layout;
+use innoscan_format::lob::{LobReader, LobRef};
+use innoscan_format::locate::{Fields, Located, Row};
+use innoscan_format::page::{IndexPage, Need, Page, PageFormat};
+use innoscan_format::record::Record;
+use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
+
+use super::order::Output;
+use super::{Damage, Lost, OnCorrupt, ScanOptions, Shared, StopOnPanic};
+use crate::pool::{FileSlot, PageRef};
+use crate::sink::RowSink;
+use crate::walk::Sibling;
+use crate::{Error, Result};
+
+/// Some consecutive leaves.
+pub(super) struct Task {
+    /// Counts up in key order.
+    pub number: u64,
+    pub space: std::sync::Arc<SpaceContext>,
+    pub items: Vec<Item>,
+}
+
+/// A leaf, or what is wrong in its place.
+pub(super) enum Item {
+    Leaf { page_no: PageNo, page: PageRef, prev: Sibling, next: Sibling },
+    Damaged { page_no: PageNo, error: Error },
+}
+
+/// What decoding needs to know of a tablespace.
+pub(super) struct SpaceContext {
+    pub path: PathBuf,
+    pub slot: FileSlot,
+    pub format: PageFormat,
+    pub index: IndexId,
+    pub layout: Layout,
+    pub newest_lsn: Option<Lsn>,
+}
+
+/// Pages of an off-page column, answered in order.
+pub(super) struct LobRequest {
+    pub file: FileSlot,
+    pub pages: Vec<PageNo>,
+    pub reply: Sender<Result<PageRef>>,
+}
+
+/// The most pages asked for at once.
+const LOB_PAGES_MOST: usize = 32;
+
+type Channels<B> = (Receiver<Task>, Sender<Output<B>>, Sender<LobRequest>);
+
+/// A decode worker.
+pub(super) struct Worker<'s, S: RowSink> {
+    sink: &'s S,
+    options: &'s ScanOptions,
+    shared: &'s Shared,
+    tasks: Receiver<Task>,
+    outputs: Sender<Output<S::Batch>>,
+    lobs: LobFetcher<'s>,
+    fields: Fields,
+}
+
+impl<'s, S: RowSink> Worker<'s, S> {
+    pub fn new(
+        sink: &'s S,
+        options: &'s ScanOptions,
+        shared: &'s Shared,
+        (tasks, outputs, requests): Channels<S::Batch>,
+    ) -> Worker<'s, S> {
+        let lobs = LobFetcher { requests, shared, bytes_most: options.lob_bytes_most };
+        Worker { sink, options, shared, tasks, outputs, lobs, fields: Fields::default() }
+    }
+
+    /// Works until there are no more tasks.
+    pub fn run(mut self) {
+        let _stop = StopOnPanic(self.shared);
+        while let Ok(task) = self.tasks.recv() {
+            if self.shared.is_stopped() {
+                continue;
+            }
+            let output = self.decode(task);
+            self.shared.wake_driver();
+            if self.outputs.send(output).is_err() {
+                self.shared.stop();
+            }
+        }
+    }
+
+    fn decode(&mut self, task: Task) -> Output<S::Batch> {
+        let mut output = self.new_output(task.number);
+        for item in task.items {
+            let result = match item {
+                Item::Leaf { page_no, page, prev, next } => {
+                    output.leaves += 1;
+                    self.leaf(&task.space, (page_no, &page), (prev, next), &mut output)
+                }
+                Item::Damaged { page_no, error } => {
+                    self.pass_over(&task.space.path, page_no, Lost::Page, error, &mut output)
+                }
+            };
+            if let Err(error) = result {
+                output.error = Some(error.in_file(&task.space.path));
+                break;
+            }
+        }
+        if let Err(error) = self.sink.finish(&mut output.batch) {
+            output.error.get_or_insert(error);
+        }
+        output.is_last = true;
+        output
+    }
+
+    fn new_output(&self, task: u64) -> Output<S::Batch> {
+        Output {
+            task,
+            is_last: false,
+            batch: self.sink.new_batch(),
+            rows: 0,
+            leaves: 0,
+            damage: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Counts damage where it may be passed over, else gives it back.
+    #[cold]
+    fn pass_over(
+        &self,
+        path: &Path,
+        page: PageNo,
+        lost: Lost,
+        error: Error,
+        output: &mut Output<S::Batch>,
+    ) -> Result<()> {
+        if self.options.on_corrupt == OnCorrupt::Fail || !(error.is_corrupt() || error.is_read()) {
+            return Err(error);
+        }
+        let path = path.to_owned();
+        output.damage.push(Damage { path, page, lost, error: error.to_string() });
+        Ok(())
+    }
+
+    fn leaf(
+        &mut self,
+        space: &SpaceContext,
+        (page_no, bytes): (PageNo, &[u8]),
+        siblings: (Sibling, Sibling),
+        output: &mut Output<S::Batch>,
+    ) -> Result<()> {
+        let parsed = Page::parse(bytes, space.format, page_no).and_then(|page| {
+            let leaf = IndexPage::parse(page)?;
+            leaf.require(space.index, 0)?;
+            Ok(leaf)
+        });
+        let leaf = match parsed {
+            Ok(leaf) => leaf,
+            Err(error) => {
+                return self.pass_over(&space.path, page_no, Lost::Page, error.into(), output);
+            }
+        };
+        if let Err(error) = check_place(&leaf, space, siblings) {
+            let error = leaf.page().locate_error(error).into();
+            self.pass_over(&space.path, page_no, Lost::Nothing, error, output)?;
+        }
+        self.rows(space, &leaf, output)
+    }
+
+    fn rows(
+        &mut self,
+        space: &SpaceContext,
+        leaf: &IndexPage<'_>,
+        output: &mut Output<S::Batch>,
+    ) -> Result<()> {
+        let page_no = leaf.page_no();
+        let mut cells = Vec::with_capacity(space.layout.n_columns());
+        let mut fields = std::mem::take(&mut self.fields);
+        let mut left = u64::from(leaf.n_recs());
+        for record in leaf.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    let lost = Lost::RowsOfPage(left);
+                    self.pass_over(&space.path, page_no, lost, error.into(), output)?;
+                    break;
+                }
+            };
+            left = left.saturating_sub(1);
+            if !record.is_row() {
+                continue;
+            }
+            match self.row(space, &record, &mut fields, &mut cells, &mut output.batch) {
+                Ok(()) => output.rows += 1,
+                Err(error) => {
+                    let error = error
+                        .map_format(|error| leaf.page().locate_error(record.locate_error(error)));
+                    self.pass_over(&space.path, page_no, Lost::Row, error, output)?;
+                }
+            }
+            if self.sink.is_full(&output.batch) {
+                self.hand_over_part(output)?;
+            }
+        }
+        self.fields = fields;
+        Ok(())
+    }
+
+    #[inline]
+    fn row<'d>(
+        &self,
+        space: &'d SpaceContext,
+        record: &Record<'d>,
+        fields: &mut Fields,
+        cells: &mut Vec<Option<&'d [u8]>>,
+        batch: &mut S::Batch,
+    ) -> Result<()> {
+        let row = space.layout.locate(record, fields)?;
+        cells.clear();
+        for place in 0..row.len() {
+            cells.push(match row.get(place)? {
+                Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
+                Located::Null => None,
+                Located::External { .. } => return self.row_with_lobs(space, row, batch),
+            });
+        }
+        Ok(self.sink.row(cells, batch)?)
+    }
+
+    /// A row of which some columns are elsewhere; their values live as long as the call.
+    #[cold]
+    fn row_with_lobs(
+        &self,
+        space: &SpaceContext,
+        row: Row<'_, '_>,
+        batch: &mut S::Batch,
+    ) -> Result<()> {
+        let mut values: Vec<Vec<u8>> = Vec::new();
+        for place in 0..row.len() {
+            if let Located::External { prefix, lob } = row.get(place)? {
+                let at_column = |error: Error| {
+                    error.map_format(|error| error.at_column(space.layout.column_name(place)))
+                };
+                let mut value = prefix.to_vec();
+                self.lobs.fetch(space, lob, &mut value).map_err(at_column)?;
+                values.push(value);
+            }
+        }
+        let mut fetched = values.iter();
+        let mut cells = Vec::with_capacity(row.len());
+        for place in 0..row.len() {
+            cells.push(match row.get(place)? {
+                Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
+                Located::Null => None,
+                Located::External { .. } => fetched.next().map(Vec::as_slice),
+            });
+        }
+        Ok(self.sink.row(&cells, batch)?)
+    }
+
+    /// Delivers what there is of a task when its turn has come, so that batches stay small.
+    #[cold]
+    fn hand_over_part(&self, output: &mut Output<S::Batch>) -> Result<()> {
+        self.shared.turn.wait_for(output.task, || self.shared.is_stopped());
+        let mut part = std::mem::replace(output, self.new_output(output.task));
+        self.sink.finish(&mut part.batch)?;
+        self.outputs.send(part).map_err(|_| Error::interrupted())
+    }
+}
+
+/// Holds a leaf's links against its neighbours in key order, and its age against the server's.
+fn check_place(
+    leaf: &IndexPage<'_>,
+    space: &SpaceContext,
+    (prev, next): (Sibling, Sibling),
+) -> innoscan_format::Result<()> {
+    prev.require(leaf.prev(), "previous")?;
+    next.require(leaf.next(), "next")?;
+    match space.newest_lsn {
+        Some(newest) if leaf.page().lsn() > newest => Err(FormatError::corrupt(format!(
+            "the page's LSN {} is newer than the server's last, {newest}: the file was copied \
+             while the server wrote it, or is not of this directory",
+            leaf.page().lsn()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Gets off-page columns through the scan thread.
+struct LobFetcher<'s> {
+    requests: Sender<LobRequest>,
+    shared: &'s Shared,
+    bytes_most: u64,
+}
+
+impl LobFetcher<'_> {
+    /// Appends what `lob` refers to. A page is given back as soon as its bytes are copied.
+    fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
+        if u64::from(lob.len) > self.bytes_most {
+            return Err(Error::refused(
+                format!(
+                    "an off-page value of {} bytes is larger than {}",
+                    lob.len, self.bytes_most
+                ),
+                "raise the limit for off-page values",
+            ));
+        }
+        let mut reader = LobReader::new(space.format, lob)?;
+        while let Need::Pages(pages) = reader.need() {
+            let pages = pages[..pages.len().min(LOB_PAGES_MOST)].to_vec();
+            let (reply, replies) = bounded(pages.len());
+            let request = LobRequest { file: space.slot, pages: pages.clone(), reply };
+            self.requests.send(request).map_err(|_| Error::interrupted())?;
+            self.shared.wake_driver();
+            for page_no in pages {
+                let page = replies.recv().map_err(|_| Error::interrupted())??;
+                let fed = reader.feed(page_no, &page, value);
+                drop(page);
+                self.shared.wake_driver();
+                fed?;
+            }
+        }
+        Ok(())
+    }
+}

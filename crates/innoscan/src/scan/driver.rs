@@ -1,0 +1,518 @@
+//! The scan thread: one loop that gives the walk its branch pages, the policy's runs to the
+//! engine, leaves to the workers and LOB pages to whoever asked, and waits when none of it can go
+//! on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crossbeam_channel::{Receiver, Sender};
+use innoscan_format::PageNo;
+use innoscan_format::layout::{Layout, MetadataReader};
+use innoscan_format::page::{IndexPage, Need, Page};
+use innoscan_io::{self as io, Kind, Wait, coalesce};
+
+use super::decode::{Item, LobRequest, SpaceContext, Task};
+use super::{Budget, ReadAheadPolicy, ScanOptions, Shared};
+use crate::ahead::{self, Logical, LogicalOptions, ReadAhead};
+use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
+use crate::space::Space;
+use crate::stats::PoolStats;
+use crate::walk::{Step, Walk};
+use crate::{Error, Result, Table, TableFile};
+
+/// Branch pages asked for at once.
+const BRANCHES_AT_ONCE: usize = 256;
+
+/// Leaf numbers known ahead of the scan, at least: all those of a table of 16 GiB, whose count is
+/// thereby exact from the start. Four bytes each.
+const LEAVES_AHEAD: usize = 1 << 20;
+
+/// The first window of logical read-ahead, in bytes.
+const FIRST_WINDOW_BYTES: usize = 16 << 20;
+
+/// What the scan thread can tell at its end.
+#[derive(Debug, Default)]
+pub(super) struct Driven {
+    pub branch_pages: u64,
+    pub lob_pages: u64,
+    pub reads: io::Counters,
+    pub pool: PoolStats,
+}
+
+/// The scan thread's state.
+pub(super) struct Driver<'s> {
+    table: &'s Table,
+    options: &'s ScanOptions,
+    budget: &'s Budget,
+    shared: &'s Shared,
+    pool: Pool,
+    tasks: Sender<Task>,
+    lob_requests: Receiver<LobRequest>,
+    lobs: Vec<LobService>,
+    /// Tasks handed out.
+    handed: u64,
+    /// The next task, not yet full.
+    building: Vec<Item>,
+    /// Leaves of the tablespaces that are done.
+    past_leaves: u64,
+    driven: Driven,
+    is_announced: bool,
+}
+
+/// A LOB request being served.
+struct LobService {
+    request: LobRequest,
+    /// Pages answered.
+    answered: usize,
+    /// Pages asked of the pool, as far as it took them.
+    started: usize,
+    /// A read of several failed: one by one from here.
+    is_single: bool,
+    /// Nobody listens any more; what is on its way is awaited and dropped.
+    is_abandoned: bool,
+}
+
+/// One tablespace being scanned.
+struct Current {
+    context: Arc<SpaceContext>,
+    walk: Walk,
+    policy: Box<dyn ReadAhead>,
+    /// What is left of a run the engine had no room for.
+    run: Vec<PageNo>,
+    pages: Vec<PageNo>,
+}
+
+impl<'s> Driver<'s> {
+    pub fn new(
+        table: &'s Table,
+        options: &'s ScanOptions,
+        budget: &'s Budget,
+        shared: &'s Shared,
+        pool: Pool,
+        (tasks, lob_requests): (Sender<Task>, Receiver<LobRequest>),
+    ) -> Driver<'s> {
+        Driver {
+            table,
+            options,
+            budget,
+            shared,
+            pool,
+            tasks,
+            lob_requests,
+            lobs: Vec::new(),
+            handed: 0,
+            building: Vec::new(),
+            past_leaves: 0,
+            driven: Driven::default(),
+            is_announced: false,
+        }
+    }
+
+    /// Scans all tablespaces, and stays until the workers are done.
+    pub fn run(mut self, spaces: &[Space]) -> Result<Driven> {
+        for (number, (space, file)) in spaces.iter().zip(&self.table.files).enumerate() {
+            let is_last = number + 1 == spaces.len();
+            self.scan_space(space, file, is_last)
+                .map_err(|error| error.in_file(space.file().path()))?;
+        }
+        while self.delivered() < self.handed && !self.shared.is_stopped() {
+            let progress = self.serve_lobs() | (self.pool.poll(Wait::No)? > 0);
+            self.wait_unless(progress)?;
+        }
+        self.driven.reads = self.pool.counters();
+        self.driven.pool = self.pool.stats();
+        Ok(self.driven)
+    }
+
+    fn scan_space(&mut self, space: &Space, file: &TableFile, is_last: bool) -> Result<()> {
+        let Some(mut current) = self.open_tree(space, file)? else { return Ok(()) };
+        while !current.walk.is_done() && !self.shared.is_stopped() {
+            let mut progress = self.serve_lobs();
+            progress |= self.feed_walk(&mut current, is_last);
+            progress |= self.read_branches(&mut current);
+            progress |= self.assemble(&mut current);
+            progress |= self.read_ahead(&mut current);
+            progress |= self.pool.poll(Wait::No)? > 0;
+            if !progress && self.is_stuck() {
+                self.unstick(&current)?;
+            }
+            self.wait_unless(progress)?;
+        }
+        self.hand_over(&current.context);
+        self.past_leaves += current.walk.learnt_leaves();
+        self.driven.branch_pages += current.walk.branch_pages();
+        Ok(())
+    }
+
+    fn delivered(&self) -> u64 {
+        self.shared.delivered.load(Ordering::SeqCst)
+    }
+
+    /// Waits for the engine or a wake-up. The first time it is only announced: what came before
+    /// the announcement is seen by the next round, what comes after it wakes.
+    fn wait_unless(&mut self, progress: bool) -> Result<()> {
+        if progress {
+            self.is_announced = false;
+            return Ok(());
+        }
+        if !self.is_announced {
+            self.is_announced = true;
+            self.shared.is_driver_waiting.store(true, Ordering::SeqCst);
+            std::sync::atomic::fence(Ordering::SeqCst);
+            return Ok(());
+        }
+        if !self.shared.is_stopped() {
+            self.pool.poll(Wait::UntilSomething)?;
+        }
+        self.is_announced = false;
+        self.shared.read_bytes.store(self.pool.counters().read_bytes(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Reads the root, and what instant `ALTER TABLE` noted on the leftmost leaf; `None` when the
+    /// scan was stopped meanwhile.
+    fn open_tree(&mut self, space: &Space, file: &TableFile) -> Result<Option<Current>> {
+        let slot = self.pool.add_file(Arc::clone(space.file()));
+        let root_no = file.clustered_root.unwrap_or(space.first_root());
+        let format = space.format();
+        let Some(root_page) = self.fetch(slot, root_no)? else { return Ok(None) };
+        let root = IndexPage::parse(Page::parse(&root_page, format, root_no)?)?;
+        let row_format = space.header().flags.row_format(root.is_compact());
+        let def = &self.table.def;
+        let mut metadata = MetadataReader::new(def, row_format, format, root_no);
+        while let Need::Pages(pages) = metadata.need() {
+            let Some(&page_no) = pages.first() else { break };
+            let Some(page) = self.fetch(slot, page_no)? else { return Ok(None) };
+            metadata.feed(page_no, &page)?;
+        }
+        let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
+        let walk = Walk::new(&root, &layout)?;
+        if !root.is_leaf() {
+            self.pool.evict(PageKey { file: slot, page: root_no });
+        }
+        let context = SpaceContext {
+            path: space.file().path().to_owned(),
+            slot,
+            format,
+            index: root.index_id(),
+            layout,
+            newest_lsn: self.table.newest_lsn,
+        };
+        let policy = self.new_policy();
+        let context = Arc::new(context);
+        Ok(Some(Current { context, walk, policy, run: Vec::new(), pages: Vec::new() }))
+    }
+
+    fn new_policy(&self) -> Box<dyn ReadAhead> {
+        let page_bytes = self.pool.page_bytes();
+        let pages_of = |bytes: u64| u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX);
+        match self.options.read_ahead {
+            ReadAheadPolicy::None => Box::new(ahead::None),
+            ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
+                window_pages: self.budget.window_pages,
+                first_pages: FIRST_WINDOW_BYTES / page_bytes,
+                gap_pages: pages_of(self.options.gap_bytes),
+                run_pages: pages_of(self.options.read_bytes_most).max(1),
+            })),
+        }
+    }
+
+    /// Waits for a page without which nothing can begin, serving workers of the tablespace before
+    /// meanwhile.
+    fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
+        let key = PageKey { file, page };
+        while !self.shared.is_stopped() {
+            let mut progress = self.serve_lobs();
+            match self.pool.lookup(key) {
+                Lookup::Resident => {
+                    if let Some(page) = self.pool.get(key) {
+                        return Ok(Some(page));
+                    }
+                }
+                Lookup::Failed => {
+                    if let Some(taken) = self.pool.take(key) {
+                        return taken.map(Some);
+                    }
+                }
+                Lookup::InFlight => {}
+                Lookup::Absent => {
+                    if self.may_read_on_demand() {
+                        progress |= self.pool.read(file, &[page], Kind::Demand) > 0;
+                    } else if self.is_stuck() {
+                        progress |= self.pool.evict_any();
+                    }
+                }
+            }
+            progress |= self.pool.poll(Wait::No)? > 0;
+            self.wait_unless(progress)?;
+        }
+        Ok(None)
+    }
+
+    /// Whether a page the scan needs next may be read: all but one frame a worker may be used.
+    fn may_read_on_demand(&self) -> bool {
+        self.pool.free_frames() > self.budget.threads && self.pool.engine_room() > 0
+    }
+
+    /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
+    fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> bool {
+        let file = current.context.slot;
+        let mut progress = false;
+        loop {
+            let is_far = current.walk.leaves_ahead() >= self.leaves_ahead_most();
+            let fronts: Vec<PageNo> = current.walk.fronts().collect();
+            let ready = fronts.into_iter().find_map(|page| {
+                let taken = self.pool.take(PageKey { file, page })?;
+                Some((page, taken))
+            });
+            let Some((page_no, taken)) = ready.filter(|_| !is_far) else { break };
+            let bytes = taken.as_ref().map(|page| &***page);
+            match bytes {
+                Ok(bytes) => current.walk.feed(page_no, Ok(bytes), &current.context.layout),
+                Err(_) => {
+                    let error = taken.err().unwrap_or_else(Error::interrupted);
+                    current.walk.feed(page_no, Err(error), &current.context.layout);
+                }
+            }
+            progress = true;
+        }
+        current.walk.take_learnt(&mut current.pages);
+        if !current.pages.is_empty() {
+            current.policy.learn(&current.pages);
+            let (total, is_exact) = current.walk.total_leaves();
+            self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
+            self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
+        }
+        progress
+    }
+
+    fn leaves_ahead_most(&self) -> usize {
+        LEAVES_AHEAD.max(2 * self.budget.window_pages)
+    }
+
+    /// Asks for the branch pages the walk can use next, many at once.
+    fn read_branches(&mut self, current: &mut Current) -> bool {
+        if current.walk.is_all_learnt()
+            || current.walk.leaves_ahead() >= self.leaves_ahead_most()
+            || !self.may_read_on_demand()
+        {
+            return false;
+        }
+        let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
+        let most = (spare / 2).clamp(1, BRANCHES_AT_ONCE);
+        let file = current.context.slot;
+        current.walk.wanted(most, &mut current.pages);
+        let is_absent = |page: &PageNo| {
+            matches!(self.pool.lookup(PageKey { file, page: *page }), Lookup::Absent)
+        };
+        let mut absent: Vec<u32> =
+            current.pages.iter().filter(|page| is_absent(page)).map(|page| page.0).collect();
+        absent.sort_unstable();
+        let run_pages = self.options.read_bytes_most / self.pool.page_bytes() as u64;
+        let run_pages = u32::try_from(run_pages).unwrap_or(u32::MAX).max(1);
+        let mut progress = false;
+        for run in coalesce(&absent, 0, run_pages) {
+            let pages: Vec<PageNo> = (run.first..run.first + run.count).map(PageNo).collect();
+            if !self.may_read_on_demand() {
+                break;
+            }
+            progress |= self.pool.read(file, &pages, Kind::Demand) > 0;
+        }
+        progress
+    }
+
+    /// Puts the leaves that are here, as far as key order allows, into tasks.
+    fn assemble(&mut self, current: &mut Current) -> bool {
+        let mut progress = false;
+        while self.handed - self.delivered() < self.budget.tasks {
+            if self.building.len() >= self.budget.task_leaves {
+                self.hand_over(&current.context);
+            }
+            match self.next_item(current) {
+                Next::Item(item) => self.building.push(item),
+                Next::Asked => {
+                    progress = true;
+                    break;
+                }
+                Next::NotYet => break,
+            }
+            progress = true;
+        }
+        let is_short_of_frames = self.pool.free_frames() <= self.budget.reserve;
+        if !self.building.is_empty()
+            && is_short_of_frames
+            && self.handed - self.delivered() < self.budget.tasks
+        {
+            self.hand_over(&current.context);
+            progress = true;
+        }
+        progress
+    }
+
+    fn next_item(&mut self, current: &mut Current) -> Next {
+        let Some(leaf) = current.walk.peek() else {
+            return match current.walk.next_step() {
+                Some(Step::Damaged { page, error }) => {
+                    Next::Item(Item::Damaged { page_no: page, error })
+                }
+                _ => Next::NotYet,
+            };
+        };
+        let key = PageKey { file: current.context.slot, page: leaf };
+        match self.pool.lookup(key) {
+            Lookup::Resident | Lookup::Failed => {}
+            Lookup::InFlight => return Next::NotYet,
+            Lookup::Absent => {
+                let must_ask = !current.policy.will_read(leaf) && self.may_read_on_demand();
+                let is_asked = must_ask && self.pool.read(key.file, &[leaf], Kind::Demand) > 0;
+                return if is_asked { Next::Asked } else { Next::NotYet };
+            }
+        }
+        let Some(Step::Leaf { page, prev, next }) = current.walk.next_step() else {
+            return Next::NotYet;
+        };
+        current.policy.take(page);
+        match self.pool.take(key) {
+            Some(Ok(bytes)) => Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next }),
+            Some(Err(error)) => Next::Item(Item::Damaged { page_no: page, error }),
+            None => Next::NotYet,
+        }
+    }
+
+    fn hand_over(&mut self, context: &Arc<SpaceContext>) {
+        if self.building.is_empty() {
+            return;
+        }
+        let items =
+            std::mem::replace(&mut self.building, Vec::with_capacity(self.budget.task_leaves));
+        let task = Task { number: self.handed, space: Arc::clone(context), items };
+        self.handed += 1;
+        // Without workers the scan is over; who stopped it knows why.
+        if self.tasks.send(task).is_err() {
+            self.shared.stop();
+        }
+    }
+
+    /// Passes the policy's runs on to the engine.
+    fn read_ahead(&mut self, current: &mut Current) -> bool {
+        let mut progress = false;
+        loop {
+            let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
+            if spare == 0 || self.pool.engine_room() == 0 {
+                return progress;
+            }
+            if current.run.is_empty() {
+                let spare = u32::try_from(spare).unwrap_or(u32::MAX);
+                current.policy.next_run(spare, &mut current.run);
+            }
+            if current.run.is_empty() {
+                return progress;
+            }
+            let dealt = self.pool.read(current.context.slot, &current.run, Kind::Ahead);
+            current.run.drain(..dealt);
+            if dealt == 0 {
+                return progress;
+            }
+            progress = true;
+        }
+    }
+
+    /// Whether nothing is on its way, from the files or from the workers.
+    fn is_stuck(&self) -> bool {
+        !self.pool.is_reading()
+            && self.building.is_empty()
+            && self.lobs.is_empty()
+            && self.lob_requests.is_empty()
+            && self.delivered() == self.handed
+    }
+
+    /// All frames hold pages read ahead, and none is the page that is needed: that one is read now,
+    /// in the place of another if need be.
+    fn unstick(&mut self, current: &Current) -> Result<()> {
+        let file = current.context.slot;
+        let absent = |page: &PageNo| {
+            matches!(self.pool.lookup(PageKey { file, page: *page }), Lookup::Absent)
+        };
+        let needed = current.walk.peek().into_iter().chain(current.walk.fronts()).find(absent);
+        let Some(page) = needed else { return Ok(()) };
+        while !self.may_read_on_demand() && self.pool.evict_any() {}
+        self.pool.read(file, &[page], Kind::Demand);
+        Ok(())
+    }
+
+    /// Answers LOB requests with the pages that are here, and asks for those that are not.
+    fn serve_lobs(&mut self) -> bool {
+        let mut progress = false;
+        for request in self.lob_requests.try_iter() {
+            progress = true;
+            self.lobs.push(LobService {
+                request,
+                answered: 0,
+                started: 0,
+                is_single: false,
+                is_abandoned: false,
+            });
+        }
+        let mut lobs = std::mem::take(&mut self.lobs);
+        lobs.retain_mut(|lob| {
+            progress |= self.answer_lob(lob);
+            progress |= self.start_lob(lob);
+            lob.answered < lob.request.pages.len()
+        });
+        self.lobs = lobs;
+        progress
+    }
+
+    fn answer_lob(&mut self, lob: &mut LobService) -> bool {
+        let before = lob.answered;
+        while let Some(&page) = lob.request.pages.get(lob.answered) {
+            match self.pool.take(PageKey { file: lob.request.file, page }) {
+                Some(taken) => {
+                    self.driven.lob_pages += 1;
+                    lob.is_abandoned |= lob.request.reply.send(taken).is_err();
+                }
+                None if lob.is_abandoned && lob.answered >= lob.started => {}
+                None => break,
+            }
+            lob.answered += 1;
+        }
+        if lob.answered < lob.started {
+            let page = lob.request.pages[lob.answered];
+            let key = PageKey { file: lob.request.file, page };
+            if matches!(self.pool.lookup(key), Lookup::Absent) {
+                // It was read with others and failed, or another worker took it.
+                lob.started = lob.answered;
+                lob.is_single = true;
+            }
+        }
+        lob.answered > before
+    }
+
+    fn start_lob(&mut self, lob: &mut LobService) -> bool {
+        lob.started = lob.started.max(lob.answered);
+        let before = lob.started;
+        while !lob.is_abandoned && lob.started < lob.request.pages.len() {
+            let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
+            // The page that is needed next may always be read.
+            let most = if lob.started == lob.answered { spare.max(1) } else { spare };
+            let most = if lob.is_single { most.min(1) } else { most };
+            let rest = &lob.request.pages[lob.started..];
+            let run = rest.iter().zip(rest[0].0..).take_while(|(page, next)| page.0 == *next);
+            let run = run.take(most).count();
+            let dealt = self.pool.read(lob.request.file, &rest[..run], Kind::Demand);
+            lob.started += dealt;
+            if dealt == 0 {
+                break;
+            }
+        }
+        lob.started > before
+    }
+}
+
+/// What becomes of the next place in key order.
+enum Next {
+    Item(Item),
+    /// It was asked for.
+    Asked,
+    NotYet,
+}

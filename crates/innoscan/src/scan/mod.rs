@@ -1,0 +1,394 @@
+//! The full scan of a table: every row, in key order, into a sink.
+//!
+//! ```text
+//!                        tasks (some leaves each)          outputs (batches)
+//! scan thread  -------------------------> decode workers ------------------> caller's thread
+//! walk, policy, pool, engine  <-- LOB pages wanted --+                        puts in order
+//! ```
+//!
+//! **Memory.** Pages live in the slab, and nowhere else. Reading ahead leaves [`Budget::reserve`]
+//! frames alone; a leaf or branch page that is needed next may use all of these but one a worker,
+//! and a worker's next LOB page may use those too. So what is needed next is always admitted in
+//! the end: a worker that has its LOB page gives it back without needing anything more, a worker
+//! with none to fetch gives back its leaves, and if pages read ahead hold all the rest, one of
+//! them is let go. Tasks under way are bounded by [`Budget::tasks`]; a batch is delivered when its
+//! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
+//! it is, while the others wait.
+
+mod decode;
+mod driver;
+mod order;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use innoscan_format::PageNo;
+use innoscan_io::{self as io, Direct, Engine, EngineKind};
+
+use crate::sink::RowSink;
+use crate::space::Space;
+use crate::stats::PoolStats;
+use crate::{Error, Result, Table};
+
+/// Is told how far a scan is.
+pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
+
+/// How to scan.
+#[derive(Clone)]
+pub struct ScanOptions {
+    /// What to read before it is asked for.
+    pub read_ahead: ReadAheadPolicy,
+    /// The window of logical read-ahead.
+    pub lra_size_bytes: u64,
+    /// Memory for pages, all told.
+    pub memory_bytes: u64,
+    /// Threads that decode; 0: one a core.
+    pub threads: usize,
+    /// Whether to read around the page cache.
+    pub direct: Direct,
+    /// How to ask the kernel.
+    pub engine: EngineKind,
+    /// The most reads in flight.
+    pub depth: usize,
+    /// Bytes between two wanted pages that are read rather than skipped.
+    pub gap_bytes: u64,
+    /// The most bytes of a read.
+    pub read_bytes_most: u64,
+    /// What damage does.
+    pub on_corrupt: OnCorrupt,
+    /// Off-page values larger than this are refused.
+    pub lob_bytes_most: u64,
+    /// Told now and then how far the scan is, on the caller's thread.
+    pub progress: Option<Arc<ProgressFn>>,
+    /// Set from anywhere, ends the scan as interrupted.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Default for ScanOptions {
+    fn default() -> ScanOptions {
+        ScanOptions {
+            read_ahead: ReadAheadPolicy::Logical,
+            lra_size_bytes: 512 << 20,
+            memory_bytes: 768 << 20,
+            threads: 0,
+            direct: Direct::Optional,
+            engine: EngineKind::Auto,
+            depth: 64,
+            gap_bytes: 0,
+            read_bytes_most: 1 << 20,
+            on_corrupt: OnCorrupt::Fail,
+            lob_bytes_most: 1 << 30,
+            progress: None,
+            cancel: None,
+        }
+    }
+}
+
+/// Which policy reads ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadAheadPolicy {
+    /// None: page by page, on demand.
+    None,
+    /// A window of leaves in key order, read in file order.
+    #[default]
+    Logical,
+}
+
+/// What a page or row that cannot be read does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnCorrupt {
+    /// Ends the scan with its error, after the rows before it.
+    #[default]
+    Fail,
+    /// Is counted and reported; the scan goes on.
+    Skip,
+}
+
+/// How far a scan is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Leaves whose rows were delivered.
+    pub done_leaves: u64,
+    /// Leaves of the table, as far as known.
+    pub total_leaves: u64,
+    /// Whether `total_leaves` is exact: the branch pages of all its tablespaces were read.
+    pub is_exact: bool,
+    /// Rows delivered.
+    pub rows: u64,
+    /// Bytes read from the files.
+    pub read_bytes: u64,
+}
+
+/// Something that could not be read and was passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// The page.
+    pub page: PageNo,
+    /// What was lost.
+    pub lost: Lost,
+    /// What is wrong, with its place.
+    pub error: String,
+}
+
+/// How much was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// A row.
+    Row,
+    /// The rest of a page's rows, after those delivered from it; so many, if its header is right.
+    RowsOfPage(u64),
+    /// A page, or if it is a branch page all pages below it.
+    Page,
+    /// Nothing: a link or number is wrong that no row depends on.
+    Nothing,
+}
+
+/// What a scan did.
+#[derive(Clone, Debug, Default)]
+pub struct ScanOutcome {
+    /// Rows delivered.
+    pub rows: u64,
+    /// Leaves they were on.
+    pub leaf_pages: u64,
+    /// Branch pages read, roots among them.
+    pub branch_pages: u64,
+    /// Pages of off-page columns read.
+    pub lob_pages: u64,
+    /// Requests to the system.
+    pub requests: u64,
+    /// Bytes they brought.
+    pub read_bytes: u64,
+    /// From start to end.
+    pub elapsed: Duration,
+    /// Requests by kind, with times.
+    pub reads: io::Counters,
+    /// What became of the pages.
+    pub pool: PoolStats,
+    /// The engine that read.
+    pub engine: &'static str,
+    /// Whether it read around the page cache.
+    pub is_direct: bool,
+    /// What was passed over, in key order; the first [`DAMAGE_MOST`] of it.
+    pub damage: Vec<Damage>,
+    /// All that was passed over.
+    pub damaged: u64,
+}
+
+/// The most [`Damage`] an outcome lists.
+pub const DAMAGE_MOST: usize = 10_000;
+
+/// Reads every row of a table into `sink`, and hands its batches to `in_key_order` on this thread.
+///
+/// A batch holds the rows of some consecutive leaves. Several tablespaces (partitions) are read one
+/// after the other as one table.
+///
+/// # Errors
+/// The first error in key order, after the batches before it were delivered.
+pub fn scan<S: RowSink>(
+    table: &Table,
+    options: &ScanOptions,
+    sink: &S,
+    in_key_order: impl FnMut(S::Batch) -> Result<()>,
+) -> Result<ScanOutcome> {
+    let engine = io::engine::open(options.engine, options.depth)?;
+    scan_with_engine(table, options, engine, sink, in_key_order)
+}
+
+/// [`scan`] with an engine of the caller's own.
+pub fn scan_with_engine<S: RowSink>(
+    table: &Table,
+    options: &ScanOptions,
+    engine: Box<dyn Engine>,
+    sink: &S,
+    mut in_key_order: impl FnMut(S::Batch) -> Result<()>,
+) -> Result<ScanOutcome> {
+    let started = Instant::now();
+    let spaces = open_spaces(table, options)?;
+    let Some(page_size) = spaces.first().map(Space::page_size) else {
+        return Ok(ScanOutcome::default());
+    };
+    let budget = Budget::new(options, page_size.len());
+    let slab = io::Slab::new(budget.frames, page_size.len())?;
+    let engine_name = engine.name();
+    let pool = crate::pool::Pool::new(slab, engine);
+    let shared = Shared::new(pool.waker());
+    let is_direct = spaces.iter().all(|space| space.file().is_direct());
+    let mut outcome = std::thread::scope(|scope| {
+        let (task_sender, tasks) = crossbeam_channel::unbounded();
+        let (lob_sender, lob_requests) = crossbeam_channel::unbounded();
+        let (output_sender, outputs) = crossbeam_channel::bounded(2 * budget.threads);
+        for number in 0..budget.threads {
+            let worker = decode::Worker::new(
+                sink,
+                options,
+                &shared,
+                (tasks.clone(), output_sender.clone(), lob_sender.clone()),
+            );
+            spawn(scope, format!("decode-{number}"), move || worker.run())?;
+        }
+        drop((tasks, output_sender, lob_sender));
+        let (shared, budget) = (&shared, &budget);
+        let driver = spawn(scope, "scan".to_owned(), move || {
+            let _stop = StopOnPanic(shared);
+            let channels = (task_sender, lob_requests);
+            driver::Driver::new(table, options, budget, shared, pool, channels).run(&spaces)
+        });
+        let driver = driver?;
+        let delivered = order::deliver(&outputs, options, shared, &mut in_key_order);
+        if delivered.is_err() {
+            shared.stop();
+        }
+        // Workers that wait to hand something over see that nobody takes it.
+        drop(outputs);
+        let driven = driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // What was delivered tells of errors in key order; the driver's own come after.
+        let mut outcome = delivered?;
+        let driven = driven?;
+        outcome.branch_pages = driven.branch_pages;
+        outcome.lob_pages = driven.lob_pages;
+        outcome.reads = driven.reads;
+        outcome.pool = driven.pool;
+        Ok::<ScanOutcome, Error>(outcome)
+    })?;
+    outcome.requests = outcome.reads.requests();
+    outcome.read_bytes = outcome.reads.read_bytes();
+    outcome.engine = engine_name;
+    outcome.is_direct = is_direct;
+    outcome.elapsed = started.elapsed();
+    Ok(outcome)
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    name: String,
+    body: impl FnOnce() -> T + Send + 'scope,
+) -> Result<std::thread::ScopedJoinHandle<'scope, T>> {
+    std::thread::Builder::new()
+        .name(name)
+        .spawn_scoped(scope, body)
+        .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))
+}
+
+fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
+    let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
+    for file in &table.files {
+        let space = Space::open(&file.path, options.direct)?;
+        space
+            .header()
+            .require_readable()
+            .map_err(|error| Error::from(error).in_file(&file.path))?;
+        let first_size = spaces.first().map_or(space.page_size(), Space::page_size);
+        if first_size != space.page_size() {
+            let what = format!(
+                "its pages have {} bytes, those of the table's first file {first_size}",
+                space.page_size()
+            );
+            let error = innoscan_format::Error::schema(what);
+            return Err(Error::from(error).in_file(&file.path));
+        }
+        spaces.push(space);
+    }
+    Ok(spaces)
+}
+
+/// How memory and work are divided; see the module's text.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    threads: usize,
+    /// Frames of the slab.
+    frames: usize,
+    /// Frames that reading ahead leaves alone.
+    reserve: usize,
+    /// The most tasks handed out and not yet delivered.
+    tasks: u64,
+    /// The most leaves of a task.
+    task_leaves: usize,
+    /// Leaves ahead of the scan that are read.
+    window_pages: usize,
+}
+
+/// Bytes of leaves a task has, where memory allows: enough that handing it over costs nothing.
+const TASK_BYTES: usize = 512 << 10;
+
+impl Budget {
+    fn new(options: &ScanOptions, page_bytes: usize) -> Budget {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if options.threads == 0 { cores() } else { options.threads };
+        let pages_of =
+            |bytes: u64| usize::try_from(bytes / page_bytes as u64).unwrap_or(usize::MAX);
+        let reserve = threads + 2;
+        let frames = pages_of(options.memory_bytes).clamp(reserve + 2, u32::MAX as usize);
+        let tasks = 2 * threads + 2;
+        let spare = frames - reserve;
+        let task_leaves = (spare / (4 * tasks)).clamp(1, (TASK_BYTES / page_bytes).max(1));
+        let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
+        let window_pages = pages_of(options.lra_size_bytes).clamp(1, window_most);
+        Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages }
+    }
+}
+
+/// What the threads of a scan share.
+struct Shared {
+    stopped: AtomicBool,
+    /// The scan thread waits, or is about to.
+    is_driver_waiting: AtomicBool,
+    waker: Arc<dyn io::Wake>,
+    /// Tasks delivered whole.
+    delivered: AtomicU64,
+    turn: order::Turn,
+    total_leaves: AtomicU64,
+    is_total_exact: AtomicBool,
+    read_bytes: AtomicU64,
+}
+
+impl Shared {
+    fn new(waker: Arc<dyn io::Wake>) -> Shared {
+        Shared {
+            stopped: AtomicBool::new(false),
+            is_driver_waiting: AtomicBool::new(false),
+            waker,
+            delivered: AtomicU64::new(0),
+            turn: order::Turn::default(),
+            total_leaves: AtomicU64::new(0),
+            is_total_exact: AtomicBool::new(false),
+            read_bytes: AtomicU64::new(0),
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.turn.wake_all();
+        self.waker.wake();
+    }
+
+    /// Tells the scan thread that a frame, a request or a delivered task is new. Whatever is new
+    /// must be there before the call.
+    fn wake_driver(&self) {
+        std::sync::atomic::fence(Ordering::SeqCst);
+        if self.is_driver_waiting.swap(false, Ordering::SeqCst) {
+            self.waker.wake();
+        }
+    }
+}
+
+/// Lets no thread wait for one that panicked.
+struct StopOnPanic<'s>(&'s Shared);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

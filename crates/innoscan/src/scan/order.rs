@@ -1,0 +1,133 @@
+//! Puts the workers' batches back in key order and delivers them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::{DAMAGE_MOST, Damage, Progress, ScanOptions, ScanOutcome, Shared};
+use crate::{Error, Result};
+
+/// What a worker made of a task, or of part of one.
+pub(super) struct Output<B> {
+    /// The task's number.
+    pub task: u64,
+    /// Whether nothing of the task follows.
+    pub is_last: bool,
+    pub batch: B,
+    pub rows: u64,
+    pub leaves: u64,
+    pub damage: Vec<Damage>,
+    /// What ended the task.
+    pub error: Option<Error>,
+}
+
+/// Whose batch is delivered: tasks in the order of their numbers.
+#[derive(Default)]
+pub(super) struct Turn {
+    task: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Turn {
+    /// Waits until it is `task`'s turn, or `is_stopped`.
+    pub fn wait_for(&self, task: u64, is_stopped: impl Fn() -> bool) {
+        let turn = self.lock();
+        let _turn = self
+            .changed
+            .wait_while(turn, |turn| *turn < task && !is_stopped())
+            .unwrap_or_else(PoisonError::into_inner);
+    }
+
+    pub fn wake_all(&self) {
+        // Under the lock, so that nobody is between looking and waiting.
+        let _turn = self.lock();
+        self.changed.notify_all();
+    }
+
+    fn pass(&self) {
+        *self.lock() += 1;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How often somebody is told how far the scan is, and a wish to stop is looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Delivers all outputs in order; returns when the workers are gone, or at the first error.
+pub(super) fn deliver<B>(
+    outputs: &Receiver<Output<B>>,
+    options: &ScanOptions,
+    shared: &Shared,
+    in_key_order: &mut impl FnMut(B) -> Result<()>,
+) -> Result<ScanOutcome> {
+    let mut outcome = ScanOutcome::default();
+    let mut early: BTreeMap<u64, Output<B>> = BTreeMap::new();
+    let mut turn = 0;
+    let mut told = Instant::now();
+    loop {
+        let output = match early.remove(&turn) {
+            Some(output) => Some(output),
+            None => match outputs.recv_timeout(TICK) {
+                Ok(output) => Some(output),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            },
+        };
+        match output {
+            Some(output) if output.task == turn => {
+                let is_last = output.is_last;
+                take(output, &mut outcome, in_key_order)?;
+                if is_last {
+                    turn += 1;
+                    shared.turn.pass();
+                    shared.delivered.store(turn, Ordering::SeqCst);
+                    shared.wake_driver();
+                }
+            }
+            Some(output) => _ = early.insert(output.task, output),
+            None => {}
+        }
+        if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(Error::interrupted());
+        }
+        if told.elapsed() >= TICK {
+            told = Instant::now();
+            tell(options, shared, &outcome);
+        }
+    }
+    tell(options, shared, &outcome);
+    Ok(outcome)
+}
+
+fn take<B>(
+    output: Output<B>,
+    outcome: &mut ScanOutcome,
+    in_key_order: &mut impl FnMut(B) -> Result<()>,
+) -> Result<()> {
+    outcome.rows += output.rows;
+    outcome.leaf_pages += output.leaves;
+    outcome.damaged += output.damage.len() as u64;
+    let room = DAMAGE_MOST - outcome.damage.len();
+    outcome.damage.extend(output.damage.into_iter().take(room));
+    in_key_order(output.batch)?;
+    output.error.map_or(Ok(()), Err)
+}
+
+fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
+    if let Some(progress) = &options.progress {
+        progress(&Progress {
+            done_leaves: outcome.leaf_pages,
+            total_leaves: shared.total_leaves.load(Ordering::Relaxed),
+            is_exact: shared.is_total_exact.load(Ordering::Relaxed),
+            rows: outcome.rows,
+            read_bytes: shared.read_bytes.load(Ordering::Relaxed),
+        });
+    }
+}

@@ -1,0 +1,139 @@
+//! A tablespace: a file of pages, and what its first page says of them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use innoscan_format::page::sdi::{SdiObject, SdiReader};
+use innoscan_format::page::{Need, Page, PageFormat, SpaceHeader};
+use innoscan_format::{PageNo, PageSize};
+use innoscan_io::{Direct, EngineKind, File, Slab, engine};
+
+use crate::pool::{FileSlot, PageKey, PageRef, Pool};
+use crate::{Error, Result};
+
+/// Where the first B-tree's root is in a file without SDI, and SDI's in a file with it
+/// (`FSP_FIRST_INODE_PAGE_NO + 1`).
+const FIRST_ROOT: PageNo = PageNo(3);
+
+/// An opened tablespace.
+#[derive(Clone, Debug)]
+pub struct Space {
+    file: Arc<File>,
+    header: SpaceHeader,
+}
+
+impl Space {
+    /// Opens a tablespace and reads its header. What this version does not read still opens; see
+    /// [`SpaceHeader::require_readable`].
+    pub fn open(path: &Path, direct: Direct) -> Result<Space> {
+        Space::new(Arc::new(File::open(path, direct)?))
+    }
+
+    /// The same of a file that is open.
+    pub fn new(file: Arc<File>) -> Result<Space> {
+        // The page size is not known yet, so this one read cannot go through a pool of pages.
+        let slab = Slab::new(1, SpaceHeader::MOST_BYTES)?;
+        let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
+        let in_file = |error: Error| error.in_file(file.path());
+        let read_bytes = file
+            .read_now(0, &mut frame)
+            .map_err(|error| in_file(crate::pool::unreadable(PageNo(0), error)))?;
+        let header = SpaceHeader::parse(&frame[..read_bytes])
+            .map_err(|error| in_file(Error::from(error)))?;
+        Ok(Space { file, header })
+    }
+
+    /// Its file.
+    pub fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// What its first page says.
+    pub fn header(&self) -> &SpaceHeader {
+        &self.header
+    }
+
+    /// What its pages must be like.
+    pub fn format(&self) -> PageFormat {
+        self.header.page_format()
+    }
+
+    /// Bytes of a page.
+    pub fn page_size(&self) -> PageSize {
+        self.header.flags.page_size
+    }
+
+    /// Pages the file has, the last whole or not; the header may say another number.
+    pub fn file_pages(&self) -> u32 {
+        let pages = self.file.size_bytes().div_ceil(u64::from(self.page_size().bytes()));
+        u32::try_from(pages).unwrap_or(u32::MAX)
+    }
+
+    /// Where the clustered index's root is unless a dictionary says otherwise: the root made first,
+    /// but for SDI's.
+    pub fn first_root(&self) -> PageNo {
+        match self.header.sdi_root {
+            Some(FIRST_ROOT) => PageNo(FIRST_ROOT.0 + 1),
+            _ => FIRST_ROOT,
+        }
+    }
+}
+
+/// Reads single pages of one tablespace, each when it is asked for, through a pool of its own:
+/// for looking into a file rather than scanning it.
+pub struct SpaceReader {
+    space: Space,
+    pool: Pool,
+    slot: FileSlot,
+}
+
+/// Pages a [`SpaceReader`] keeps.
+const READER_PAGES: usize = 64;
+
+impl SpaceReader {
+    /// A reader of a tablespace.
+    pub fn new(space: Space) -> Result<SpaceReader> {
+        let slab = Slab::new(READER_PAGES, space.page_size().len())?;
+        let mut pool = Pool::new(slab, engine::open(EngineKind::Pread, 1)?);
+        let slot = pool.add_file(Arc::clone(space.file()));
+        Ok(SpaceReader { space, pool, slot })
+    }
+
+    /// The tablespace.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// A page's bytes as they are in the file, not verified.
+    pub fn read_page(&mut self, page: PageNo) -> Result<PageRef> {
+        self.pool.read_now(PageKey { file: self.slot, page })
+    }
+
+    /// Reads a page and hands it to `look` verified.
+    pub fn with_page<T>(
+        &mut self,
+        page_no: PageNo,
+        look: impl FnOnce(Page<'_>) -> innoscan_format::Result<T>,
+    ) -> Result<T> {
+        let bytes = self.read_page(page_no)?;
+        Page::parse(&bytes, self.space.format(), page_no)
+            .and_then(look)
+            .map_err(|error| Error::from(error).in_file(self.space.file.path()))
+    }
+
+    /// The definitions a MySQL 8+ file carries; none in other files.
+    pub fn read_sdi(&mut self) -> Result<Vec<SdiObject>> {
+        let Some(root) = self.space.header.sdi_root else { return Ok(Vec::new()) };
+        let path = self.space.file.path().to_owned();
+        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&path);
+        let mut reader = SdiReader::new(self.space.format(), root).map_err(in_file)?;
+        loop {
+            let page_no = match reader.need() {
+                Need::Pages([page_no, ..]) => *page_no,
+                _ => return Ok(reader.finish()),
+            };
+            let page = self.read_page(page_no)?;
+            reader.feed(page_no, &page).map_err(in_file)?;
+        }
+    }
+}

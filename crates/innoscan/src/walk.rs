@@ -1,0 +1,314 @@
+//! The key-order walk of a B-tree, as a machine that says which pages it needs.
+//!
+//! From the root on, a level's pages name all pages of the level below, in key order. The walk
+//! keeps for each level the pages known and not yet looked into, and asks for many of them at
+//! once ([`Walk::wanted`]); whoever drives it feeds them as they come ([`Walk::feed`]). So a tree
+//! of ten million leaves costs three reads that wait for each other, and no more.
+//!
+//! ```text
+//! level 2   root
+//! level 1   [fed][fed][wanted][wanted] ...          <- asked for in batches
+//! level 0   [taken] ... [leaf][leaf][leaf] ...      <- given out in key order by next_step()
+//! ```
+//!
+//! It cannot run forever: levels decrease from parent to child, and no page may be reached twice.
+//! Damage does not end it: what lies below a page that cannot be used is lost, and a step in the
+//! page's place says so.
+
+use std::collections::VecDeque;
+
+use innoscan_format::layout::Layout;
+use innoscan_format::page::{IndexPage, Page, PageFormat};
+use innoscan_format::{Error as FormatError, IndexId, PageNo, tree};
+
+use crate::{Error, Result};
+
+/// What is known of a page's neighbour on its level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sibling {
+    /// Nothing, for damage.
+    Unknown,
+    /// It must be this one, or none.
+    Is(Option<PageNo>),
+}
+
+impl Sibling {
+    /// Holds a page's link against what its level says.
+    pub fn require(self, link: Option<PageNo>, side: &'static str) -> innoscan_format::Result<()> {
+        let name = |page: Option<PageNo>| page.map_or("none".to_owned(), |page| page.to_string());
+        match self {
+            Sibling::Is(expected) if expected != link => Err(FormatError::corrupt(format!(
+                "the page's {side} sibling is {}, in key order it is {}",
+                name(link),
+                name(expected)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What comes next in key order.
+#[derive(Debug)]
+pub enum Step {
+    /// A leaf.
+    Leaf {
+        /// Where it is.
+        page: PageNo,
+        /// The leaf before it.
+        prev: Sibling,
+        /// The leaf after it.
+        next: Sibling,
+    },
+    /// A page that cannot be used. If it is a branch page, all leaves below it are lost.
+    Damaged {
+        /// The page.
+        page: PageNo,
+        /// What is wrong with it.
+        error: Error,
+    },
+}
+
+/// The walk; see the module's text.
+pub struct Walk {
+    format: PageFormat,
+    index: IndexId,
+    /// By level; the leaves' first.
+    levels: Vec<Level>,
+    /// A bit for each page reached.
+    reached: Vec<u64>,
+    /// Leaves learnt since [`Walk::take_learnt`].
+    learnt: Vec<PageNo>,
+    learnt_leaves: u64,
+    fed_parents: u64,
+    /// Branch pages looked into, the root among them.
+    branch_pages: u64,
+    last_leaf: Sibling,
+}
+
+#[derive(Default)]
+struct Level {
+    /// In key order; [`PageNo::NULL`] stands for the next of `damaged`.
+    pages: VecDeque<PageNo>,
+    damaged: VecDeque<(PageNo, Error)>,
+    /// The page before the first of `pages`.
+    before: Option<Sibling>,
+}
+
+impl Walk {
+    /// A walk from a root, which is looked into at once.
+    pub fn new(root: &IndexPage<'_>, layout: &Layout) -> Result<Walk> {
+        let format = root.page().format();
+        let mut walk = Walk {
+            format,
+            index: root.index_id(),
+            levels: (0..=root.level()).map(|_| Level::default()).collect(),
+            reached: Vec::new(),
+            learnt: Vec::new(),
+            learnt_leaves: 0,
+            fed_parents: 0,
+            branch_pages: 0,
+            last_leaf: Sibling::Is(None),
+        };
+        walk.reach(root.page_no());
+        let level = root.level();
+        walk.levels[usize::from(level)].pages.push_back(root.page_no());
+        if root.is_leaf() {
+            walk.learn(root.page_no());
+        } else {
+            walk.look_into(root, level, layout);
+        }
+        Ok(walk)
+    }
+
+    /// The index walked.
+    pub fn index(&self) -> IndexId {
+        self.index
+    }
+
+    /// Branch pages it has looked into.
+    pub fn branch_pages(&self) -> u64 {
+        self.branch_pages
+    }
+
+    /// Leaves learnt so far, given out or not.
+    pub fn learnt_leaves(&self) -> u64 {
+        self.learnt_leaves
+    }
+
+    /// Leaves learnt and not given out.
+    pub fn leaves_ahead(&self) -> usize {
+        self.levels[0].pages.len()
+    }
+
+    /// All leaves: exact when every branch page was looked into, else by the mean so far.
+    pub fn total_leaves(&self) -> (u64, bool) {
+        if self.is_all_learnt() {
+            return (self.learnt_leaves, true);
+        }
+        let parents: u64 = self.levels.iter().skip(1).take(1).map(|l| l.pages.len() as u64).sum();
+        let above: u64 = self.levels.iter().skip(2).map(|level| level.pages.len() as u64).sum();
+        let fan_out = self.learnt_leaves / self.fed_parents.max(1);
+        let more = parents.saturating_add(above.saturating_mul(fan_out)).saturating_mul(fan_out);
+        (self.learnt_leaves.saturating_add(more), false)
+    }
+
+    /// Whether no branch page is left to look into.
+    pub fn is_all_learnt(&self) -> bool {
+        self.levels.iter().skip(1).all(|level| level.pages.is_empty())
+    }
+
+    /// Whether every step was given out.
+    pub fn is_done(&self) -> bool {
+        self.levels.iter().all(|level| level.pages.is_empty())
+    }
+
+    /// The branch pages it can make use of, those it can be fed first in front: at most `most`.
+    /// The order within a level is key order.
+    pub fn wanted(&self, most: usize, pages: &mut Vec<PageNo>) {
+        pages.clear();
+        for level in self.levels.iter().skip(1) {
+            let room = most - pages.len();
+            pages.extend(level.pages.iter().filter_map(|page| page.non_null()).take(room));
+            if pages.len() == most {
+                return;
+            }
+        }
+    }
+
+    /// The pages it can be fed now: the first of each level.
+    pub fn fronts(&self) -> impl Iterator<Item = PageNo> + '_ {
+        self.levels.iter().skip(1).filter_map(|level| level.pages.front().copied())
+    }
+
+    /// Takes the leaf numbers learnt since the last time.
+    pub fn take_learnt(&mut self, into: &mut Vec<PageNo>) {
+        into.clear();
+        into.append(&mut self.learnt);
+    }
+
+    /// Takes in one of [`Walk::fronts`], or why it could not be read.
+    pub fn feed(&mut self, page_no: PageNo, bytes: Result<&[u8]>, layout: &Layout) {
+        let at = self.levels.iter().skip(1).position(|l| l.pages.front() == Some(&page_no));
+        let Some(level) = at.map(|above_leaves| above_leaves + 1) else { return };
+        let level_no = u16::try_from(level).unwrap_or(u16::MAX);
+        let parsed = bytes.and_then(|bytes| {
+            let page = IndexPage::parse(Page::parse(bytes, self.format, page_no)?)?;
+            page.require(self.index, level_no)?;
+            Ok(page)
+        });
+        match parsed {
+            Ok(page) => self.look_into(&page, level_no, layout),
+            Err(error) => {
+                self.levels[level].pages.pop_front();
+                self.levels[level].before = Some(Sibling::Unknown);
+                self.damage_below(level, page_no, error);
+            }
+        }
+        self.sink_damage();
+    }
+
+    /// Puts the children of the first page of a level on the level below.
+    fn look_into(&mut self, page: &IndexPage<'_>, level_no: u16, layout: &Layout) {
+        let level = usize::from(level_no);
+        let page_no = page.page_no();
+        self.branch_pages += 1;
+        self.levels[level].pages.pop_front();
+        let prev = self.levels[level].before.unwrap_or(Sibling::Is(None));
+        self.levels[level].before = Some(Sibling::Is(Some(page_no)));
+        let next = self.next_on(level);
+        let links = prev
+            .require(page.prev(), "previous")
+            .and_then(|()| next.require(page.next(), "next"))
+            .map_err(|error| page.page().locate_error(error));
+        let mut children = Vec::with_capacity(usize::from(page.n_recs()));
+        let named = links.and_then(|()| tree::children(page, layout, &mut children));
+        if let Err(error) = named {
+            // The children named before the error are as good as any.
+            self.damage_below(level, page_no, error.into());
+        }
+        self.fed_parents += u64::from(level == 1);
+        for child in children {
+            if self.reach(child) {
+                self.levels[level - 1].pages.push_back(child);
+                if level == 1 {
+                    self.learn(child);
+                }
+            } else {
+                let what = format!("page {child} is reached a second time");
+                let error = page.page().locate_error(FormatError::corrupt(what));
+                self.damage_below(level, page_no, error.into());
+            }
+        }
+    }
+
+    fn learn(&mut self, leaf: PageNo) {
+        self.learnt.push(leaf);
+        self.learnt_leaves += 1;
+    }
+
+    /// What the page after the last one taken from a level's front must be.
+    fn next_on(&self, level: usize) -> Sibling {
+        match self.levels[level].pages.front() {
+            Some(page) => page.non_null().map_or(Sibling::Unknown, |page| Sibling::Is(Some(page))),
+            None if self.levels.iter().skip(level + 1).all(|above| above.pages.is_empty()) => {
+                Sibling::Is(None)
+            }
+            None => Sibling::Unknown,
+        }
+    }
+
+    fn damage_below(&mut self, level: usize, page: PageNo, error: Error) {
+        let below = &mut self.levels[level - 1];
+        below.pages.push_back(PageNo::NULL);
+        below.damaged.push_back((page, error));
+    }
+
+    /// Passes damage at the front of a branch level on to the level below.
+    fn sink_damage(&mut self) {
+        for level in (1..self.levels.len()).rev() {
+            while self.levels[level].pages.front() == Some(&PageNo::NULL) {
+                self.levels[level].pages.pop_front();
+                self.levels[level].before = Some(Sibling::Unknown);
+                if let Some((page, error)) = self.levels[level].damaged.pop_front() {
+                    self.damage_below(level, page, error);
+                }
+            }
+        }
+    }
+
+    /// Marks a page as reached; `false` if it was before. A page past the file's end is reached
+    /// any number of times: it cannot be read, so it leads nowhere.
+    fn reach(&mut self, page: PageNo) -> bool {
+        if page.0 >= self.format.size_pages {
+            return true;
+        }
+        let (word, bit) = (page.0 as usize / 64, 1u64 << (page.0 % 64));
+        if word >= self.reached.len() {
+            self.reached.resize(word + 1, 0);
+        }
+        let is_new = self.reached[word] & bit == 0;
+        self.reached[word] |= bit;
+        is_new
+    }
+
+    /// The leaf the next step is, if it is one and known.
+    pub fn peek(&self) -> Option<PageNo> {
+        self.levels[0].pages.front().and_then(|page| page.non_null())
+    }
+
+    /// The next step; `None` when a branch page must be fed first, or all is done.
+    pub fn next_step(&mut self) -> Option<Step> {
+        let leaves = &mut self.levels[0].pages;
+        if leaves.len() < 2 && !self.is_all_learnt() {
+            return None;
+        }
+        let page = self.levels[0].pages.pop_front()?;
+        if page == PageNo::NULL {
+            self.last_leaf = Sibling::Unknown;
+            let (page, error) = self.levels[0].damaged.pop_front()?;
+            return Some(Step::Damaged { page, error });
+        }
+        let prev = std::mem::replace(&mut self.last_leaf, Sibling::Is(Some(page)));
+        Some(Step::Leaf { page, prev, next: self.next_on(0) })
+    }
+}

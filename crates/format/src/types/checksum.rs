@@ -5,7 +5,8 @@
 //! 1. the null bytes of the server's record: a bit a nullable column, from the lowest bit of the
 //!    first byte; the first bit stands for something else, and is set, in a table without
 //!    variable-length columns. Bits after the last are set. MySQL, and MariaDB to 10.2, set all
-//!    eight of the last byte when none is left over.
+//!    eight of the last byte when none is left over; MariaDB then takes the columns whose bits
+//!    these are for NULL.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
 //!    its greatest length), or its text for those whose record form is a pointer: `VARCHAR`,
 //!    `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, and for `BIT`.
@@ -36,6 +37,8 @@ pub struct RowChecksum {
     /// The null bytes of a row without NULLs; empty when the record has none.
     null_bytes: Vec<u8>,
     columns: Vec<Column>,
+    /// Columns whose null bit is in this byte count as NULL.
+    all_null_byte: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -71,14 +74,18 @@ impl RowChecksum {
             }
         }
         null_bytes.truncate(bits.div_ceil(8));
+        let mut all_null_byte = None;
         if let Some(last) = null_bytes.last_mut() {
             *last |= match bits % 8 {
                 0 if sets_all_of_a_full_byte(table.server) => 0xff,
                 0 => 0,
                 used => !0 << used,
             };
+            if bits % 8 == 0 && *last == 0xff && table.server.family == Family::MariaDb {
+                all_null_byte = Some(bits / 8 - 1);
+            }
         }
-        Ok(RowChecksum { null_bytes, columns })
+        Ok(RowChecksum { null_bytes, columns, all_null_byte })
     }
 
     /// The row's part of the sum. `row` has the stored columns in SQL order, as records hold
@@ -102,7 +109,9 @@ impl RowChecksum {
         }
         let mut crc = crc32fast::Hasher::new();
         for (column, value) in self.columns.iter().zip(row) {
-            match *value {
+            let byte = column.null_bit.map(|(byte, _)| byte);
+            let value = value.filter(|_| byte.is_none() || byte != self.all_null_byte);
+            match value {
                 None => scratch.extend_from_slice(&column.null_image),
                 Some(stored) if column.as_stored && stored.len() >= LONG_BYTES => {
                     crc.update(scratch);
@@ -141,10 +150,10 @@ fn require_stable(table: &TableDef) -> Result<()> {
             "MySQL 5.7 sums an address in its memory; compare the rows' text",
         ));
     }
-    let unread = |column: &ColumnDef| match &column.generated {
-        Some(generated) if generated.stored => (100_300..110_800).contains(&server.number),
-        Some(_) => column.nullable,
-        None => false,
+    let unread = |column: &ColumnDef| {
+        let stored_generated = column.is_stored() && column.generated.is_some();
+        (!column.is_stored() && column.nullable)
+            || (stored_generated && (100_300..110_800).contains(&server.number))
     };
     if server.family == Family::MariaDb && table.columns.iter().any(unread) {
         return Err(Error::unsupported(

@@ -124,8 +124,10 @@ impl Codec {
             Kind::Char { .. } => return self.write_record_image(b"", out),
             &Kind::Binary { bytes } => bytes as usize,
             Kind::Enum(members) | Kind::Set(members) => members.size_bytes(),
+            // No bytes are the document `null`.
+            Kind::Json(_) => return self.write_record_image(b"", out),
             // Their text is empty.
-            Kind::Text { .. } | Kind::Bytes | Kind::Json(_) | Kind::Geometry | Kind::Vector => 0,
+            Kind::Text { .. } | Kind::Bytes | Kind::Geometry | Kind::Vector => 0,
             Kind::Uuid { .. } | Kind::Inet6 => 16,
             Kind::Inet4 => 4,
         };

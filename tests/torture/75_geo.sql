@@ -1,0 +1,25 @@
+-- Geometries of every subtype.
+CREATE DATABASE t_geo CHARACTER SET latin1;
+USE t_geo;
+SET sql_mode = 'NO_ENGINE_SUBSTITUTION';
+CREATE TABLE any_geometry (id INT NOT NULL PRIMARY KEY, g GEOMETRY, h GEOMETRY NOT NULL) ENGINE=InnoDB;
+INSERT INTO any_geometry VALUES
+ (1, ST_GeomFromText('POINT(1 2)'), ST_GeomFromText('POINT(0 0)')), (2, NULL, ST_GeomFromText('POINT(-1.5 1e300)')),
+ (3, ST_GeomFromText('LINESTRING(0 0,1 1,2 0.5)'), ST_GeomFromText('POINT(1 1)', 4326)), (4, ST_GeomFromText('POLYGON((0 0,10 0,10 10,0 10,0 0),(2 2,2 4,4 4,4 2,2 2))'), ST_GeomFromText('POINT(1 1)', 0)),
+ (5, ST_GeomFromText('MULTIPOINT(0 0,1 1)'), ST_GeomFromText('POINT(1 1)', 3857)), (6, ST_GeomFromText('MULTILINESTRING((0 0,1 1),(2 2,3 3,4 4))'), ST_GeomFromText('LINESTRING(1 1,2 2)', 4326)),
+ (7, ST_GeomFromText('MULTIPOLYGON(((0 0,1 0,1 1,0 0)),((5 5,6 5,6 6,5 5)))'), ST_GeomFromText('POINT(1 1)')), (8, ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 1),LINESTRING(0 0,1 1))'), ST_GeomFromText('POINT(10 92)'));
+CREATE TABLE subtypes (id INT NOT NULL PRIMARY KEY, p POINT, l LINESTRING, po POLYGON, mp MULTIPOINT, ml MULTILINESTRING, mpo MULTIPOLYGON, gc GEOMETRYCOLLECTION, v VARCHAR(5)) ENGINE=InnoDB;
+INSERT INTO subtypes VALUES (1, ST_GeomFromText('POINT(1 2)'), ST_GeomFromText('LINESTRING(0 0,1 1)'), ST_GeomFromText('POLYGON((0 0,1 0,1 1,0 0))'), ST_GeomFromText('MULTIPOINT(1 1,2 2)'), ST_GeomFromText('MULTILINESTRING((0 0,1 1))'), ST_GeomFromText('MULTIPOLYGON(((0 0,1 0,1 1,0 0)))'), ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 1))'), 'a'),
+ (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+CREATE TABLE long_lines (id INT NOT NULL PRIMARY KEY, l LINESTRING NOT NULL) ENGINE=InnoDB;
+INSERT INTO long_lines SELECT n, ST_GeomFromText(CONCAT('LINESTRING(0 0', REPEAT(CONCAT(',', n, ' 5.5'), n * n * 20 + 1), ')')) FROM t_aux.seq WHERE n < 15;
+--@if mysql>=8.0.3
+CREATE TABLE srid (id INT NOT NULL PRIMARY KEY, a POINT NOT NULL SRID 4326, b GEOMETRY SRID 0, c POLYGON SRID 3857, d GEOMCOLLECTION, SPATIAL KEY (a)) ENGINE=InnoDB;
+INSERT INTO srid VALUES (1, ST_GeomFromText('POINT(50 10)', 4326), ST_GeomFromText('POINT(1 1)'), NULL, NULL);
+--@endif
+--@if mariadb
+CREATE TABLE point_pk (p POINT NOT NULL, v INT, PRIMARY KEY (p(25))) ENGINE=InnoDB;
+INSERT INTO point_pk VALUES (ST_GeomFromText('POINT(1 2)'), 1), (ST_GeomFromText('POINT(-1 2)'), 2);
+CREATE TABLE ref_system (id INT NOT NULL PRIMARY KEY, a POINT REF_SYSTEM_ID=101, b GEOMETRY REF_SYSTEM_ID=0 NOT NULL) ENGINE=InnoDB;
+INSERT INTO ref_system VALUES (1, ST_GeomFromText('POINT(1 1)', 101), ST_GeomFromText('POINT(1 1)'));
+--@endif

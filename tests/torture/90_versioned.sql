@@ -1,0 +1,27 @@
+-- needs: mariadb>=10.3.4
+-- System versioning: the history lies in the same tree as the current rows.
+CREATE DATABASE t_versioned CHARACTER SET latin1;
+USE t_versioned;
+SET sql_mode = 'NO_ENGINE_SUBSTITUTION';
+SET timestamp = 1600000000;
+CREATE TABLE hidden (id INT NOT NULL PRIMARY KEY, v VARCHAR(10)) ENGINE=InnoDB WITH SYSTEM VERSIONING;
+CREATE TABLE shown (id INT NOT NULL PRIMARY KEY, v VARCHAR(10), s TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (s, e)) ENGINE=InnoDB WITH SYSTEM VERSIONING;
+CREATE TABLE some_columns (id INT NOT NULL PRIMARY KEY, v VARCHAR(10), w INT WITHOUT SYSTEM VERSIONING) ENGINE=InnoDB WITH SYSTEM VERSIONING;
+INSERT INTO hidden VALUES (1, 'a'), (2, 'b'), (3, 'c');
+INSERT INTO shown (id, v) VALUES (1, 'a'), (2, 'b'), (3, 'c');
+INSERT INTO some_columns VALUES (1, 'a', 1), (2, 'b', 2);
+SET timestamp = 1600000100;
+UPDATE hidden SET v = 'new' WHERE id = 1;
+DELETE FROM hidden WHERE id = 2;
+UPDATE shown SET v = 'new' WHERE id = 1;
+DELETE FROM shown WHERE id = 2;
+UPDATE some_columns SET w = 9;
+UPDATE some_columns SET v = 'z' WHERE id = 2;
+CREATE TABLE app_period (id INT NOT NULL, s DATE NOT NULL, e DATE NOT NULL, v INT) ENGINE=InnoDB;
+INSERT INTO app_period VALUES (1, '2001-01-01', '2002-01-01', 5);
+--@if mariadb>=10.4
+ALTER TABLE app_period ADD PERIOD FOR p (s, e);
+--@endif
+CREATE TABLE parts (id INT NOT NULL, v INT) ENGINE=InnoDB WITH SYSTEM VERSIONING PARTITION BY SYSTEM_TIME (PARTITION p0 HISTORY, PARTITION pn CURRENT);
+INSERT INTO parts VALUES (1, 1), (2, 2);
+DELETE FROM parts WHERE id = 1;

@@ -290,7 +290,7 @@ def capture(server, gate, out):
     script = []
     for db, table, fdb, ftable, flags in tables:
         base = os.path.join(exp, fdb, ftable)
-        if os.path.getsize(base + ".txt") <= OPTS_LIMIT and fdb in ("t_types", "t_charset", "t_json", "t_strings", "t_rows"):
+        if os.path.getsize(base + ".txt") <= OPTS_LIMIT and fdb in (("t_types",) if gate.small else ("t_types", "t_charset", "t_json", "t_rows")):
             for n, o in enumerate(OPTS, 1):
                 script.append("SELECT * FROM %s.%s USE INDEX () INTO OUTFILE %s %s;" % (ident(db), ident(table), quote("%s.opts-%d.txt" % (base, n)), o))
     if script:

@@ -1,32 +1,34 @@
-#!/usr/bin/env bash
-# Makes sure a Rust compiler of the version the workspace needs is there, from Debian's packages
-# when there is none.
+#!/bin/bash
+# toolchain.sh: what building needs, installed where it is missing: a Rust
+# toolchain new enough (rust-version of Cargo.toml), a C compiler, zstd, python3.
 set -euo pipefail
+HERE=$(cd "$(dirname "$0")" && pwd)
+WANT=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$HERE/../../Cargo.toml" | head -1)
+die() { echo "toolchain.sh: $*" >&2; exit 1; }
+ROOT=()
+[ "$(id -u)" = 0 ] || ROOT=(sudo)
 
-needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../../Cargo.toml")
-
-version_of() { "$1" --version 2>/dev/null | sed -n 's/^[a-z]* \([0-9.]*\).*/\1/p'; }
-enough() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$needed" "$1" | sort -V | head -n 1)" = "$needed" ]; }
-
-have_toolchain() {
-  enough "$(version_of rustc)" && enough "$(version_of cargo)" && command -v cc >/dev/null
+packages=()
+command -v cc >/dev/null || packages+=(gcc libc6-dev)
+command -v zstd >/dev/null || packages+=(zstd)
+command -v python3 >/dev/null || packages+=(python3)
+command -v tar >/dev/null || packages+=(tar)
+[ -x "$HOME/.cargo/bin/cargo" ] && PATH=$HOME/.cargo/bin:$PATH
+new_enough() {
+    command -v cargo >/dev/null || return 1
+    local have
+    have=$(cargo --version | awk '{print $2}')
+    [ "$(printf '%s\n%s\n' "$WANT" "$have" | sort -V | head -1)" = "$WANT" ]
 }
-
-have_toolchain && exit 0
-sudo=
-[ "$(id -u)" = 0 ] || sudo=sudo
-echo "toolchain: no Rust $needed or newer with a C compiler here; installing from Debian" >&2
-$sudo apt-get update -qq
-candidate() { apt-cache policy "$1" | sed -n 's/ *Candidate: \([0-9.]*\).*/\1/p'; }
-for pair in "rustc cargo" "rustc-web cargo-web"; do
-  read -r rustc cargo <<<"$pair"
-  if enough "$(candidate "$rustc")"; then
-    $sudo apt-get install -y -qq --no-install-recommends "$rustc" "$cargo" gcc libc6-dev make >&2
-    break
-  fi
-done
-have_toolchain || {
-  echo "toolchain: this system's packages have no Rust $needed; install it with rustup and" \
-    "run make again" >&2
-  exit 1
-}
+new_enough || command -v rustup >/dev/null || packages+=(rustup)
+if [ ${#packages[@]} -gt 0 ]; then
+    command -v apt-get >/dev/null || die "missing: ${packages[*]}"
+    [ ${#ROOT[@]} -eq 0 ] || command -v sudo >/dev/null || die "as root: apt-get install ${packages[*]}"
+    "${ROOT[@]}" apt-get -q update >&2
+    DEBIAN_FRONTEND=noninteractive "${ROOT[@]}" apt-get -q -y install --no-install-recommends "${packages[@]}" >&2 ||
+        die "can't install ${packages[*]}; Rust $WANT or later is to be had from rustup.rs"
+fi
+if ! new_enough; then
+    rustup toolchain install stable --profile minimal >&2 && rustup default stable >&2
+    new_enough || die "Rust $WANT or later is needed, found $(cargo --version 2>/dev/null || echo none)"
+fi

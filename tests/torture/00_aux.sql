@@ -9,5 +9,5 @@ INSERT INTO hex VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9),(10),(11),(12),(1
 CREATE TABLE seq (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB;
 INSERT INTO seq SELECT a.n*1000+b.n*100+c.n*10+d.n FROM digit a, digit b, digit c, digit d ORDER BY 1;
 --@if small
-DELETE FROM seq WHERE n >= 1600;
+DELETE FROM seq WHERE n >= 800;
 --@endif

@@ -45,6 +45,7 @@ for cs in charsets:
         continue
     own = OWN.get(cs, "é")
     members = ", ".join(["'x'", "'it''s'", "'%s%s'" % (own, own), "'a,%s'" % own, "'slash'" if cs == "swe7" else "'back\\\\slash'"])
+    p("--@if full")
     p("""CREATE TABLE `{0}` (id INT NOT NULL PRIMARY KEY, c CHAR(40), c1 CHAR(1), v VARCHAR(60), v300 VARCHAR(300), tt TINYTEXT, t TEXT, m MEDIUMTEXT, l LONGTEXT,
   e ENUM({1}), s SET('p','q','x{2}','y y') , cn CHAR(7) NOT NULL DEFAULT 'a{2}', vn VARCHAR(20) NOT NULL DEFAULT '{3}') ENGINE=InnoDB DEFAULT CHARSET={0} COMMENT='{0} é ж 日';""".format(cs, members, own, "x''yz" if cs == "swe7" else "x''y\\\\z"))
     rows = []
@@ -63,9 +64,21 @@ for cs in charsets:
     p("CREATE TABLE `{0}_key` (k VARCHAR(12) NOT NULL, f CHAR(6) NOT NULL, v INT, PRIMARY KEY (k, f)) ENGINE=InnoDB DEFAULT CHARSET={0};".format(cs))
     keys = ["", "a", "b ", "B", "zz", "aé", "é", "ж", "日本"]
     p("INSERT IGNORE INTO `%s_key` VALUES %s;" % (cs, ",".join("(%s,LEFT(%s,6),%d)" % (lit(s, cs), lit(s, cs), i) for i, s in enumerate(keys))))
+    p("--@else")
+    # the same texts in fewer columns
+    p("""CREATE TABLE `{0}` (id INT NOT NULL PRIMARY KEY, c CHAR(40), t TEXT, e ENUM({1}), s SET('p','q','x{2}','y y') , cn CHAR(7) NOT NULL DEFAULT 'a{2}') ENGINE=InnoDB DEFAULT CHARSET={0} COMMENT='{0} é ж 日';""".format(cs, members, own))
+    p("INSERT INTO `%s` (id,c,t,e,s) VALUES\n %s;" % (cs, ",\n ".join("(%d,%s,%s,%d,%d)" % (i, lit(s, cs), lit(s, cs), i % 6, i % 16) for i, s in enumerate(TEXTS, 1))))
+    for i, h in enumerate(RAW.get(cs, [])):
+        p("INSERT INTO `{0}` (id,c,t) VALUES ({1},CONVERT(x'{2}' USING {0}),CONVERT(x'{2}' USING {0}));".format(cs, 2000 + i, h))
+    p("--@endif")
 for cs in SBCS:
+    p("--@if full")
     p("CREATE TABLE `all_{0}` (b TINYINT UNSIGNED NOT NULL PRIMARY KEY, c CHAR(1), v VARCHAR(3), t TEXT) ENGINE=InnoDB DEFAULT CHARSET={0};".format(cs))
     p("INSERT INTO `all_%s` VALUES %s;" % (cs, ",".join("({0},CONVERT(x'{0:02x}' USING {1}),CONVERT(x'2d{0:02x}2d' USING {1}),CONVERT(x'{0:02x}' USING {1}))".format(b, cs) for b in range(256))))
+    p("--@else")
+    p("CREATE TABLE `all_{0}` (id INT NOT NULL PRIMARY KEY, t TEXT) ENGINE=InnoDB DEFAULT CHARSET={0};".format(cs))
+    p("INSERT INTO `all_%s` VALUES (1, CONVERT(x'%s' USING %s));" % (cs, bytes(range(256)).hex(), cs))
+    p("--@endif")
 # columns of several character sets in one table, default other than the columns'
 p("CREATE TABLE mixed (id INT NOT NULL PRIMARY KEY, " + ", ".join("`%s` VARCHAR(9) CHARACTER SET %s" % (c, c) for c in charsets) + ") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;")
 p("INSERT INTO mixed VALUES (1%s);" % "".join("," + ("'a\\\\'" if c == "binary" else lit("aé日\\", c)) for c in charsets))

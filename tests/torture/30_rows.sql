@@ -49,6 +49,11 @@ INSERT INTO pk_desc_str SELECT CONCAT('b', n % 100), n DIV 100, n FROM t_aux.seq
 --@endif
 
 -- row formats: the same rows in each
+SET @step = 1;
+--@if small
+SET @step = 6;
+--@endif
+--@if page>=8192
 CREATE TABLE f_redundant (id INT NOT NULL, a VARCHAR(100), b CHAR(10) CHARACTER SET utf8, c INT, d VARCHAR(300), e CHAR(20) NOT NULL, f CHAR(255) CHARACTER SET utf8, g TEXT, h BINARY(5), i BIT(3), j VARCHAR(10) NOT NULL, PRIMARY KEY (id)) ENGINE=InnoDB ROW_FORMAT=REDUNDANT;
 CREATE TABLE f_compact LIKE f_redundant;
 ALTER TABLE f_compact ROW_FORMAT=COMPACT;
@@ -56,10 +61,11 @@ CREATE TABLE f_dynamic LIKE f_redundant;
 ALTER TABLE f_dynamic ROW_FORMAT=DYNAMIC;
 CREATE TABLE f_default (id INT NOT NULL, a VARCHAR(100), b CHAR(10) CHARACTER SET utf8, c INT, d VARCHAR(300), e CHAR(20) NOT NULL, f CHAR(255) CHARACTER SET utf8, g TEXT, h BINARY(5), i BIT(3), j VARCHAR(10) NOT NULL, PRIMARY KEY (id)) ENGINE=InnoDB;
 INSERT INTO f_redundant SELECT n, IF(n % 5, REPEAT('a', n % 101), NULL), IF(n % 4, REPEAT('é', n % 11), NULL), IF(n % 3, n, NULL), IF(n % 7, REPEAT('d', n % 301), NULL), n, IF(n % 6, REPEAT('日', n % 86), NULL),
-  IF(n % 9, REPEAT('text ', n % 60), NULL), IF(n % 2, 'bin', NULL), IF(n % 8, n % 8, NULL), '' FROM t_aux.seq WHERE n < 700;
+  IF(n % 9, REPEAT('text ', n % 60), NULL), IF(n % 2, 'bin', NULL), IF(n % 8, n % 8, NULL), '' FROM t_aux.seq WHERE n < 700 AND n % @step = 0;
 INSERT INTO f_compact SELECT * FROM f_redundant;
 INSERT INTO f_dynamic SELECT * FROM f_redundant;
 INSERT INTO f_default SELECT * FROM f_redundant;
+--@endif
 -- nothing but NULLs or empty strings; more than 8 and more than 16 nullable columns
 CREATE TABLE nullables (c1 INT, c2 INT, c3 INT, c4 INT, c5 VARCHAR(3), c6 VARCHAR(3), c7 VARCHAR(3), c8 VARCHAR(3), c9 CHAR(3), c10 CHAR(3), c11 CHAR(3), c12 CHAR(3), c13 INT, c14 INT, c15 INT, c16 INT, c17 INT, c18 VARCHAR(300), c19 BLOB) ENGINE=InnoDB;
 INSERT INTO nullables () VALUES ();

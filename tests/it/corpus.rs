@@ -71,7 +71,9 @@ fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {
     let Ok(list) = std::fs::read_to_string(server.join("tables.tsv")) else { return };
     for line in list.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [_, _, db, table, flags] = cells.as_slice() else { panic!("{}: {line:?}", server.display()) };
+        let [_, _, db, table, flags] = cells.as_slice() else {
+            panic!("{}: {line:?}", server.display())
+        };
         tables.push(CorpusTable {
             server: version,
             flags: (*flags).to_owned(),
@@ -85,7 +87,8 @@ fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {
 fn version_of(server: &Path) -> Option<ServerVersion> {
     let readme = std::fs::read_to_string(server.join("README")).ok()?;
     let version = readme.lines().find_map(|line| line.strip_prefix("server "))?.trim();
-    let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>());
+    let mut numbers =
+        version.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>());
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     let patch = numbers.next()?.ok()?;
     Some(ServerVersion::from_number(major * 10000 + minor * 100 + patch))

@@ -3,4 +3,5 @@
 mod check;
 mod corpus;
 mod ddl;
+mod inspect;
 mod tidy;

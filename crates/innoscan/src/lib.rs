@@ -4,6 +4,7 @@ pub mod ahead;
 pub mod check;
 pub mod datadir;
 mod error;
+pub mod inspect;
 pub mod pool;
 pub mod scan;
 pub mod sink;

@@ -30,8 +30,8 @@ pub struct Known<'t> {
     pub def: &'t TableDef,
     /// The fields of its clustered index.
     pub layout: &'t Layout,
-    /// That index's root.
-    pub root: PageNo,
+    /// That index.
+    pub index: IndexId,
 }
 
 /// The start of a key, such that images sort as keys do.
@@ -47,8 +47,6 @@ struct Ends {
 /// The keys of the clustered index, as far as they can be compared.
 pub(super) struct Orders<'t> {
     known: Option<Known<'t>>,
-    /// The clustered index, once its root was seen.
-    index: Option<IndexId>,
     parts: Vec<Part>,
     key_columns: usize,
     /// Images of complete keys within [`IMAGE_BYTES`]: equal ones are equal keys.
@@ -74,7 +72,6 @@ impl<'t> Orders<'t> {
         let len: Option<usize> = parts.iter().map(|part| part.len).sum();
         Orders {
             known,
-            index: None,
             exact: parts.len() == key_columns && len.is_some_and(|len| len <= IMAGE_BYTES),
             parts,
             key_columns,
@@ -87,10 +84,7 @@ impl<'t> Orders<'t> {
     /// Takes in a sound page of a B-tree.
     pub fn add(&mut self, page: &IndexPage<'_>, trees: &mut Trees, report: &mut Report) {
         let Some(known) = self.known else { return };
-        if page.page_no() == known.root {
-            self.index = Some(page.index_id());
-        }
-        if self.index != Some(page.index_id()) {
+        if known.index != page.index_id() {
             return;
         }
         let added = if page.is_leaf() {
@@ -214,9 +208,9 @@ impl<'t> Orders<'t> {
 
     /// Compares leaf with leaf and leaf with parent, when all were seen.
     pub fn finish(&mut self, trees: &mut Trees, report: &mut Report) {
-        let (Some(known), Some(index)) = (&self.known, self.index) else { return };
+        let Some(known) = &self.known else { return };
         let name = clustered_index(known).map_or("GEN_CLUST_INDEX", |index| index.name.as_str());
-        trees.set_order_compared(index, Some(name), (self.parts.len(), self.key_columns));
+        trees.set_order_compared(known.index, Some(name), (self.parts.len(), self.key_columns));
         let ends_of = |page: PageNo| {
             let place = self.ends.binary_search_by_key(&page, |ends| ends.page).ok()?;
             self.ends.get(place)

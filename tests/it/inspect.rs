@@ -1,0 +1,39 @@
+//! `inspect` has something to say of every page, damaged or not.
+
+use innoscan::check::Known;
+use innoscan::inspect::{self, InspectOptions};
+use innoscan_format::PageNo;
+use innoscan_format::page::SpaceHeader;
+
+use crate::check::{def_of, index_of, layout_of};
+use crate::corpus;
+
+#[test]
+fn every_page_is_described() {
+    for table in corpus::tables() {
+        let Ok(bytes) = std::fs::read(table.ibd()) else { continue };
+        if bytes.len() > 1 << 20 {
+            continue;
+        }
+        let header = SpaceHeader::parse(&bytes).unwrap();
+        if header.require_plain_pages().is_err() {
+            continue;
+        }
+        let def = def_of(&bytes, &header, &table);
+        let layout = def.as_ref().and_then(|def| layout_of(&bytes, &header, def).ok());
+        let known = match (&def, &layout) {
+            (Some(def), Some(layout)) => {
+                Some(Known { def, layout, index: index_of(&bytes, &header) })
+            }
+            _ => None,
+        };
+        for (page_no, page) in bytes.chunks_exact(header.flags.page_size.len()).enumerate() {
+            let page_no = PageNo(page_no as u32);
+            let options = InspectOptions::default();
+            let text = inspect::page(page, &header, page_no, known.as_ref(), options);
+            let damaged = text.lines().any(|line| line.trim_start().starts_with('!'));
+            let readable = !table.is("page_compressed");
+            assert!(!damaged || !readable, "{} page {page_no}\n{text}", table.file.display());
+        }
+    }
+}

@@ -16,6 +16,10 @@ pub(super) enum Form {
     U64,
     Hex32,
     Page,
+    /// Records in the heap, and whether they are of the compact kind.
+    HeapCount,
+    /// Where inserts go.
+    Direction,
     /// A place in the file, 6 bytes.
     Addr,
     /// A list's base node, 16 bytes.
@@ -34,6 +38,13 @@ pub(super) const FIL_HEADER: &[Field] = &[
     (4, "FIL_PAGE_OFFSET", Form::U32),
     (8, "FIL_PAGE_PREV", Form::Page),
     (12, "FIL_PAGE_NEXT", Form::Page),
+    (16, "FIL_PAGE_LSN", Form::U64),
+];
+/// Page 0 has no neighbours; MySQL 8 keeps versions there.
+pub(super) const FIL_HEADER_OF_FIRST: &[Field] = &[
+    (4, "FIL_PAGE_OFFSET", Form::U32),
+    (8, "FIL_PAGE_SRV_VERSION", Form::U32),
+    (12, "FIL_PAGE_SPACE_VERSION", Form::U32),
     (16, "FIL_PAGE_LSN", Form::U64),
 ];
 /// The same, behind the type.
@@ -58,11 +69,11 @@ const INODE: &[Field] = &[(38, "FSEG_INODE_PAGE_NODE", Form::Node)];
 const PAGE_HEADER: &[Field] = &[
     (38, "PAGE_N_DIR_SLOTS", Form::U16),
     (40, "PAGE_HEAP_TOP", Form::U16),
-    (42, "PAGE_N_HEAP", Form::U16),
+    (42, "PAGE_N_HEAP", Form::HeapCount),
     (44, "PAGE_FREE", Form::U16),
     (46, "PAGE_GARBAGE", Form::U16),
     (48, "PAGE_LAST_INSERT", Form::U16),
-    (50, "PAGE_DIRECTION", Form::U16),
+    (50, "PAGE_DIRECTION", Form::Direction),
     (52, "PAGE_N_DIRECTION", Form::U16),
     (54, "PAGE_N_RECS", Form::U16),
     (56, "PAGE_MAX_TRX_ID", Form::U64),
@@ -134,6 +145,12 @@ pub(super) fn value(page: &[u8], at: usize, form: Form) -> String {
             Form::U48 => bytes::u48_at(page, at)?.to_string(),
             Form::U64 => bytes::u64_at(page, at)?.to_string(),
             Form::Hex32 => format!("{:#010x}", bytes::u32_at(page, at)?),
+            Form::HeapCount => {
+                let word = bytes::u16_at(page, at)?;
+                let kind = if word & 0x8000 == 0 { "redundant" } else { "compact" };
+                format!("{} ({kind})", word & 0x7FFF)
+            }
+            Form::Direction => direction(bytes::u16_at(page, at)?),
             Form::Page => page_text(PageNo(bytes::u32_at(page, at)?)),
             Form::Addr => addr_text(FileAddr::read(page, at)?),
             Form::List => {
@@ -152,6 +169,17 @@ pub(super) fn value(page: &[u8], at: usize, form: Form) -> String {
         })
     };
     read().unwrap_or_else(|_| "?".into())
+}
+
+/// `PAGE_DIRECTION`; in MariaDB's instant roots the upper 13 bits count core fields.
+fn direction(word: u16) -> String {
+    const NAMES: [&str; 6] =
+        ["none", "PAGE_LEFT", "PAGE_RIGHT", "PAGE_SAME_REC", "PAGE_SAME_PAGE", "PAGE_NO_DIRECTION"];
+    let name = NAMES.get(usize::from(word & 7)).unwrap_or(&"unknown");
+    match word >> 3 {
+        0 => format!("{word} ({name})"),
+        core_fields => format!("{} ({name}), {core_fields} core fields", word & 7),
+    }
 }
 
 fn page_text(page: PageNo) -> String {

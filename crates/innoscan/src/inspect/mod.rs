@@ -81,7 +81,9 @@ fn fil_header(out: &mut String, bytes: &[u8], header: &SpaceHeader, kind: PageKi
     } else {
         line(out, 0, "FIL_PAGE_SPACE_OR_CHKSUM", &format!("{first} ({checksum})"));
     }
-    write_fields(out, bytes, 0, fields::FIL_HEADER);
+    let first = kind == PageKind::FspHeader && header.flags.sdi;
+    let fields = if first { fields::FIL_HEADER_OF_FIRST } else { fields::FIL_HEADER };
+    write_fields(out, bytes, 0, fields);
     let number = fields::value(bytes, 24, Form::U16);
     line(out, 24, "FIL_PAGE_TYPE", &format!("{number} ({kind})"));
     write_fields(out, bytes, 0, fields::FIL_HEADER_END);

@@ -311,24 +311,22 @@ fn var_image(most_bytes: u32, image: &[u8]) -> Option<&[u8]> {
 /// hexadecimal otherwise. The first servers put question marks instead.
 fn literal(charset: Charset, bytes: &[u8], server: ServerVersion) -> ColumnDefault {
     let mut utf8 = Vec::new();
-    match charset {
+    let lost = match charset {
         // The server looks at bytes as if they were its UTF-8.
-        Charset::Binary => utf8.extend_from_slice(bytes),
-        _ if charset.decode(bytes, &mut utf8) == 0 => {}
-        _ => utf8.push(0xff),
-    }
-    let text = std::str::from_utf8(&utf8).ok();
+        Charset::Binary => Charset::Utf8Mb4.decode(bytes, &mut utf8),
+        _ => charset.decode(bytes, &mut utf8),
+    };
+    let text = String::from_utf8_lossy(&utf8);
     let is_long = |character: char| character > '\u{ffff}';
-    match text {
-        Some(text) if !text.contains(is_long) => ColumnDefault::Quoted(text.to_owned()),
-        Some(text) if server.number < FIRST_WITH_HEX_DEFAULTS => {
-            ColumnDefault::Quoted(text.replace(is_long, "?"))
-        }
-        _ => {
-            let digits = bytes.iter().map(|byte| format!("{byte:02X}"));
-            ColumnDefault::Verbatim(format!("0x{}", digits.collect::<String>()))
-        }
+    if lost == 0 && !text.contains(is_long) {
+        return ColumnDefault::Quoted(text.into_owned());
     }
+    if server.number < FIRST_WITH_HEX_DEFAULTS {
+        let unsayable = |character| is_long(character) || character == char::REPLACEMENT_CHARACTER;
+        return ColumnDefault::Quoted(text.replace(unsayable, "?"));
+    }
+    let digits = bytes.iter().map(|byte| format!("{byte:02X}"));
+    ColumnDefault::Verbatim(format!("0x{}", digits.collect::<String>()))
 }
 
 /// 8.0.12 has question marks, 8.0.33 hexadecimal digits.

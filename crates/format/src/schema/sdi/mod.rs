@@ -458,3 +458,6 @@ fn engine_attributes(object: Object<'_>, separator: char) -> Result<Vec<String>>
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests;

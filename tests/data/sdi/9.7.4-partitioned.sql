@@ -1,0 +1,7 @@
+CREATE TABLE `partitioned` (
+  `a` int DEFAULT NULL,
+  `b` varchar(10) DEFAULT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci
+/*!50500 PARTITION BY LIST  COLUMNS(a,b)
+(PARTITION p0 VALUES IN ((1,'ä'),(2,NULL)) COMMENT = 'x\'y' ENGINE = InnoDB,
+ PARTITION `odd name` VALUES IN ((NULL,NULL),(3,'c')) ENGINE = InnoDB) */

@@ -4,4 +4,5 @@ mod check;
 mod corpus;
 mod ddl;
 mod inspect;
+mod pages;
 mod tidy;

@@ -1,1 +1,4 @@
-//! .
+//! For tests only: pages and records made by hand, and their damage.
+
+pub mod damage;
+pub mod page;

@@ -98,6 +98,12 @@ impl<'a> RawColumn<'a> {
         old && self.kind == KIND_VIRTUAL_OR_JSON
     }
 
+    /// How many members the column's list has.
+    pub(super) fn members_in(&self, lists: &[Members]) -> usize {
+        let place = usize::from(self.interval).checked_sub(1);
+        place.and_then(|place| lists.get(place)).map_or(0, Vec::len)
+    }
+
     pub(super) fn is_compressed(&self) -> bool {
         self.unireg == COMPRESSED
     }

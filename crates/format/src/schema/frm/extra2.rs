@@ -1,5 +1,7 @@
 //! MariaDB's extra2 segment: type, length, value ... (`read_extra2`, sql/table.cc).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::cursor::{Cursor, text};
 use crate::{Error, Result};
 
@@ -14,15 +16,15 @@ pub(super) struct Extra2<'a> {
     pub(super) system_period: Option<(u16, u16)>,
     pub(super) period: Option<Period>,
     /// Places of the keys that are `WITHOUT OVERLAPS`.
-    pub(super) without_overlaps: Vec<u16>,
+    pub(super) without_overlaps: BTreeSet<u16>,
     /// A byte of flags for each index; empty when no index has any.
     pub(super) index_flags: &'a [u8],
     /// A byte of flags for each column; empty when no column has any.
     pub(super) column_flags: &'a [u8],
     /// Engine-defined options of table, columns and indexes.
     pub(super) engine_options: &'a [u8],
-    /// `(column's place, name of its type)` for types that are not the server's own.
-    pub(super) data_types: Vec<(usize, String)>,
+    /// The name of a column's type by the column's place, for types that are not the server's own.
+    data_types: BTreeMap<usize, String>,
 }
 
 /// An application-time period.
@@ -68,7 +70,7 @@ impl<'a> Extra2<'a> {
                 let mut cursor = Cursor::new(value);
                 let n_keys = cursor.u16()?;
                 for _ in 0..n_keys {
-                    self.without_overlaps.push(cursor.u16()?);
+                    self.without_overlaps.insert(cursor.u16()?);
                 }
             }
             // The table's version (0) and what later versions may add but older may ignore.
@@ -90,8 +92,7 @@ impl<'a> Extra2<'a> {
 
     /// The name of the column's type, unless it is one of the server's own.
     pub(super) fn data_type(&self, place: usize) -> Option<&str> {
-        let found = self.data_types.iter().find(|(column, _)| *column == place)?;
-        Some(found.1.as_str())
+        self.data_types.get(&place).map(String::as_str)
     }
 }
 
@@ -114,13 +115,13 @@ fn parse_period(value: &[u8]) -> Result<Period> {
     })
 }
 
-fn parse_data_types(value: &[u8]) -> Result<Vec<(usize, String)>> {
+fn parse_data_types(value: &[u8]) -> Result<BTreeMap<usize, String>> {
     let mut cursor = Cursor::new(value);
-    let mut types = Vec::new();
+    let mut types = BTreeMap::new();
     while !cursor.is_empty() {
         let column = protocol_length(&mut cursor)?;
         let len = protocol_length(&mut cursor)?;
-        types.push((column, text(cursor.take(len)?)));
+        types.insert(column, text(cursor.take(len)?));
     }
     Ok(types)
 }

@@ -5,6 +5,8 @@ use super::extra2::Extra2;
 use crate::schema::ServerVersion;
 use crate::{Error, Result, bytes};
 
+/// The servers' own limit is 1 MiB in MariaDB and, long partition lists apart, less in MySQL.
+const MAX_BYTES: usize = 16 << 20;
 const HEADER_BYTES: usize = 64;
 const FORM_BYTES: usize = 288;
 /// Bytes of a column's description since MySQL 4.0.
@@ -65,6 +67,9 @@ pub(super) struct Extra<'a> {
 
 impl<'a> Image<'a> {
     pub(super) fn parse(file: &'a [u8]) -> Result<Image<'a>> {
+        if file.len() > MAX_BYTES {
+            return Err(Error::schema(format!("{} bytes are too many for a .frm file", file.len())));
+        }
         let header = bytes::slice(file, 0, HEADER_BYTES)?;
         let frm_version = check_version(header)?;
         let server = ServerVersion::from_number(bytes::u32_le_at(header, 51)?);

@@ -31,7 +31,7 @@ const COLUMN_MASK: u16 = 16383;
 const ALGORITHM_BTREE: u8 = 1;
 const ALGORITHM_RTREE: u8 = 2;
 const ALGORITHM_HASH: u8 = 3;
-pub(super) const ALGORITHM_LONG_HASH: u8 = 5;
+const ALGORITHM_LONG_HASH: u8 = 5;
 const ALGORITHM_VECTOR: u8 = 7;
 
 /// An index as the file describes it.
@@ -109,11 +109,16 @@ impl RawKey {
         self.flags & FLAG_HAS_PARSER != 0
     }
 
+    /// Unique by a hash in a column of its own.
+    pub(super) fn is_by_hash(&self) -> bool {
+        self.algorithm == ALGORITHM_LONG_HASH
+    }
+
     fn kind(&self, place: usize) -> IndexKind {
         // A unique index by hash is marked as not unique, since it is not to the engine.
         if place == 0 && self.name == "PRIMARY" {
             IndexKind::Primary
-        } else if self.flags & FLAG_NOT_UNIQUE == 0 || self.algorithm == ALGORITHM_LONG_HASH {
+        } else if self.flags & FLAG_NOT_UNIQUE == 0 || self.is_by_hash() {
             IndexKind::Unique
         } else if self.flags & FLAG_FULLTEXT != 0 {
             IndexKind::FullText
@@ -152,7 +157,7 @@ pub(super) fn define(
     for (place, key) in keys.iter().enumerate() {
         let kind = key.kind(place);
         let without_overlaps =
-            image.extra2.without_overlaps.iter().any(|marked| usize::from(*marked) == place);
+            u16::try_from(place).is_ok_and(|place| image.extra2.without_overlaps.contains(&place));
         let n_parts = key.parts.len().saturating_sub(if without_overlaps { 2 } else { 0 });
         let parts: Result<Vec<IndexPart>> =
             key.parts.iter().take(n_parts).map(|part| part.define(kind, raw, def)).collect();

@@ -63,11 +63,18 @@ pub fn from_frm(bytes: &[u8], schema: &str, name: &str) -> Result<TableDef> {
     let raw = RawColumn::parse_all(&image)?;
     let mut def = TableDef::new(schema, name, image.server, options::define(&image, &tail)?);
     def.columns = define_columns(&image, &raw, &tail, &mut def.checks)?;
+    // The last columns are the hashes behind unique indexes by hash: virtual, and nobody's.
+    let n_hashes = keys.iter().filter(|key| key.is_by_hash()).count();
+    def.columns.truncate(def.columns.len().saturating_sub(n_hashes));
     set_versioning(&mut def, &image)?;
     def.indexes = keys::define(&image, &keys, &tail.parsers, &raw, &def)?;
     def.partitioning = partitions::define(&image)?;
     Ok(def)
 }
+
+/// Members of all `ENUM` and `SET` columns: far more than a table of 1017 columns has, few enough to
+/// hold. Columns can share a list in the file, but not here.
+const MAX_MEMBERS: usize = 2 << 20;
 
 fn define_columns(
     image: &Image,
@@ -80,7 +87,12 @@ fn define_columns(
     let lists = names::parse_lists(image.intervals, image.n_intervals)?;
     let mut options = image.extra2.options_of_columns(raw.len())?.into_iter();
     let mut columns = Vec::new();
+    let mut n_members = 0_usize;
     for (place, raw_column) in raw.iter().enumerate() {
+        n_members += raw_column.members_in(&lists);
+        if n_members > MAX_MEMBERS {
+            return Err(Error::corrupt("the .frm file has more members of ENUM and SET than can be"));
+        }
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;
         column.attributes.extend(options::column_format(tail.column_formats.get(place)));
         column.attributes.extend(

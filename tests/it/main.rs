@@ -3,6 +3,7 @@
 mod check;
 mod corpus;
 mod ddl;
+mod frm;
 mod inspect;
 mod pages;
 mod tidy;

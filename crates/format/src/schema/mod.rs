@@ -399,4 +399,13 @@ impl TableOptions {
             tail: String::new(),
         }
     }
+
+    /// Says where the table's file is, which neither a `.frm` nor an SDI does: `file` is what the
+    /// `.isl` file beside the definition holds, or `SYS_DATAFILES`.
+    pub fn set_data_directory(&mut self, file: &str) {
+        let file = file.trim_end();
+        // .../directory/database/table.ibd
+        let directory = file.rsplitn(3, '/').nth(2).unwrap_or(file);
+        self.others.push(("DATA DIRECTORY".to_owned(), format!("'{directory}/'")));
+    }
 }

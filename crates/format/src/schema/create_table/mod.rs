@@ -189,9 +189,6 @@ impl Dialect {
             *out += &format!(" {attribute}");
         }
         self.push_default(out, column);
-        if column.invisible && late_invisible {
-            *out += " INVISIBLE";
-        }
         if column.without_versioning {
             *out += " WITHOUT SYSTEM VERSIONING";
         }
@@ -203,6 +200,9 @@ impl Dialect {
         }
         if self.is_mysql() && column.invisible {
             *out += " /*!80023 INVISIBLE */";
+        }
+        if column.invisible && late_invisible {
+            *out += " INVISIBLE";
         }
         let check = column.check.iter().map(|check| format!(" CHECK ({check})"));
         let check_first = self.0.number < 100_300;

@@ -68,7 +68,10 @@ pub(super) struct Extra<'a> {
 impl<'a> Image<'a> {
     pub(super) fn parse(file: &'a [u8]) -> Result<Image<'a>> {
         if file.len() > MAX_BYTES {
-            return Err(Error::schema(format!("{} bytes are too many for a .frm file", file.len())));
+            return Err(Error::schema(format!(
+                "{} bytes are too many for a .frm file",
+                file.len()
+            )));
         }
         let header = bytes::slice(file, 0, HEADER_BYTES)?;
         let frm_version = check_version(header)?;

@@ -91,7 +91,9 @@ fn define_columns(
     for (place, raw_column) in raw.iter().enumerate() {
         n_members += raw_column.members_in(&lists);
         if n_members > MAX_MEMBERS {
-            return Err(Error::corrupt("the .frm file has more members of ENUM and SET than can be"));
+            return Err(Error::corrupt(
+                "the .frm file has more members of ENUM and SET than can be",
+            ));
         }
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;
         column.attributes.extend(options::column_format(tail.column_formats.get(place)));

@@ -116,6 +116,7 @@ impl Walk {
             walk.learn(root.page_no());
         } else {
             walk.look_into(root, level, layout);
+            walk.sink_damage();
         }
         Ok(walk)
     }
@@ -177,7 +178,7 @@ impl Walk {
 
     /// The pages it can be fed now: the first of each level.
     pub fn fronts(&self) -> impl Iterator<Item = PageNo> + '_ {
-        self.levels.iter().skip(1).filter_map(|level| level.pages.front().copied())
+        self.levels.iter().skip(1).filter_map(|level| level.pages.front()?.non_null())
     }
 
     /// Takes the leaf numbers learnt since the last time.

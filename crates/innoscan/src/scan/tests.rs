@@ -1,1 +1,383 @@
-//! Scans.
+//! Scans of small real files with 4 KiB pages and three levels, sound and damaged.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use innoscan_format::layout::Layout;
+use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::schema::{Family, RowFormat, ServerVersion, from_create_table};
+use innoscan_io::engine::memory::{Memory, Script};
+
+use super::*;
+use crate::TableFile;
+use crate::sink::text::{Text, TextOptions};
+use crate::sink::{Compression, Encoded, Encoder, Form};
+use crate::space::SpaceReader;
+
+const PAGE: usize = 4096;
+const MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 80033 };
+const MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_100 };
+
+fn fixture(server: ServerVersion) -> PathBuf {
+    let name = if server == MYSQL { "mysql-8.0.33" } else { "mariadb-10.11" };
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name).join("tree-4k")
+}
+
+fn table_of(server: ServerVersion, file: &Path) -> Table {
+    let create = std::fs::read_to_string(fixture(server).join("tree.create.sql")).unwrap();
+    let file = TableFile { path: file.to_owned(), clustered_root: None };
+    let def = from_create_table(&create, server).unwrap();
+    Table { def, files: vec![file], newest_lsn: None }
+}
+
+fn table(server: ServerVersion) -> Table {
+    table_of(server, &fixture(server).join("tree.ibd"))
+}
+
+fn expected(server: ServerVersion) -> Vec<u8> {
+    std::fs::read(fixture(server).join("tree.txt")).unwrap()
+}
+
+fn encoder(table: &Table) -> Encoder {
+    let text = Text::new(&table.def, &[0, 1, 2, 3], &TextOptions::default()).unwrap();
+    Encoder::new(Form::Text(text), Compression::None)
+}
+
+/// The rows delivered, and how the scan ended.
+fn run(
+    table: &Table,
+    options: &ScanOptions,
+    engine: Option<Script>,
+) -> (Vec<u8>, Result<ScanOutcome>) {
+    let sink = encoder(table);
+    let mut text = Vec::new();
+    let take = |batch: Encoded| {
+        text.extend_from_slice(batch.output());
+        Ok(())
+    };
+    let outcome = match engine {
+        Some(script) => {
+            scan_with_engine(table, options, Box::new(Memory::new(script)), &sink, take)
+        }
+        None => scan(table, options, &sink, take),
+    };
+    (text, outcome)
+}
+
+fn small(memory_pages: u64, threads: usize) -> ScanOptions {
+    ScanOptions {
+        memory_bytes: memory_pages * PAGE as u64,
+        threads,
+        direct: Direct::Off,
+        engine: EngineKind::Pread,
+        depth: 4,
+        ..ScanOptions::default()
+    }
+}
+
+#[test]
+fn every_way_of_reading_gives_the_servers_rows() {
+    for server in [MYSQL, MARIADB] {
+        let (table, expected) = (table(server), expected(server));
+        for memory_pages in [0, 9, 20, 100, 1000] {
+            for threads in [1, 3] {
+                for read_ahead in [ReadAheadPolicy::None, ReadAheadPolicy::Logical] {
+                    for (engine, gap_pages) in [(EngineKind::Pread, 0), (EngineKind::Auto, 3)] {
+                        let gap_bytes = gap_pages * PAGE as u64;
+                        let small = small(memory_pages, threads);
+                        let options = ScanOptions { read_ahead, engine, gap_bytes, ..small };
+                        let (text, outcome) = run(&table, &options, None);
+                        assert_eq!(outcome.unwrap().rows, 490);
+                        assert!(text == expected);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn partitions_are_read_as_one_table() {
+    let mut table = table(MARIADB);
+    table.files = vec![table.files[0].clone(); 3];
+    let (text, outcome) = run(&table, &small(40, 2), None);
+    assert_eq!(outcome.unwrap().rows, 3 * 490);
+    assert!(text == expected(MARIADB).repeat(3));
+}
+
+/// The most seeds a plain test run takes; all of them in release.
+const SEEDS: u64 = if cfg!(debug_assertions) { 300 } else { 1000 };
+
+#[test]
+fn whatever_the_engine_does_rows_are_right_or_an_error_says_why() {
+    let (table, expected) = (table(MYSQL), expected(MYSQL));
+    let mut failed = 0;
+    for seed in 0..SEEDS {
+        let failing = if seed % 3 == 0 { (seed % 8) as u8 } else { 0 };
+        let script = Script {
+            depth: 1 + (seed % 9) as usize,
+            short: (seed % 97) as u8,
+            interrupted: (seed % 31) as u8,
+            failing,
+            ..Script::reordering(seed)
+        };
+        let read_ahead =
+            if seed % 5 == 0 { ReadAheadPolicy::None } else { ReadAheadPolicy::Logical };
+        let options = ScanOptions { read_ahead, ..small(seed % 64, 1 + (seed % 3) as usize) };
+        let (text, outcome) = run(&table, &options, Some(script));
+        match outcome {
+            Ok(outcome) => {
+                assert!(text == expected, "seed {seed}");
+                assert_eq!(outcome.rows, 490, "seed {seed}");
+            }
+            Err(error) => {
+                assert!(failing > 0 && error.is_read(), "seed {seed}: {error}");
+                assert!(expected.starts_with(&text), "seed {seed}");
+                failed += 1;
+            }
+        }
+    }
+    assert!(failed > 0, "some reads should have failed for good");
+}
+
+#[test]
+fn pages_that_cannot_be_read_are_passed_over_when_told_to() {
+    let (table, expected) = (table(MYSQL), expected(MYSQL));
+    let leaf = leaves(&table)[5];
+    let mut script = Script::reordering(3);
+    script.bad.push(byte_range(leaf));
+    let options = ScanOptions { on_corrupt: OnCorrupt::Skip, ..small(100, 2) };
+    let (text, outcome) = run(&table, &options, Some(script.clone()));
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.damaged, 1);
+    assert_eq!((outcome.damage[0].page, outcome.damage[0].lost), (leaf, Lost::Page));
+    assert!(outcome.rows < 490 && is_subset(&text, &expected));
+    let (text, outcome) = run(&table, &small(100, 2), Some(script));
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains("tree.ibd: reading page") && error.contains("error"), "{error}");
+    assert!(expected.starts_with(&text));
+}
+
+fn byte_range(page: PageNo) -> Range<u64> {
+    let start = u64::from(page.0) * PAGE as u64;
+    start..start + PAGE as u64
+}
+
+/// Whether all lines of `part` are in `whole`, in the same order.
+fn is_subset(part: &[u8], whole: &[u8]) -> bool {
+    let mut whole = whole.split(|byte| *byte == b'\n');
+    part.split(|byte| *byte == b'\n').all(|line| whole.any(|other| other == line))
+}
+
+/// The leaves in key order, and the branch pages below the root.
+fn walk(table: &Table) -> (Vec<PageNo>, Vec<PageNo>) {
+    let space = Space::open(&table.files[0].path, Direct::Off).unwrap();
+    let root = space.first_root();
+    let format = space.format();
+    let mut reader = SpaceReader::new(space).unwrap();
+    let layout = layout_of(table);
+    let mut levels = vec![vec![root]];
+    loop {
+        let mut below = Vec::new();
+        for page_no in levels.last().unwrap() {
+            let bytes = reader.read_page(*page_no).unwrap();
+            let page = IndexPage::parse(Page::parse(&bytes, format, *page_no).unwrap()).unwrap();
+            if page.is_leaf() {
+                let leaves = levels.pop().unwrap();
+                return (leaves, levels.split_off(1).concat());
+            }
+            innoscan_format::tree::children(&page, &layout, &mut below).unwrap();
+        }
+        levels.push(below);
+    }
+}
+
+fn layout_of(table: &Table) -> Layout {
+    Layout::compile(&table.def, RowFormat::Dynamic, None).unwrap()
+}
+
+fn leaves(table: &Table) -> Vec<PageNo> {
+    walk(table).0
+}
+
+/// A copy of MySQL's file, changed. Pages are sealed with the checksum that is none.
+struct Copy {
+    dir: tempfile::TempDir,
+    bytes: Vec<u8>,
+}
+
+impl Copy {
+    fn new() -> Copy {
+        let bytes = std::fs::read(fixture(MYSQL).join("tree.ibd")).unwrap();
+        Copy { dir: tempfile::tempdir().unwrap(), bytes }
+    }
+
+    fn set(&mut self, page: PageNo, offset: usize, bytes: &[u8]) {
+        let page = &mut self.bytes[page.0 as usize * PAGE..][..PAGE];
+        page[offset..offset + bytes.len()].copy_from_slice(bytes);
+        page[..4].copy_from_slice(&0xDEAD_BEEFu32.to_be_bytes());
+        page[PAGE - 8..PAGE - 4].copy_from_slice(&0xDEAD_BEEFu32.to_be_bytes());
+    }
+
+    fn scan(&self, on_corrupt: OnCorrupt) -> (Vec<u8>, Result<ScanOutcome>) {
+        let path = self.dir.path().join("copy.ibd");
+        std::fs::write(&path, &self.bytes).unwrap();
+        let options = ScanOptions { on_corrupt, ..small(50, 2) };
+        run(&table_of(MYSQL, &path), &options, None)
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_leaf_is_found_and_placed() {
+    let (table, expected) = (table(MYSQL), expected(MYSQL));
+    let leaf = leaves(&table)[7];
+    let mut copy = Copy::new();
+    copy.bytes[leaf.0 as usize * PAGE + 2000] ^= 4;
+    let (text, outcome) = copy.scan(OnCorrupt::Fail);
+    let error = outcome.unwrap_err();
+    assert!(error.is_corrupt());
+    let named = format!("page {leaf})");
+    assert!(error.to_string().contains("copy.ibd") && error.to_string().contains(&named));
+    assert!(expected.starts_with(&text));
+    let (text, outcome) = copy.scan(OnCorrupt::Skip);
+    let outcome = outcome.unwrap();
+    assert_eq!((outcome.damaged, outcome.damage[0].lost), (1, Lost::Page));
+    assert!(is_subset(&text, &expected) && text.len() < expected.len());
+}
+
+#[test]
+fn a_damaged_branch_page_loses_the_leaves_below_it_alone() {
+    let (leaves, branches) = walk(&table(MYSQL));
+    assert!(branches.len() >= 2, "three levels");
+    let mut copy = Copy::new();
+    copy.bytes[branches[1].0 as usize * PAGE + 1000] ^= 1;
+    assert!(copy.scan(OnCorrupt::Fail).1.unwrap_err().is_corrupt());
+    let (text, outcome) = copy.scan(OnCorrupt::Skip);
+    let outcome = outcome.unwrap();
+    assert_eq!((outcome.damaged, outcome.damage[0].page), (1, branches[1]));
+    assert!(outcome.leaf_pages > 0 && outcome.leaf_pages < leaves.len() as u64);
+    assert!(is_subset(&text, &expected(MYSQL)));
+}
+
+#[test]
+fn sibling_links_are_held_against_key_order_both_ways() {
+    let leaves = leaves(&table(MYSQL));
+    for (offset, side) in [(8, "previous"), (12, "next")] {
+        let mut copy = Copy::new();
+        copy.set(leaves[3], offset, &leaves[9].0.to_be_bytes());
+        let error = copy.scan(OnCorrupt::Fail).1.unwrap_err().to_string();
+        assert!(error.contains(&format!("{side} sibling is {}", leaves[9])), "{error}");
+        // No row depends on it.
+        let (text, outcome) = copy.scan(OnCorrupt::Skip);
+        assert_eq!(outcome.unwrap().damage[0].lost, Lost::Nothing);
+        assert!(text == expected(MYSQL));
+    }
+}
+
+/// Pointers of every branch page, bent to itself, to the root, to another leaf or past the file: the
+/// scan ends, with an error.
+#[test]
+fn bent_child_pointers_end_in_errors() {
+    let table = table(MYSQL);
+    let root = Space::open(&table.files[0].path, Direct::Off).unwrap().first_root();
+    let (leaves, branches) = walk(&table);
+    for &parent in branches.iter().chain([&root]) {
+        for &child in branches.iter().chain(&leaves) {
+            let Some(at) = pointer_at(&table, parent, child) else { continue };
+            for target in [parent, root, leaves[0], PageNo(2), PageNo(1 << 30), PageNo::NULL] {
+                if target == child {
+                    continue;
+                }
+                let mut copy = Copy::new();
+                copy.set(parent, at, &target.0.to_be_bytes());
+                assert!(copy.scan(OnCorrupt::Fail).1.is_err(), "{parent}: {child} -> {target}");
+                let (text, outcome) = copy.scan(OnCorrupt::Skip);
+                assert!(outcome.unwrap().damaged > 0);
+                assert!(is_subset(&text, &expected(MYSQL)));
+            }
+        }
+    }
+}
+
+/// Where on a branch page the pointer to a child is: changing it changes that child alone.
+fn pointer_at(table: &Table, parent: PageNo, child: PageNo) -> Option<usize> {
+    let space = Space::open(&table.files[0].path, Direct::Off).unwrap();
+    let children = |copy: &Copy| {
+        let bytes = &copy.bytes[parent.0 as usize * PAGE..][..PAGE];
+        let page = IndexPage::parse(Page::parse(bytes, space.format(), parent)?)?;
+        let mut children = Vec::new();
+        innoscan_format::tree::children(&page, &layout_of(table), &mut children)?;
+        innoscan_format::Result::Ok(children)
+    };
+    let sound = Copy::new();
+    let mut bent = children(&sound).unwrap();
+    *bent.iter_mut().find(|page| **page == child)? = PageNo(1);
+    (120..PAGE - 16).find(|at| {
+        let pointer = child.0.to_be_bytes();
+        let is_alike = sound.bytes[parent.0 as usize * PAGE + at..].starts_with(&pointer);
+        is_alike && {
+            let mut copy = Copy::new();
+            copy.set(parent, *at, &1u32.to_be_bytes());
+            children(&copy).as_ref() == Ok(&bent)
+        }
+    })
+}
+
+#[test]
+fn a_truncated_file_says_at_which_byte() {
+    let mut copy = Copy::new();
+    let last = *leaves(&table(MYSQL)).iter().max().unwrap();
+    copy.bytes.truncate(last.0 as usize * PAGE + 100);
+    let error = copy.scan(OnCorrupt::Fail).1.unwrap_err();
+    assert!(error.is_corrupt());
+    let end = format!("ends at byte {}", copy.bytes.len());
+    assert!(error.to_string().contains(&end), "{error}");
+    let (text, outcome) = copy.scan(OnCorrupt::Skip);
+    assert!(outcome.unwrap().damaged > 0 && is_subset(&text, &expected(MYSQL)));
+}
+
+#[test]
+fn a_sink_or_caller_that_fails_ends_the_scan() {
+    let table = table(MYSQL);
+    let sink = encoder(&table);
+    let mut batches = 0;
+    let outcome = scan(&table, &small(30, 2), &sink, |_| {
+        batches += 1;
+        if batches == 3 { Err(Error::interrupted()) } else { Ok(()) }
+    });
+    assert!(outcome.unwrap_err().is_interrupted());
+    let cancel = Arc::new(AtomicBool::new(true));
+    let options = ScanOptions { cancel: Some(cancel), ..small(30, 2) };
+    assert!(scan(&table, &options, &sink, |_| Ok(())).unwrap_err().is_interrupted());
+}
+
+#[test]
+fn progress_ends_at_the_exact_number_of_leaves() {
+    let table = table(MARIADB);
+    let leaves = leaves(&table).len() as u64;
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let teller = Arc::clone(&told);
+    let progress: Arc<ProgressFn> =
+        Arc::new(move |progress: &Progress| teller.lock().unwrap().push(*progress));
+    let options = ScanOptions { progress: Some(progress), ..small(100, 2) };
+    let outcome = run(&table, &options, None).1.unwrap();
+    let last = *told.lock().unwrap().last().unwrap();
+    assert_eq!((last.done_leaves, last.total_leaves, last.is_exact), (leaves, leaves, true));
+    assert_eq!(outcome.leaf_pages, leaves);
+    assert_eq!(outcome.requests, outcome.reads.requests());
+}
+
+#[test]
+fn read_ahead_asks_for_less_and_uses_all_it_reads() {
+    let table = table(MYSQL);
+    let with = |read_ahead| {
+        let options = ScanOptions { read_ahead, ..small(400, 1) };
+        run(&table, &options, None).1.unwrap()
+    };
+    let (none, logical) = (with(ReadAheadPolicy::None), with(ReadAheadPolicy::Logical));
+    assert_eq!(none.reads.ahead.requests, 0);
+    assert!(logical.requests < none.requests / 2, "{} {}", logical.requests, none.requests);
+    assert_eq!(logical.pool.ahead_used, logical.pool.ahead_pages);
+    assert_eq!(logical.pool.ahead_pages, logical.leaf_pages);
+    assert_eq!((none.rows, logical.rows), (490, 490));
+}

@@ -1,0 +1,67 @@
+#!/bin/bash
+# make_shuffled.sh DIR [ROWS]
+#
+# Makes the table the benchmarks read: ROWS rows (6,000,000: 1.5 GB) whose clustered index's leaves
+# are in no order at all in the file. Row i of the input gets key number (i * 2654435761) mod ROWS,
+# so each insert goes to another leaf and every leaf is split at another time.
+#
+# Leaves DIR/data, a data directory of MariaDB 10.11 after a clean shutdown, with the table
+# bench.shuffled. Does nothing when it is there. Needs about twice the table's size of disk and the
+# server of tests/servers/install.sh mariadb-10.11. BUFFER_POOL (6G): memory for the server.
+set -euo pipefail
+
+[ $# -ge 1 ] || { sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//' >&2; exit 1; }
+ROWS=${2:-6000000}
+mkdir -p "$1"
+DIR=$(cd "$1" && pwd)
+SERVER=("$(dirname "$0")/../tests/servers/server.sh" mariadb-10.11)
+[ ! -e "$DIR/shuffled.$ROWS" ] || exit 0
+
+rows() {
+    python3 - "$ROWS" <<'PY'
+import sys
+
+rows = int(sys.argv[1])
+out = sys.stdout
+lines = []
+for i in range(rows):
+    key = i * 2654435761 % rows
+    user, object_ = key // 100 + 1, key % 100 * 1000 + 7
+    title = f"title {key:08d} of object {object_}"
+    body = f"body {i} " + "lorem ipsum dolor sit amet " * (key % 5)
+    day = 1 + key % 28
+    lines.append(
+        f"{user}\t{object_}\t{title}\t{body}\t2026-{1 + key % 12:02d}-{day:02d} "
+        f"{key % 24:02d}:{key % 60:02d}:{i % 60:02d}\t{key % 100000}.{i % 100:02d}\n"
+    )
+    if len(lines) == 10000:
+        out.write("".join(lines))
+        lines = []
+out.write("".join(lines))
+PY
+}
+
+"${SERVER[@]}" run "$DIR" --innodb-buffer-pool-size="${BUFFER_POOL:-6G}" \
+    --innodb-log-file-size=2G --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=O_DIRECT
+trap '"${SERVER[@]}" stop "$DIR"' EXIT
+"${SERVER[@]}" sql "$DIR" -e "
+    DROP DATABASE IF EXISTS bench; CREATE DATABASE bench;
+    CREATE TABLE bench.shuffled (
+        user_id BIGINT UNSIGNED NOT NULL,
+        object_id BIGINT UNSIGNED NOT NULL,
+        title VARCHAR(255) NOT NULL,
+        body VARCHAR(1000) NOT NULL,
+        created DATETIME NOT NULL,
+        price DECIMAL(12,2) NOT NULL,
+        PRIMARY KEY (user_id, object_id)
+    ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+FIFO=$DIR/rows.fifo
+rm -f "$FIFO"
+mkfifo "$FIFO"
+rows > "$FIFO" &
+"${SERVER[@]}" sql "$DIR" -e "
+    SET unique_checks = 0; SET foreign_key_checks = 0;
+    LOAD DATA INFILE '$FIFO' INTO TABLE bench.shuffled"
+rm -f "$FIFO"
+"${SERVER[@]}" sql "$DIR" -e "SET GLOBAL innodb_fast_shutdown = 0"
+touch "$DIR/shuffled.$ROWS"

@@ -3,6 +3,7 @@
 pub mod ahead;
 pub mod check;
 pub mod datadir;
+pub mod dump;
 mod error;
 pub mod inspect;
 pub mod pool;

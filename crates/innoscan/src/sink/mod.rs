@@ -99,6 +99,9 @@ impl Form {
     }
 }
 
+/// A batch of so many bytes is delivered before its leaves are done.
+const FULL_BYTES: usize = 8 << 20;
+
 /// The sink of the outputs that are bytes.
 #[derive(Debug)]
 pub struct Encoder {
@@ -146,6 +149,10 @@ impl RowSink for Encoder {
             Form::Ndjson(ndjson) => ndjson.row(row, batch),
         };
         encoded.inspect_err(|_| batch.bytes.truncate(len))
+    }
+
+    fn is_full(&self, batch: &Encoded) -> bool {
+        batch.bytes.len() >= FULL_BYTES
     }
 
     fn finish(&self, batch: &mut Encoded) -> Result<()> {

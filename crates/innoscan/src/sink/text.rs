@@ -306,8 +306,8 @@ fn result_types(columns: &[OutputColumn]) -> (bool, bool) {
     (strings, numbers)
 }
 
-/// Whether `BIT` counts as a string, which it does in newer MySQL: "BIT is output as binary
-/// string" (sql/query_result.cc, MySQL 9.7; not in 5.7, nor in MariaDB).
+/// Whether `BIT` counts as a string: in newer MySQL ("BIT is output as binary string",
+/// sql/query_result.cc, 9.7), not in 8.0.33 and before, nor in MariaDB.
 fn bit_is_string(server: ServerVersion) -> bool {
-    server.family == Family::MySql && server.number >= 80_000
+    server.family == Family::MySql && server.number >= 90_000
 }

@@ -1,0 +1,292 @@
+//! Files that appear only when they are complete.
+//!
+//! ```text
+//! shop-schema-create.sql        CREATE DATABASE
+//! shop.orders-schema.sql        CREATE TABLE
+//! shop.orders.00000.sql.zst     rows; numbered from 0, a new file every chunk of bytes
+//! innoscan.json                 what is in the directory; written last, so a directory is
+//!                               complete when it is there
+//! ```
+//!
+//! The names are mydumper's. Databases and tables are written as the server writes them in its own
+//! file names, so that no name can leave the directory or be taken for another. A file is written
+//! as `NAME.partial`, and renamed when all of its table is on disk.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use innoscan_format::schema::filename;
+
+use crate::sink::{Compression, Encoded};
+use crate::{Error, Result};
+
+/// Bytes of the part of a file's name that comes from database and table, at most.
+const STEM_BYTES_MAX: usize = 200;
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DumpedFile {
+    /// Its name in the directory.
+    pub name: String,
+    /// Rows in it; 0 for definitions.
+    pub rows: u64,
+    /// Its size in bytes before compression.
+    pub plain_bytes: u64,
+    /// Its size in bytes.
+    pub file_bytes: u64,
+}
+
+/// What the files of a database's table are called before the first `-` or number.
+pub fn stem(database: &str, table: &str) -> String {
+    let clean = |name: &str| filename::encode(name).replace(['/', '\0'], "_");
+    let stem = match database {
+        "" => clean(table),
+        _ => format!("{}.{}", clean(database), clean(table)),
+    };
+    if stem.len() <= STEM_BYTES_MAX {
+        return stem;
+    }
+    // File systems take 255 bytes: the sum tells apart what begins the same.
+    let cut = (0..=STEM_BYTES_MAX - 9).rev().find(|&at| stem.is_char_boundary(at)).unwrap_or(0);
+    format!("{}~{:08x}", &stem[..cut], crc32fast::hash(stem.as_bytes()))
+}
+
+/// A file under its temporary name; it is removed unless it is [`committed`](Partial::commit).
+#[derive(Debug)]
+struct Partial {
+    path: PathBuf,
+    committed: bool,
+}
+
+impl Partial {
+    fn create(directory: &Path, name: &str) -> Result<(Partial, File)> {
+        let path = directory.join(format!("{name}.partial"));
+        let file = File::create(&path)
+            .map_err(|error| Error::write("creating the file", error).in_file(&path))?;
+        Ok((Partial { path, committed: false }, file))
+    }
+
+    /// Gives the file its name.
+    fn commit(mut self) -> Result<()> {
+        let name = self.path.with_extension("");
+        std::fs::rename(&self.path, &name)
+            .map_err(|error| Error::write("renaming the finished file", error).in_file(&name))?;
+        self.committed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.committed {
+            // Nothing more can be done about a file that cannot be removed.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A directory that output is written to.
+#[derive(Clone, Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    /// Whether files are on the disk before they get their names.
+    sync: bool,
+}
+
+impl Directory {
+    /// Makes the directory if it is not there. Refuses one that holds anything, unless its files
+    /// may be overwritten.
+    pub fn prepare(path: &Path, overwrite: bool, sync: bool) -> Result<Directory> {
+        let failed = |error| Error::write("preparing the output directory", error).in_file(path);
+        std::fs::create_dir_all(path).map_err(failed)?;
+        if !overwrite && std::fs::read_dir(path).map_err(failed)?.next().is_some() {
+            return Err(Error::refused(
+                "the output directory is not empty",
+                "give one that is empty or does not exist",
+            )
+            .in_file(path));
+        }
+        Ok(Directory { path: path.to_owned(), sync })
+    }
+
+    /// Writes a whole file.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<DumpedFile> {
+        let (partial, mut file) = Partial::create(&self.path, name)?;
+        file.write_all(content)
+            .and_then(|()| self.flush(&file))
+            .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
+        partial.commit()?;
+        let bytes = content.len() as u64;
+        Ok(DumpedFile { name: name.to_owned(), rows: 0, plain_bytes: bytes, file_bytes: bytes })
+    }
+
+    /// Puts the names themselves on the disk.
+    pub fn sync(&self) -> Result<()> {
+        File::open(&self.path)
+            .and_then(|directory| if self.sync { directory.sync_all() } else { Ok(()) })
+            .map_err(|error| {
+                Error::write("syncing the output directory", error).in_file(&self.path)
+            })
+    }
+
+    fn flush(&self, file: &File) -> io::Result<()> {
+        if self.sync { file.sync_all() } else { Ok(()) }
+    }
+}
+
+/// A table's rows on their way into numbered files.
+#[derive(Debug)]
+pub(super) struct Chunks<'a> {
+    directory: &'a Directory,
+    stem: String,
+    extension: String,
+    head: &'a [u8],
+    compression: Compression,
+    chunk_bytes: u64,
+    open: Option<Open>,
+    done: Vec<(Partial, DumpedFile)>,
+}
+
+#[derive(Debug)]
+struct Open {
+    partial: Partial,
+    file: File,
+    written: DumpedFile,
+}
+
+impl<'a> Chunks<'a> {
+    /// Files `STEM.00000.EXTENSION`, each beginning with `head`; a new one once a file has
+    /// `chunk_bytes` before compression.
+    pub fn new(
+        directory: &'a Directory,
+        stem: String,
+        extension: &str,
+        head: &'a [u8],
+        compression: Compression,
+        chunk_bytes: Option<u64>,
+    ) -> Chunks<'a> {
+        Chunks {
+            directory,
+            stem,
+            extension: format!("{extension}{}", compression.suffix()),
+            head,
+            compression,
+            chunk_bytes: chunk_bytes.unwrap_or(u64::MAX),
+            open: None,
+            done: Vec::new(),
+        }
+    }
+
+    /// Adds rows. A batch is never split.
+    pub fn write(&mut self, batch: &Encoded) -> Result<()> {
+        if batch.plain_bytes() == 0 {
+            return Ok(());
+        }
+        if self.open.as_ref().is_some_and(|open| open.written.plain_bytes >= self.chunk_bytes) {
+            self.close()?;
+        }
+        if self.open.is_none() {
+            self.open = Some(self.begin()?);
+        }
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.append(batch.output(), batch.plain_bytes())?;
+        open.written.rows += batch.rows();
+        Ok(())
+    }
+
+    /// All rows were added: the files get their names. There is at least one, if only to say that
+    /// the table has no rows.
+    pub fn finish(mut self) -> Result<Vec<DumpedFile>> {
+        if self.open.is_none() && self.done.is_empty() {
+            self.open = Some(self.begin()?);
+        }
+        self.close()?;
+        let mut files = Vec::new();
+        for (partial, file) in std::mem::take(&mut self.done) {
+            partial.commit()?;
+            files.push(file);
+        }
+        Ok(files)
+    }
+
+    fn begin(&self) -> Result<Open> {
+        let name = format!("{}.{:05}.{}", self.stem, self.done.len(), self.extension);
+        let (partial, file) = Partial::create(&self.directory.path, &name)?;
+        let written = DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0 };
+        let mut open = Open { partial, file, written };
+        if !self.head.is_empty() {
+            let mut head = Vec::new();
+            self.compression.append(self.head, &mut head)?;
+            open.append(&head, self.head.len() as u64)?;
+        }
+        Ok(open)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if let Some(Open { partial, file, written }) = self.open.take() {
+            self.directory
+                .flush(&file)
+                .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
+            self.done.push((partial, written));
+        }
+        Ok(())
+    }
+}
+
+impl Open {
+    fn append(&mut self, output: &[u8], plain_bytes: u64) -> Result<()> {
+        self.file
+            .write_all(output)
+            .map_err(|error| Error::write("writing", error).in_file(&self.partial.path))?;
+        self.written.plain_bytes += plain_bytes;
+        self.written.file_bytes += output.len() as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems_stay_in_the_directory_and_apart() {
+        assert_eq!(stem("shop", "orders"), "shop.orders");
+        assert_eq!(stem("", "orders"), "orders");
+        assert_eq!(stem("a.b", "../c"), "a@002eb.@002e@002e@002fc");
+        let long = stem(&"a-".repeat(32), &"b-".repeat(32));
+        assert!(long.len() <= STEM_BYTES_MAX, "{long}");
+        assert_ne!(long, stem(&"a-".repeat(32), &"b-".repeat(31)));
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::prepare(dir.path(), false, false).unwrap();
+        let mut chunks =
+            Chunks::new(&directory, "t".into(), "csv", b"head\n", Compression::None, None);
+        chunks.open = Some(chunks.begin().unwrap());
+        assert!(dir.path().join("t.00000.csv.partial").exists());
+        drop(chunks);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_empty_table_has_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::prepare(dir.path(), false, true).unwrap();
+        let chunks = Chunks::new(&directory, "t".into(), "csv", b"head\n", Compression::None, None);
+        let files = chunks.finish().unwrap();
+        assert_eq!(files[0].name, "t.00000.csv");
+        assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n");
+    }
+
+    #[test]
+    fn a_directory_with_something_in_it_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("x"), "").unwrap();
+        let error = Directory::prepare(dir.path(), false, false).unwrap_err();
+        assert!(error.to_string().contains("not empty"), "{error}");
+        Directory::prepare(dir.path(), true, false).unwrap();
+    }
+}

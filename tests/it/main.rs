@@ -2,6 +2,7 @@
 
 mod check;
 mod corpus;
+mod damage;
 mod ddl;
 mod frm;
 mod inspect;

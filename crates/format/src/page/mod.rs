@@ -172,10 +172,8 @@ pub fn checksum_algorithm(bytes: &[u8], full_crc32: bool) -> Result<Algorithm> {
 
 fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
     if format.full_crc32 {
-        // The type's top bit: the page is stored compressed, shorter than a page.
-        if bytes::u16_at(page, 24)? & 0x8000 != 0 {
-            return Err(PageKind::PageCompressed.refusal());
-        }
+        // The type's top bit says that the page is stored compressed, but where the file's flags
+        // say nothing of that (the others are refused before), it is damage.
         checksum::verify_full_crc32(page)?;
         if bytes::u32_at(page, 0)? != 0 {
             return Err(PageKind::Encrypted.refusal());
@@ -186,8 +184,9 @@ fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
         }
         return Ok(());
     }
-    // Stored forms without the usual checksums: said by name rather than as damage.
-    kind.require_readable()?;
+    if is_page_compressed(page, kind)? {
+        return Err(kind.refusal());
+    }
     checksum::verify(page).map_err(|error| {
         // MariaDB to 10.4 keeps the key version of an encrypted page where others keep zero, and a
         // checksum of the encrypted bytes elsewhere.
@@ -199,6 +198,24 @@ fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Whether a page is stored compressed, without a checksum, by what else it says: MySQL's has
+/// version, algorithm and compressed length behind the type (`FIL_PAGE_VERSION`, `fil0types.h`),
+/// MariaDB's the magic number in place of a checksum. A damaged type says none of it.
+fn is_page_compressed(page: &[u8], kind: PageKind) -> Result<bool> {
+    const MYSQL: u16 = 14;
+    Ok(match (kind, bytes::u16_at(page, 24)?) {
+        (PageKind::PageCompressed, MYSQL) => {
+            matches!(bytes::u8_at(page, 26)?, 1 | 2)
+                && matches!(bytes::u8_at(page, 27)?, 1 | 2)
+                && bytes::u16_at(page, 32)? > 0
+        }
+        (PageKind::PageCompressed | PageKind::CompressedAndEncrypted, _) => {
+            bytes::u32_at(page, 0)? == checksum::NO_CHECKSUM_MAGIC
+        }
+        _ => false,
+    })
 }
 
 /// The refusal of a page MariaDB encrypted, when its post-encryption checksum says it is one.

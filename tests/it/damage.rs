@@ -1,0 +1,199 @@
+//! Damage by seed: nothing panics, nothing hangs, and no row is wrong without an error.
+//!
+//! `INNOSCAN_DAMAGE_CASES` says how many cases each file gets.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use innoscan::check::{Checker, Known};
+use innoscan::inspect::{self, InspectOptions};
+use innoscan::scan::{OnCorrupt, ScanOptions, scan};
+use innoscan::sink::RowSink;
+use innoscan::{Table, TableFile};
+use innoscan_format::PageNo;
+use innoscan_format::page::SpaceHeader;
+use innoscan_format::schema::{ServerVersion, TableDef, from_create_table};
+use innoscan_io::{Direct, EngineKind};
+use innoscan_testkit::damage::Random;
+use innoscan_testkit::tablespace::{Means, damage_file};
+
+use crate::check::{index_of, layout_of};
+
+/// Cases for each file, unless told otherwise.
+const CASES: u64 = 1000;
+/// A case that takes longer goes on for ever.
+const CASE_SECONDS: u64 = 30;
+
+/// Keeps a hash of each row.
+struct Hashes;
+
+impl RowSink for Hashes {
+    type Batch = Vec<u64>;
+
+    fn new_batch(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Vec<u64>) -> innoscan_format::Result<()> {
+        let mut hasher = DefaultHasher::new();
+        row.hash(&mut hasher);
+        batch.push(hasher.finish());
+        Ok(())
+    }
+}
+
+/// The rows that came, and whether anything was reported.
+fn rows(path: &Path, def: &TableDef, on_corrupt: OnCorrupt) -> (Vec<u64>, Result<u64, String>) {
+    let files = vec![TableFile { path: path.to_owned(), clustered_root: None }];
+    let table = Table { def: def.clone(), files, newest_lsn: None };
+    let options = ScanOptions {
+        memory_bytes: 1 << 20,
+        threads: 2,
+        direct: Direct::Off,
+        engine: EngineKind::Pread,
+        depth: 2,
+        on_corrupt,
+        ..ScanOptions::default()
+    };
+    let mut rows = Vec::new();
+    let scanned = scan(&table, &options, &Hashes, |batch| {
+        rows.extend(batch);
+        Ok(())
+    });
+    (rows, scanned.map(|outcome| outcome.damaged).map_err(|error| error.to_string()))
+}
+
+/// Whether `part` is `whole` with some rows left out.
+fn is_subsequence(part: &[u64], whole: &[u64]) -> bool {
+    let mut whole = whole.iter();
+    part.iter().all(|row| whole.any(|other| other == row))
+}
+
+/// Ends the process when a case does not.
+fn watch(case: &Arc<AtomicU64>, name: &'static str) {
+    let case = Arc::clone(case);
+    std::thread::spawn(move || {
+        loop {
+            let before = case.load(Ordering::Relaxed);
+            std::thread::sleep(Duration::from_secs(CASE_SECONDS));
+            let after = case.load(Ordering::Relaxed);
+            if after == u64::MAX {
+                return;
+            }
+            if before == after {
+                eprintln!("{name}: case {after} does not end");
+                std::process::abort();
+            }
+        }
+    });
+}
+
+fn run(name: &'static str, server: u32) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/damage");
+    let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
+    let sound = zstd::decode_all(packed.as_slice()).unwrap();
+    let text = std::fs::read_to_string(data.join(format!("{name}.create.sql"))).unwrap();
+    let def = from_create_table(&text, ServerVersion::from_number(server)).unwrap();
+    let header = SpaceHeader::parse(&sound).unwrap();
+    let layout = layout_of(&sound, &header, &def).unwrap();
+    let known = Known { def: &def, layout: &layout, index: index_of(&sound, &header) };
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rows_.ibd");
+    std::fs::write(&path, &sound).unwrap();
+    let (originals, outcome) = rows(&path, &def, OnCorrupt::Fail);
+    assert_eq!((originals.len(), outcome), (697, Ok(0)));
+    assert!(check(&sound, &header, known), "{name}: check finds the sound file unsound");
+
+    let cases = std::env::var("INNOSCAN_DAMAGE_CASES").ok().and_then(|cases| cases.parse().ok());
+    let running = Arc::new(AtomicU64::new(0));
+    watch(&running, name);
+    let mut errors = 0;
+    for seed in 0..cases.unwrap_or(CASES) {
+        running.store(seed, Ordering::Relaxed);
+        let mut random = Random::new(seed);
+        let mut bytes = sound.clone();
+        let (what, means) = damage_file(&mut bytes, header.page_format(), &mut random);
+        let place = format!("{name}, case {seed}: {what}");
+        std::fs::write(&path, &bytes).unwrap();
+        let case = || case(&path, &bytes, &def, known, &originals, means);
+        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(case)) {
+            Ok(Ok(reported)) => errors += u64::from(reported),
+            Ok(Err(wrong)) => panic!("{place}: {wrong}"),
+            Err(_) => panic!("{place}: a panic, see above"),
+        }
+    }
+    running.store(u64::MAX, Ordering::Relaxed);
+    println!("{name}: {errors} cases were reported");
+}
+
+/// Everything that reads the file; whether the scan reported anything.
+fn case(
+    path: &Path,
+    bytes: &[u8],
+    def: &TableDef,
+    known: Known<'_>,
+    originals: &[u64],
+    means: Means,
+) -> Result<bool, String> {
+    let (failed_rows, failed) = rows(path, def, OnCorrupt::Fail);
+    let (skipped_rows, skipped) = rows(path, def, OnCorrupt::Skip);
+    let reported = failed.is_err();
+    if means == Means::Detectable {
+        if !originals.starts_with(&failed_rows) {
+            return Err(format!("wrong rows before the error {failed:?}"));
+        }
+        if !reported && failed_rows != originals {
+            return Err("rows are missing without an error".into());
+        }
+        if !is_subsequence(&skipped_rows, originals) {
+            return Err(format!("wrong rows among those not skipped: {skipped:?}"));
+        }
+        if skipped == Ok(0) && skipped_rows != originals {
+            return Err("rows were skipped and not counted".into());
+        }
+    }
+    let Ok(header) = SpaceHeader::parse(bytes) else { return Ok(reported) };
+    if header.require_plain_pages().is_err() {
+        return Ok(reported);
+    }
+    let sound = check(bytes, &header, known);
+    if reported && sound && means == Means::Detectable {
+        return Err(format!("the scan says {failed:?}, check finds nothing"));
+    }
+    for (page_no, page) in bytes.chunks(header.flags.page_size.len()).enumerate() {
+        let page_no = PageNo(page_no as u32);
+        let text = inspect::page(page, &header, page_no, Some(&known), InspectOptions::default());
+        if text.len() > 1 << 20 {
+            return Err(format!("page {page_no} is described in {} bytes", text.len()));
+        }
+    }
+    Ok(reported)
+}
+
+fn check(bytes: &[u8], header: &SpaceHeader, known: Known<'_>) -> bool {
+    let mut checker = Checker::new(header, bytes.len() as u64, Some(known));
+    for (page_no, page) in bytes.chunks_exact(header.flags.page_size.len()).enumerate() {
+        checker.add(PageNo(page_no as u32), page);
+    }
+    checker.finish().is_sound()
+}
+
+#[test]
+fn a_dynamic_table_of_mariadb() {
+    run("mariadb-10.11", 101_119);
+}
+
+#[test]
+fn a_compact_table_of_mysql_8() {
+    run("mysql-8.0.33", 80_033);
+}
+
+#[test]
+fn a_redundant_table_of_mysql_5_6() {
+    run("mysql-5.6.24", 50_624);
+}

@@ -45,6 +45,8 @@ impl Charset {
                     });
                 }
             },
+            // The byte 0x5c is read as a backslash, and never written for one.
+            Sjis if character == '\\' => out.extend_from_slice(b"\x81\x5f"),
             _ if character.is_ascii() => out.push(code as u8),
             Ascii => return false,
             _ => match single_byte::upper_half(self) {

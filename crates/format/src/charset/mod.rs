@@ -17,6 +17,7 @@ mod decode;
 mod encode;
 mod length;
 mod multi_byte;
+mod runs;
 mod single_byte;
 
 use std::borrow::Cow;

@@ -174,10 +174,17 @@ pub struct CheckArgs {
 )]
 pub struct InspectArgs {
     /// A tablespace file
-    pub file: PathBuf,
+    pub file: String,
 
     /// The page's number
     pub page: u32,
+
+    /// Also print all bytes in hexadecimal
+    #[arg(long)]
+    pub hex: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
 }
 
 /// `innoscan dump`.
@@ -219,6 +226,10 @@ pub struct DumpArgs {
     /// Begin a new file when one has this much (before compression)
     #[arg(short = 'F', long, value_name = "SIZE")]
     pub chunk_filesize: Option<ByteSize>,
+
+    /// Write into a directory that holds files already; those of the same names are replaced
+    #[arg(long)]
+    pub overwrite: bool,
 
     /// Only definitions
     #[arg(short = 'd', long)]

@@ -1,11 +1,28 @@
 //! The `innoscan` command.
 
 mod args;
+mod commands;
+mod messages;
+mod progress;
 mod sizes;
+
+use std::process::ExitCode;
 
 use clap::Parser;
 
-fn main() {
-    let cli = args::Cli::parse();
-    println!("{cli:?}");
+fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let exit =
+                if error.use_stderr() { messages::Exit::Usage } else { messages::Exit::Done };
+            // A closed terminal is nothing to report.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    match commands::run(cli.verb) {
+        Ok(exit) => exit.into(),
+        Err(error) => messages::report(&error).into(),
+    }
 }

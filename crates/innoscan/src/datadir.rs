@@ -39,6 +39,8 @@ pub enum Shutdown {
 pub enum Trust {
     /// Refuse what is running or was not shut down cleanly.
     Verify,
+    /// A server may run: the tables read are quiesced by `FLUSH TABLES ... FOR EXPORT`.
+    Exported,
     /// Read whatever is there (`--force`): rows may be missing, old or torn.
     Force,
 }
@@ -46,11 +48,14 @@ pub enum Trust {
 impl DataDir {
     /// Judges the directory at `root`.
     pub fn open(root: &Path, trust: Trust) -> Result<DataDir> {
-        let refuse_or_not = |verdict: Result<Shutdown>| match (verdict, trust) {
-            (Err(error), Trust::Force) => Ok(Shutdown::Unknown(error.to_string())),
-            (verdict, _) => verdict,
+        let shutdown = match trust {
+            Trust::Verify => judge(root)?,
+            Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
+            Trust::Force => match judge(root) {
+                Ok(shutdown) => shutdown,
+                Err(error) => Shutdown::Unknown(error.to_string()),
+            },
         };
-        let shutdown = refuse_or_not(judge(root))?;
         Ok(DataDir { root: root.to_owned(), shutdown })
     }
 
@@ -140,7 +145,7 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
         None => "a process".to_owned(),
     };
     let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
-    Err(Error::refused(
+    Err(Error::refused_directory(
         format!("{who} holds the lock on {name}: a server is running on this directory"),
         "shut it down, or read a backup or snapshot of the directory, or quiesce the tables with \
          FLUSH TABLES ... FOR EXPORT and name their .ibd files \
@@ -157,7 +162,7 @@ fn refuse_unprepared_backup(root: &Path) -> Result<()> {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let kind = text.lines().find_map(|line| line.strip_prefix("backup_type = "));
         if matches!(kind, Some("full-backuped" | "incremental")) {
-            return Err(Error::refused(
+            return Err(Error::refused_directory(
                 format!("this is a backup that was not prepared ({name})"),
                 "run `xtrabackup --prepare` or `mariadb-backup --prepare` on it first \
                  (--force reads on and may give old, missing or torn rows)",
@@ -237,7 +242,7 @@ fn changes_after(root: &Path, checkpoint: Lsn) -> Error {
 }
 
 fn not_clean(root: &Path, evidence: String) -> Error {
-    Error::refused(
+    Error::refused_directory(
         format!("the server was not shut down cleanly: {evidence}"),
         "start the server on this directory (or a copy) and shut it down cleanly, or prepare the \
          backup, then read again (--force reads on and may give old, missing or torn rows)",

@@ -21,7 +21,7 @@ enum Kind {
     Format(format::Error),
     Read { doing: String, source: io::Error },
     Write { doing: String, source: io::Error },
-    Refused { why: String, remedy: String },
+    Refused { why: String, remedy: String, directory: bool },
     Resources(String),
     Interrupted,
 }
@@ -42,7 +42,13 @@ impl Error {
     /// Something that could be done but must not be: why, and the ways out.
     #[cold]
     pub fn refused(why: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::new(Kind::Refused { why: why.into(), remedy: remedy.into() })
+        Error::new(Kind::Refused { why: why.into(), remedy: remedy.into(), directory: false })
+    }
+
+    /// A data directory none of whose tables may be read.
+    #[cold]
+    pub fn refused_directory(why: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::new(Kind::Refused { why: why.into(), remedy: remedy.into(), directory: true })
     }
 
     /// Memory, descriptors or another bounded thing did not suffice.
@@ -100,6 +106,11 @@ impl Error {
         }
     }
 
+    /// A whole data directory was refused, not one table of it.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.kind, Kind::Refused { directory: true, .. })
+    }
+
     /// The output could not be written.
     pub fn is_write(&self) -> bool {
         matches!(self.kind, Kind::Write { .. })
@@ -154,7 +165,7 @@ impl fmt::Display for Error {
             Kind::Read { doing, source } | Kind::Write { doing, source } => {
                 write!(f, "{doing}: {source}")
             }
-            Kind::Refused { why, remedy } => write!(f, "{why}; {remedy}"),
+            Kind::Refused { why, remedy, .. } => write!(f, "{why}; {remedy}"),
             Kind::Resources(what) => f.write_str(what),
             Kind::Interrupted => f.write_str("interrupted"),
         }

@@ -1,8 +1,10 @@
 //! Full scans of InnoDB tables from their files.
 
 pub mod ahead;
+pub mod catalog;
 pub mod check;
 pub mod datadir;
+mod dictionary;
 pub mod dump;
 mod error;
 pub mod inspect;
@@ -15,4 +17,6 @@ mod table;
 pub mod walk;
 
 pub use error::{Error, Result};
+pub use innoscan_format::PageNo;
+pub use innoscan_io::{Direct, EngineKind};
 pub use table::{Table, TableFile};

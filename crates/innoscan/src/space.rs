@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use innoscan_format::layout::{Layout, MetadataReader};
 use innoscan_format::page::sdi::{SdiObject, SdiReader};
-use innoscan_format::page::{Need, Page, PageFormat, SpaceHeader};
-use innoscan_format::{PageNo, PageSize};
+use innoscan_format::page::{IndexPage, Need, Page, PageFormat, SpaceHeader};
+use innoscan_format::schema::TableDef;
+use innoscan_format::{IndexId, PageNo, PageSize};
 use innoscan_io::{Direct, EngineKind, File, Slab, engine};
 
 use crate::pool::{FileSlot, PageKey, PageRef, Pool};
@@ -119,6 +121,26 @@ impl SpaceReader {
         Page::parse(&bytes, self.space.format(), page_no)
             .and_then(look)
             .map_err(|error| Error::from(error).in_file(self.space.file.path()))
+    }
+
+    /// The clustered index with this root: its number, and where its fields are.
+    pub fn clustered(&mut self, def: &TableDef, root: PageNo) -> Result<(IndexId, Layout)> {
+        let path = self.space.file.path().to_owned();
+        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&path);
+        let (index, is_compact) = self.with_page(root, |page| {
+            let page = IndexPage::parse(page)?;
+            Ok((page.index_id(), page.is_compact()))
+        })?;
+        let row_format = self.space.header.flags.row_format(is_compact);
+        let mut metadata = MetadataReader::new(def, row_format, self.space.format(), root);
+        while let Need::Pages(&[page_no, ..]) = metadata.need() {
+            let page = self.read_page(page_no)?;
+            metadata.feed(page_no, &page).map_err(in_file)?;
+        }
+        let metadata = metadata.finish();
+        Layout::compile(def, row_format, metadata.as_ref())
+            .map(|layout| (index, layout))
+            .map_err(in_file)
     }
 
     /// The definitions a MySQL 8+ file carries; none in other files.

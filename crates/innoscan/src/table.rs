@@ -15,6 +15,8 @@ pub struct Table {
     /// No page can be newer in a directory that was shut down cleanly; a newer one means that the
     /// file was copied while a server wrote it, or is not of that directory.
     pub newest_lsn: Option<Lsn>,
+    /// What its user should know: what could not be verified, what is not in the definition.
+    pub notes: Vec<String>,
 }
 
 /// A tablespace of a table.

@@ -67,7 +67,7 @@ impl<'a> IndexPage<'a> {
 
     fn check_frame(&self) -> Result<()> {
         let len = self.page.bytes().len();
-        let directory = len.checked_sub(8 + 2 * self.n_dir_slots as usize).unwrap_or_default();
+        let directory = len.saturating_sub(8 + 2 * self.n_dir_slots as usize);
         if (self.heap_top as usize) < self.supremum_end() || self.heap_top as usize > directory {
             return Err(Error::corrupt(format!(
                 "heap top {} does not lie between the supremum's end {} and the directory's {} \

@@ -70,7 +70,7 @@ impl<'a> ExtentsPage<'a> {
 
     /// Whether page `page_no` is one of extent descriptors.
     pub fn is_place(page_no: PageNo, page_size: PageSize) -> bool {
-        page_no.0 % page_size.bytes() == 0
+        page_no.0.is_multiple_of(page_size.bytes())
     }
 
     /// The descriptors in file order. An unknown state is damage.

@@ -10,6 +10,7 @@
 //! the order of keys, for both of which records must be understood.
 
 mod extents;
+mod file;
 mod order;
 mod report;
 mod trees;
@@ -20,6 +21,7 @@ use innoscan_format::page::{ExtentsPage, IndexPage, Page, PageFormat, PageKind, 
 use innoscan_format::{Error as FormatError, PageNo};
 use innoscan_io::{File, Kind, Wait};
 
+pub use file::Subject;
 pub use order::Known;
 pub use report::{Area, Finding, IndexSummary, Report};
 

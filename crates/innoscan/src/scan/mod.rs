@@ -19,6 +19,7 @@ mod decode;
 mod driver;
 mod order;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -145,6 +146,18 @@ pub enum Lost {
     Page,
     /// Nothing: a link or number is wrong that no row depends on.
     Nothing,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lost = match self.lost {
+            Lost::Row => "one row lost".to_owned(),
+            Lost::RowsOfPage(rows) => format!("{rows} rows of the page lost"),
+            Lost::Page => "the page's rows lost, or all below it".to_owned(),
+            Lost::Nothing => "no row lost".to_owned(),
+        };
+        write!(f, "{}: page {}: {} ({lost})", self.path.display(), self.page, self.error)
+    }
 }
 
 /// What a scan did.

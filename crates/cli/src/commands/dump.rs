@@ -1,0 +1,234 @@
+//! `innoscan dump`.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+use innoscan::Table;
+use innoscan::catalog::{Catalog, TableName};
+use innoscan::dump::{DumpOptions, Format, Summary, TableOutcome, to_directory, to_stream};
+use innoscan::sink::csv::CsvOptions;
+use innoscan::sink::sql::{SqlOptions, Verb};
+use innoscan::sink::text::TextOptions;
+use innoscan::sink::{Compression, LeftOutReason};
+
+use crate::args::{CompressArg, DumpArgs, FormatArg};
+use crate::messages::{self, Exit};
+use crate::progress::Bar;
+use crate::sizes::separator;
+
+pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    let format = format(args)?;
+    let (tables, unresolved) = tables(args)?;
+    for table in &tables {
+        messages::notes(table);
+    }
+    if tables.is_empty() && unresolved == 0 {
+        return Err(innoscan::Error::refused(
+            "there is no InnoDB table to dump",
+            "see --databases, --tables-list and --ignore-table",
+        )
+        .into());
+    }
+    let bar = Bar::new(args.read.quiet, "dump");
+    let cancel = super::cancel_on_signal()?;
+    let options = DumpOptions {
+        compression: match args.compress {
+            CompressArg::None => Compression::None,
+            CompressArg::Zstd => Compression::Zstd { level: 3 },
+            CompressArg::Gzip => Compression::Gzip { level: 6 },
+        },
+        chunk_bytes: args.chunk_filesize.map(|size| size.0),
+        definitions: !args.no_schemas,
+        rows: !args.no_data,
+        drop_tables: args.sql.add_drop_table,
+        overwrite: args.overwrite,
+        scan: super::scan_options(&args.read, bar.callback(), cancel),
+        ..DumpOptions::new(format)
+    };
+    let finished = |outcome: &TableOutcome| {
+        bar.clear();
+        tell(outcome, args.read.quiet);
+    };
+    let summary = match &*args.outputdir {
+        "-" => to_stream(&tables, &mut std::io::stdout().lock(), &options, finished)?,
+        dir => to_directory(&tables, Path::new(dir), &options, finished)?,
+    };
+    bar.clear();
+    tell_all(&summary, args);
+    Ok(exit(&summary, unresolved))
+}
+
+/// The tables named, and how many could not be understood; those were told of.
+fn tables(args: &DumpArgs) -> anyhow::Result<(Vec<Table>, usize)> {
+    let directory = match &args.sources[..] {
+        [one] if Path::new(one).is_dir() => Some(Path::new(one).to_owned()),
+        _ => None,
+    };
+    let Some(directory) = directory else {
+        let catalog = super::catalog(&args.from)?;
+        let found: Result<Vec<Table>, innoscan::Error> =
+            args.sources.iter().map(|source| catalog.table(source)).collect();
+        return Ok((found?, 0));
+    };
+    let mut from = args.from.clone();
+    from.datadir = Some(directory);
+    let catalog = super::catalog(&from)?;
+    let mut tables = Vec::new();
+    let mut unresolved = 0;
+    for name in wanted(args, &catalog)? {
+        match catalog.named(&name) {
+            Ok(table) => tables.push(table),
+            // A directory that may not be read as a whole is refused once.
+            Err(error) if error.is_directory() => return Err(error.into()),
+            Err(error) => {
+                unresolved += 1;
+                eprintln!("innoscan: {name}: {error}");
+            }
+        }
+    }
+    Ok((tables, unresolved))
+}
+
+fn wanted(args: &DumpArgs, catalog: &Catalog) -> anyhow::Result<Vec<TableName>> {
+    let known = catalog.names()?;
+    let ignored: HashSet<&str> = args.ignore_table.iter().map(String::as_str).collect();
+    let all = args.databases.is_empty() && args.tables_list.is_empty();
+    let mut missing: HashSet<&str> =
+        args.databases.iter().chain(&args.tables_list).map(String::as_str).collect();
+    let mut wanted = Vec::new();
+    for name in known {
+        let qualified = name.to_string();
+        let by_database = missing.remove(&*name.schema) || args.databases.contains(&name.schema);
+        let by_table = missing.remove(&*qualified) || args.tables_list.contains(&qualified);
+        if (all || by_database || by_table) && !ignored.contains(&*qualified) {
+            wanted.push(name);
+        }
+    }
+    if let Some(name) = missing.into_iter().min() {
+        return Err(innoscan::Error::refused(
+            format!("there is no InnoDB table of `{name}` in the directory"),
+            "check the name; it is case-sensitive",
+        )
+        .into());
+    }
+    Ok(wanted)
+}
+
+fn format(args: &DumpArgs) -> anyhow::Result<Format> {
+    Ok(match args.format {
+        FormatArg::Sql => Format::Sql(SqlOptions {
+            statement_size_bytes: usize::try_from(args.sql.statement_size.0)?,
+            verb: match (args.sql.insert_ignore, args.sql.replace) {
+                (true, _) => Verb::InsertIgnore,
+                (_, true) => Verb::Replace,
+                _ => Verb::Insert,
+            },
+            ..SqlOptions::default()
+        }),
+        FormatArg::Text => Format::Text(text_options(args)?),
+        FormatArg::Csv => Format::Csv(CsvOptions {
+            include_invisible: args.include_invisible,
+            ..CsvOptions::default()
+        }),
+        FormatArg::Ndjson => Format::Ndjson { include_invisible: args.include_invisible },
+    })
+}
+
+fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
+    let bytes = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
+    let character = |typed: &str, option: &str| -> anyhow::Result<Option<u8>> {
+        match &bytes(typed)?[..] {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            _ => anyhow::bail!("--{option} takes one character, not `{typed}`"),
+        }
+    };
+    let text = &args.text;
+    let (enclosed, optional) = match (&text.fields_enclosed_by, &text.fields_optionally_enclosed_by)
+    {
+        (Some(typed), _) => (character(typed, "fields-enclosed-by")?, false),
+        (None, Some(typed)) => (character(typed, "fields-optionally-enclosed-by")?, true),
+        (None, None) => (None, false),
+    };
+    Ok(TextOptions {
+        fields_terminated_by: bytes(&text.fields_terminated_by)?,
+        enclosed_by: enclosed,
+        optionally_enclosed: optional,
+        escaped_by: character(&text.fields_escaped_by, "fields-escaped-by")?,
+        lines_starting_by: bytes(&text.lines_starting_by)?,
+        lines_terminated_by: bytes(&text.lines_terminated_by)?,
+        include_invisible: args.include_invisible,
+    })
+}
+
+fn qualified(outcome: &TableOutcome) -> String {
+    match &*outcome.database {
+        "" => outcome.table.clone(),
+        database => format!("{database}.{}", outcome.table),
+    }
+}
+
+/// A table's end, on stderr: what went wrong always, the rest unless `quiet`.
+fn tell(outcome: &TableOutcome, quiet: bool) {
+    let name = qualified(outcome);
+    for left in &outcome.left_out {
+        if left.reason != LeftOutReason::Generated {
+            eprintln!("innoscan: {name}: note: not written: {left}");
+        }
+    }
+    if outcome.unmapped_characters > 0 {
+        eprintln!(
+            "innoscan: {name}: warning: {} characters have no meaning in their charset and became \
+             U+FFFD; --format sql and text keep their bytes",
+            outcome.unmapped_characters
+        );
+    }
+    super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
+    if let Some(error) = &outcome.error {
+        eprintln!("innoscan: {name}: NOT DUMPED: {error}");
+    } else if !quiet {
+        eprintln!(
+            "innoscan: {name}: {} rows, {} in {}",
+            outcome.rows,
+            mib(outcome.plain_bytes),
+            seconds(outcome.elapsed)
+        );
+    }
+}
+
+fn tell_all(summary: &Summary, args: &DumpArgs) {
+    if args.read.quiet || summary.tables.len() < 2 {
+        return;
+    }
+    let read_bytes: u64 = summary.tables.iter().map(|table| table.scan.read_bytes).sum();
+    let rate = read_bytes as f64 / f64::from(1 << 20) / summary.elapsed.as_secs_f64().max(1e-9);
+    eprintln!(
+        "innoscan: {} tables, {} rows, {} read in {}, {rate:.1} MiB/s{}",
+        summary.tables.len(),
+        summary.rows(),
+        mib(read_bytes),
+        seconds(summary.elapsed),
+        match summary.failed().count() {
+            0 => String::new(),
+            failed => format!("; {failed} NOT DUMPED"),
+        }
+    );
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
+}
+
+fn exit(summary: &Summary, unresolved: usize) -> Exit {
+    if unresolved > 0 || summary.failed().next().is_some() {
+        let resources =
+            |table: &TableOutcome| table.error.as_ref().is_some_and(innoscan::Error::is_resources);
+        return if summary.failed().any(resources) { Exit::Resources } else { Exit::Refused };
+    }
+    if summary.tables.iter().any(TableOutcome::is_damaged) { Exit::Skipped } else { Exit::Done }
+}

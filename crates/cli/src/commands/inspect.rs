@@ -1,0 +1,18 @@
+//! `innoscan inspect`.
+
+use std::path::Path;
+
+use innoscan::PageNo;
+use innoscan::check::Subject;
+use innoscan::inspect::InspectOptions;
+
+use crate::args::InspectArgs;
+use crate::messages::Exit;
+
+pub fn run(args: &InspectArgs) -> anyhow::Result<Exit> {
+    let table = super::check::table(&args.from, &args.file)?;
+    let subject = Subject::open(Path::new(&args.file), table.as_ref())?;
+    let options = InspectOptions { hex: args.hex };
+    print!("{}", subject.inspect(PageNo(args.page), options)?);
+    Ok(Exit::Done)
+}

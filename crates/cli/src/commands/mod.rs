@@ -1,0 +1,96 @@
+//! The verbs: what was typed becomes calls of the library.
+
+mod check;
+mod dump;
+mod inspect;
+mod scan;
+mod schema;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use innoscan::catalog::Catalog;
+use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, ScanOptions};
+use innoscan::{Direct, EngineKind};
+
+use crate::args::{DirectArg, EngineArg, OnCorruptArg, ReadAheadArg, ReadArgs, SourceArgs, Verb};
+use crate::messages::Exit;
+
+/// Does what the verb says.
+pub fn run(verb: Verb) -> anyhow::Result<Exit> {
+    match verb {
+        Verb::Dump(args) => dump::run(&args),
+        Verb::Scan(args) => scan::run(&args),
+        Verb::Schema(args) => schema::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Inspect(args) => inspect::run(&args),
+    }
+}
+
+fn catalog(from: &SourceArgs) -> anyhow::Result<Catalog> {
+    let catalog = Catalog::new(from.datadir.clone()).with_force(from.force);
+    let Some(path) = &from.schema else { return Ok(catalog) };
+    let sql = std::fs::read_to_string(path)
+        .with_context(|| format!("reading the definition in {}", path.display()))?;
+    Ok(catalog.with_definition(path.clone(), sql))
+}
+
+fn scan_options(
+    args: &ReadArgs,
+    progress: Option<Arc<ProgressFn>>,
+    cancel: Arc<AtomicBool>,
+) -> ScanOptions {
+    ScanOptions {
+        read_ahead: match args.read_ahead {
+            ReadAheadArg::None => ReadAheadPolicy::None,
+            ReadAheadArg::Logical => ReadAheadPolicy::Logical,
+        },
+        lra_size_bytes: args.lra_size.0,
+        memory_bytes: args.memory.0,
+        threads: args.threads.unwrap_or(0),
+        direct: match args.direct {
+            DirectArg::Required => Direct::Required,
+            DirectArg::Optional => Direct::Optional,
+            DirectArg::Off => Direct::Off,
+        },
+        engine: match args.io_engine {
+            None => EngineKind::Auto,
+            Some(EngineArg::Uring) => EngineKind::Uring,
+            Some(EngineArg::Pread) => EngineKind::Pread,
+        },
+        on_corrupt: match args.on_corrupt {
+            OnCorruptArg::Fail => OnCorrupt::Fail,
+            OnCorruptArg::Skip => OnCorrupt::Skip,
+        },
+        progress,
+        cancel: Some(cancel),
+        ..ScanOptions::default()
+    }
+}
+
+/// A flag that Ctrl-C and SIGTERM set; a second signal ends the program at once.
+fn cancel_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&cancel);
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::SeqCst) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+    })
+    .context("listening for Ctrl-C")?;
+    Ok(cancel)
+}
+
+/// What was passed over, on stderr; at most this many lines.
+const DAMAGE_LINES: usize = 50;
+
+fn report_damage(damage: &[Damage], damaged: u64) {
+    for one in damage.iter().take(DAMAGE_LINES) {
+        eprintln!("innoscan: skipped: {one}");
+    }
+    let listed = damage.len().min(DAMAGE_LINES) as u64;
+    if damaged > listed {
+        eprintln!("innoscan: {} more like these", damaged - listed);
+    }
+}

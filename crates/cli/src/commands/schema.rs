@@ -1,0 +1,16 @@
+//! `innoscan schema`.
+
+use std::io::Write;
+
+use crate::args::SchemaArgs;
+use crate::messages::Exit;
+
+pub fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
+    let def = super::catalog(&args.from)?.definition(&args.source)?;
+    let mut text = def.to_create_table();
+    text.push('\n');
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .map_err(|error| innoscan::Error::write("writing to stdout", error))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,56 @@
+//! What is said on stderr, and the exit code that goes with it.
+
+use std::process::ExitCode;
+
+/// The exit codes, as `design` and the README list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// All done.
+    Done = 0,
+    /// What was typed makes no sense.
+    Usage = 1,
+    /// Refused, or damage met.
+    Refused = 2,
+    /// Done, but damaged pages were skipped.
+    Skipped = 3,
+    /// Memory or another resource did not suffice.
+    Resources = 4,
+    /// The output could not be written.
+    Write = 5,
+    /// Interrupted by the user.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// The exit code an error leads to.
+pub fn exit_of(error: &anyhow::Error) -> Exit {
+    let Some(error) = error.downcast_ref::<innoscan::Error>() else { return Exit::Usage };
+    match error {
+        error if error.is_broken_pipe() => Exit::Done,
+        error if error.is_interrupted() => Exit::Interrupted,
+        error if error.is_write() => Exit::Write,
+        error if error.is_resources() => Exit::Resources,
+        _ => Exit::Refused,
+    }
+}
+
+/// Prints an error and gives its exit code; a reader that went away is no error.
+pub fn report(error: &anyhow::Error) -> Exit {
+    let exit = exit_of(error);
+    if exit != Exit::Done {
+        eprintln!("innoscan: {error:#}");
+    }
+    exit
+}
+
+/// Prints what the user should know of a table.
+pub fn notes(table: &innoscan::Table) {
+    for note in &table.notes {
+        eprintln!("innoscan: {}: note: {note}", table.qualified_name());
+    }
+}

@@ -1,0 +1,446 @@
+//! From what a user names to a table: its definition and its files.
+//!
+//! A source is an `.ibd` or `.frm` file, or `db.table` in a data directory. The definition comes
+//! from the file's SDI (MySQL 8+), the `.frm` beside it (MySQL 5.x, MariaDB; its foreign keys from
+//! the system tablespace), or the user's own `CREATE TABLE`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
+use innoscan_format::schema::filename::{self, TableFile as FileName};
+use innoscan_format::schema::{
+    Family, Partitioning, ServerVersion, TableDef, from_create_table, from_frm, from_sdi,
+};
+
+use innoscan_io::Direct;
+
+use crate::datadir::{DataDir, Shutdown, Trust};
+use crate::space::{Space, SpaceReader};
+use crate::{Error, Result, Table, TableFile, dictionary};
+
+/// Databases that hold no user's data.
+const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
+
+/// Where sources are looked for, and how far they are trusted.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    datadir: Option<PathBuf>,
+    definition: Option<(PathBuf, String)>,
+    force: bool,
+    dirs: RefCell<HashMap<PathBuf, Directory>>,
+}
+
+/// A data directory that was judged, and its dictionary.
+#[derive(Clone, Debug)]
+struct Directory {
+    datadir: DataDir,
+    dictionary: Option<Rc<Dictionary>>,
+}
+
+/// A table of a data directory, by the names SQL knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TableName {
+    /// The database.
+    pub schema: String,
+    /// The table.
+    pub table: String,
+}
+
+impl std::fmt::Display for TableName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.schema, self.table)
+    }
+}
+
+impl Catalog {
+    /// Sources are paths, or names in `datadir`.
+    pub fn new(datadir: Option<PathBuf>) -> Catalog {
+        Catalog { datadir, ..Catalog::default() }
+    }
+
+    /// Every table is defined by this text of a `CREATE TABLE`, which `path` names in errors.
+    #[must_use]
+    pub fn with_definition(mut self, path: PathBuf, sql: String) -> Catalog {
+        self.definition = Some((path, sql));
+        self
+    }
+
+    /// Reads directories of running servers, and such as were not shut down cleanly.
+    #[must_use]
+    pub fn with_force(mut self, force: bool) -> Catalog {
+        self.force = force;
+        self
+    }
+
+    /// The table that `source` names.
+    pub fn table(&self, source: &str) -> Result<Table> {
+        let path = Path::new(source);
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("ibd") if path.is_file() || self.datadir.is_none() => self.table_of_file(path),
+            Some("frm") if path.is_file() => self.table_of_frm(path),
+            _ => self.table_of_name(source),
+        }
+    }
+
+    /// The definition that `source` names; a `.frm` needs no tablespace beside it.
+    pub fn definition(&self, source: &str) -> Result<TableDef> {
+        let path = Path::new(source);
+        if path.extension().is_some_and(|extension| extension == "frm") && path.is_file() {
+            return self.definition_of_frm(path);
+        }
+        self.table(source).map(|table| table.def)
+    }
+
+    /// The InnoDB tables of the data directory, by name; system databases apart.
+    pub fn names(&self) -> Result<Vec<TableName>> {
+        let root = self.datadir()?;
+        let mut names = Vec::new();
+        for dir in sorted_entries(root)? {
+            let schema = filename::decode(&file_name(&dir));
+            if !dir.is_dir() || SYSTEM_DATABASES.contains(&&*schema) || schema.starts_with('#') {
+                continue;
+            }
+            for file in sorted_entries(&dir)? {
+                if file.extension().is_none_or(|extension| extension != "ibd") {
+                    continue;
+                }
+                let table = filename::decode_table(&stem(&file)).table;
+                // Left over from an ALTER that was cut short, and full-text auxiliary tables.
+                if table.starts_with("#sql") || is_fulltext_auxiliary(&stem(&file)) {
+                    continue;
+                }
+                names.push(TableName { schema: schema.clone(), table });
+            }
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// A table of the data directory.
+    pub fn named(&self, name: &TableName) -> Result<Table> {
+        let dir = self.datadir()?.join(filename::encode(&name.schema));
+        let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
+        if plain.is_file() {
+            return self.table_of_file(&plain);
+        }
+        match partition_files(&dir, &name.table)?.first() {
+            Some(partition) => self.partitioned(partition, None),
+            None => Err(self.no_such_table(name, &dir)),
+        }
+    }
+
+    fn datadir(&self) -> Result<&Path> {
+        self.datadir.as_deref().ok_or_else(|| {
+            Error::refused(
+                "a table's name needs a data directory",
+                "add --datadir DIR, or name the .ibd file",
+            )
+        })
+    }
+
+    /// `db.table`, where either may hold dots.
+    fn table_of_name(&self, source: &str) -> Result<Table> {
+        let root = self.datadir()?;
+        let splits = source.match_indices('.').map(|(at, _)| (&source[..at], &source[at + 1..]));
+        let names: Vec<TableName> = splits
+            .map(|(schema, table)| TableName { schema: schema.into(), table: table.into() })
+            .collect();
+        let known = names.iter().find(|name| root.join(filename::encode(&name.schema)).is_dir());
+        match known.or(names.first()) {
+            Some(name) => self.named(name),
+            None => Err(Error::refused(
+                format!("`{source}` is neither an .ibd file nor db.table"),
+                "name an .ibd file, or db.table with --datadir DIR",
+            )),
+        }
+    }
+
+    fn no_such_table(&self, name: &TableName, dir: &Path) -> Error {
+        let link = dir.join(format!("{}.isl", filename::encode(&name.table)));
+        if let Ok(target) = std::fs::read_to_string(&link) {
+            return Error::refused(
+                format!("`{name}` lies outside the data directory, at {}", target.trim()),
+                "name that .ibd file",
+            );
+        }
+        let frm = dir.join(format!("{}.frm", filename::encode(&name.table)));
+        let definition = std::fs::read(frm).ok();
+        let engine = definition
+            .and_then(|bytes| from_frm(&bytes, &name.schema, &name.table).ok())
+            .map(|def| def.options.engine);
+        match engine.as_deref() {
+            Some("InnoDB") => Error::refused(
+                format!(
+                    "`{name}` has no tablespace of its own; it may be in a general tablespace \
+                         or in ibdata1, which are not read yet"
+                ),
+                "move it out with innodb_file_per_table=ON and ALTER TABLE ... TABLESPACE \
+                 innodb_file_per_table, or ALTER TABLE ... ENGINE=InnoDB",
+            ),
+            Some(engine) => Error::refused(
+                format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
+                "dump it with its server",
+            ),
+            None => Error::refused(
+                format!("there is no table `{name}` in {}", dir.display()),
+                "see the directory for what is there; MySQL 8 keeps tables of DATA DIRECTORY \
+                 elsewhere: name such a file itself",
+            ),
+        }
+    }
+
+    /// The table an `.ibd` file is of: all of it, or the one partition the file holds.
+    fn table_of_file(&self, path: &Path) -> Result<Table> {
+        if !path.is_file() {
+            let error = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Error::read("opening it", error).in_file(path));
+        }
+        self.partitioned(path, Some(path))
+    }
+
+    /// The table that `path` is a file of; `only` limits it to one file.
+    fn partitioned(&self, path: &Path, only: Option<&Path>) -> Result<Table> {
+        let directory = self.directory_of(path)?;
+        let def = self.definition_of_file(path, directory.as_ref())?;
+        let paths = match (&def.partitioning, only) {
+            (Some(partitioning), None) => partition_paths(path, &def, partitioning)?,
+            _ => vec![path.to_owned()],
+        };
+        let known_root = def.physical.clustered.filter(|_| paths.len() == 1).map(|(_, root)| root);
+        let files =
+            paths.into_iter().map(|path| TableFile { path, clustered_root: known_root }).collect();
+        let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
+        let notes = notes(directory.as_ref(), &def, only.is_some());
+        Ok(Table { def, files, newest_lsn, notes })
+    }
+
+    fn table_of_frm(&self, frm: &Path) -> Result<Table> {
+        let ibd = frm.with_extension("ibd");
+        if ibd.is_file() {
+            return self.table_of_file(&ibd);
+        }
+        let def = self.definition_of_frm(frm)?;
+        let schema = frm.parent().map(schema_of).unwrap_or_default();
+        let dir = frm.parent().unwrap_or(Path::new("."));
+        match partition_files(dir, &def.name)?.first() {
+            Some(partition) => self.partitioned(partition, None),
+            None => Err(self.no_such_table(&TableName { schema, table: def.name }, dir)),
+        }
+    }
+
+    /// The judged data directory a file lies in, if it lies in one.
+    fn directory_of(&self, ibd: &Path) -> Result<Option<Directory>> {
+        let Some(root) = DataDir::root_of(ibd) else { return Ok(None) };
+        // FLUSH TABLES ... FOR EXPORT leaves this file beside the tablespace until UNLOCK TABLES.
+        let is_exported = ibd.with_extension("cfg").is_file();
+        let trust = match (self.force, is_exported) {
+            (true, _) => Trust::Force,
+            (false, true) => Trust::Exported,
+            (false, false) => Trust::Verify,
+        };
+        if let Some(known) = self.dirs.borrow().get(&root)
+            && !is_exported
+        {
+            return Ok(Some(known.clone()));
+        }
+        let datadir = DataDir::open(&root, trust)?;
+        let directory = Directory { dictionary: dictionary_of(&datadir, trust)?, datadir };
+        if !is_exported {
+            self.dirs.borrow_mut().insert(root, directory.clone());
+        }
+        Ok(Some(directory))
+    }
+
+    fn definition_of_file(&self, ibd: &Path, directory: Option<&Directory>) -> Result<TableDef> {
+        let schema = ibd.parent().map(schema_of).unwrap_or_default();
+        let FileName { table, .. } = filename::decode_table(&stem(ibd));
+        if let Some((path, sql)) = &self.definition {
+            // Older servers than any whose DDL differs in layout read the same.
+            let server = ServerVersion { family: Family::MySql, number: 50_700 };
+            return from_create_table(sql, server)
+                .map_err(|error| Error::from(error).in_file(path));
+        }
+        if let Some(def) = definition_in_sdi(ibd, &table)? {
+            return Ok(def);
+        }
+        let frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
+        if !frm.is_file() {
+            return Err(Error::refused(
+                "there is no definition: the file has no SDI, and there is no .frm beside it",
+                "put the table's .frm beside it, or pass --schema FILE with its CREATE TABLE",
+            )
+            .in_file(ibd));
+        }
+        let mut def = read_frm(&frm, &schema, &table)?;
+        complete(&mut def, &stem(ibd), directory)?;
+        Ok(def)
+    }
+
+    fn definition_of_frm(&self, frm: &Path) -> Result<TableDef> {
+        let schema = frm.parent().map(schema_of).unwrap_or_default();
+        let mut def = read_frm(frm, &schema, &filename::decode(&stem(frm)))?;
+        let directory = self.directory_of(&frm.with_extension("ibd"))?;
+        complete(&mut def, &stem(frm), directory.as_ref())?;
+        Ok(def)
+    }
+}
+
+/// Foreign keys of servers with `.frm` files are in the system tablespace alone.
+/// A running server writes there, so with its tables merely exported it is not read.
+fn dictionary_of(datadir: &DataDir, trust: Trust) -> Result<Option<Rc<Dictionary>>> {
+    let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
+    let wanted = trust != Trust::Exported && !is_sdi_era;
+    match datadir.system_tablespace().filter(|_| wanted) {
+        Some(system) => Ok(Some(Rc::new(dictionary::read(&system)?))),
+        None => Ok(None),
+    }
+}
+
+/// Adds what only InnoDB's dictionary knows of a table with a `.frm`.
+fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) -> Result<()> {
+    let Some(found) = directory else { return Ok(()) };
+    let Some(dictionary) = &found.dictionary else { return Ok(()) };
+    let in_system = |error| Error::from(error).in_file(&found.datadir.root().join("ibdata1"));
+    def.foreign_keys = dictionary.foreign_keys(&def.schema, &def.name).map_err(in_system)?;
+    let table = dictionary.table(&dictionary_name(&def.schema, file_stem));
+    if let Some(table) = table {
+        def.physical.space = Some(table.space);
+        let clustered = table.clustered();
+        def.physical.clustered = clustered.and_then(|index| Some((index.id, index.root?)));
+    }
+    Ok(())
+}
+
+fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    match directory.map(|found| found.datadir.shutdown()) {
+        None => notes.push(
+            "the file is in no data directory: whether its server was shut down cleanly is unknown"
+                .to_owned(),
+        ),
+        Some(Shutdown::Unknown(why)) => notes.push(format!("consistency was not verified: {why}")),
+        Some(Shutdown::Clean { .. }) => {}
+    }
+    let has_dictionary = directory.is_some_and(|found| found.dictionary.is_some());
+    if def.physical.clustered.is_none() && !has_dictionary {
+        let text = "foreign keys are not in the .frm and no ibdata1 was read: none are printed";
+        notes.push(text.to_owned());
+    }
+    if is_one_file && def.partitioning.is_some() {
+        notes.push("this is one partition of a partitioned table; name db.table for all".into());
+    }
+    notes
+}
+
+/// The definition a MySQL 8+ file carries; of a partitioned table, only one of its files does.
+fn definition_in_sdi(ibd: &Path, table: &str) -> Result<Option<TableDef>> {
+    let mut files = vec![ibd.to_owned()];
+    if filename::decode_table(&stem(ibd)).partition.is_some() {
+        files.extend(partition_files(ibd.parent().unwrap_or(Path::new(".")), table)?);
+    }
+    for file in files {
+        let space = Space::open(&file, Direct::Off)?;
+        let readable = space.header().require_readable();
+        readable.map_err(|error| Error::from(error).in_file(&file))?;
+        let objects = SpaceReader::new(space)?.read_sdi()?;
+        if let Some(sdi) = objects.iter().find(|object| object.is_table()) {
+            return from_sdi(&sdi.json)
+                .map(Some)
+                .map_err(|error| Error::from(error).in_file(&file));
+        }
+    }
+    Ok(None)
+}
+
+fn read_frm(frm: &Path, schema: &str, table: &str) -> Result<TableDef> {
+    let bytes =
+        std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;
+    from_frm(&bytes, schema, table).map_err(|error| Error::from(error).in_file(frm))
+}
+
+/// The files of all partitions, in the partitions' order.
+fn partition_paths(
+    any: &Path,
+    def: &TableDef,
+    partitioning: &Partitioning,
+) -> Result<Vec<PathBuf>> {
+    let dir = any.parent().unwrap_or(Path::new("."));
+    // Servers differ in the case of `#p#` and of the names after it.
+    let mut by_name: HashMap<String, PathBuf> = HashMap::new();
+    for path in partition_files(dir, &def.name)? {
+        let file = filename::decode_table(&stem(&path));
+        if let Some(partition) = &file.partition {
+            by_name.insert(partition_key(partition, file.subpartition.as_deref()), path);
+        }
+    }
+    let mut paths = Vec::new();
+    for partition in &partitioning.partitions {
+        let subpartitions: Vec<Option<&str>> = match &partition.subpartitions[..] {
+            [] => vec![None],
+            names => names.iter().map(|name| Some(&**name)).collect(),
+        };
+        for subpartition in subpartitions {
+            let found = by_name.remove(&partition_key(&partition.name, subpartition));
+            paths.push(found.ok_or_else(|| {
+                let name = subpartition.unwrap_or(&partition.name);
+                Error::refused(
+                    format!("the file of partition `{name}` of `{}` is missing", def.name),
+                    "restore it beside the others, or name the partitions' .ibd files one by one",
+                )
+                .in_file(dir)
+            })?);
+        }
+    }
+    Ok(paths)
+}
+
+/// The `.ibd` files of a table's partitions, in the order of their names.
+fn partition_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>> {
+    let mut files = sorted_entries(dir)?;
+    files.retain(|path| {
+        let file = filename::decode_table(&stem(path));
+        let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
+        is_ibd && file.partition.is_some() && file.table == table
+    });
+    Ok(files)
+}
+
+fn partition_key(partition: &str, subpartition: Option<&str>) -> String {
+    format!("{}\0{}", partition, subpartition.unwrap_or_default()).to_lowercase()
+}
+
+/// `FTS_0000000000000437_BEING_DELETED` and its kin (`fts0fts.cc`).
+fn is_fulltext_auxiliary(stem: &str) -> bool {
+    let Some(rest) = stem.get(..4).filter(|head| head.eq_ignore_ascii_case("fts_")) else {
+        return false;
+    };
+    let id = stem.get(rest.len()..rest.len() + 16);
+    id.is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn schema_of(dir: &Path) -> String {
+    let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    filename::decode(&file_name(&dir))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = std::fs::read_dir(dir)
+        .and_then(|entries| {
+            entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()
+        })
+        .map_err(|error| Error::read("listing it", error).in_file(dir))?;
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,67 @@
+//! A file and, where it is known, its table: what `check` and `inspect` are given by name.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use innoscan_format::layout::Layout;
+use innoscan_format::schema::TableDef;
+use innoscan_format::{IndexId, PageNo};
+use innoscan_io::{Direct, EngineKind, Slab, engine};
+
+use super::{Known, Report, check};
+use crate::inspect::{self, InspectOptions};
+use crate::pool::Pool;
+use crate::space::{Space, SpaceReader};
+use crate::{Error, Result, Table};
+
+/// Memory a check reads through.
+const POOL_BYTES: usize = 64 << 20;
+/// Requests it keeps going.
+const DEPTH: usize = 16;
+
+/// A tablespace, with what is known of its clustered index.
+pub struct Subject<'t> {
+    space: Space,
+    known: Option<(&'t TableDef, Layout, IndexId)>,
+    /// Why the table's records cannot be understood, though its definition is known.
+    pub not_understood: Option<Error>,
+}
+
+impl<'t> Subject<'t> {
+    /// Opens a file of `table`, or one of which nothing is known.
+    pub fn open(path: &Path, table: Option<&'t Table>) -> Result<Subject<'t>> {
+        let space = Space::open(path, Direct::Optional)?;
+        let mut subject = Subject { space, known: None, not_understood: None };
+        let Some(table) = table else { return Ok(subject) };
+        let file = table.files.iter().find(|file| file.path == path);
+        let root = file.and_then(|file| file.clustered_root);
+        let root = root.unwrap_or(subject.space.first_root());
+        match SpaceReader::new(subject.space.clone())?.clustered(&table.def, root) {
+            Ok((index, layout)) => subject.known = Some((&table.def, layout, index)),
+            Err(error) => subject.not_understood = Some(error),
+        }
+        Ok(subject)
+    }
+
+    fn known(&self) -> Option<Known<'_>> {
+        let (def, layout, index) = self.known.as_ref()?;
+        Some(Known { def, layout, index: *index })
+    }
+
+    /// Checks every page. `on_progress` hears of pages checked, and of how many.
+    pub fn check(&self, on_progress: impl FnMut(u64, u64)) -> Result<Report> {
+        let page_bytes = self.space.page_size().len();
+        let slab = Slab::new(POOL_BYTES / page_bytes, page_bytes)?;
+        let mut pool = Pool::new(slab, engine::open(EngineKind::Auto, DEPTH)?);
+        let file = Arc::clone(self.space.file());
+        check(&mut pool, file, self.space.header(), self.known(), on_progress)
+    }
+
+    /// Describes a page.
+    pub fn inspect(&self, page_no: PageNo, options: InspectOptions) -> Result<String> {
+        let mut reader = SpaceReader::new(self.space.clone())?;
+        let bytes =
+            reader.read_page(page_no).map_err(|error| error.in_file(self.space.file().path()))?;
+        Ok(inspect::page(&bytes, self.space.header(), page_no, self.known().as_ref(), options))
+    }
+}

@@ -10,7 +10,7 @@ use innoscan_format::page::{IndexPage, Page, PageFormat, SpaceHeader};
 use innoscan_format::schema::dictionary::{
     Dictionary, DictionaryHeader, HEADER_PAGE, SYS_FOREIGN, SYS_FOREIGN_COLS, SystemTable,
 };
-use innoscan_format::schema::{RowFormat, filename, from_frm};
+use innoscan_format::schema::{Family, RowFormat, filename, from_frm};
 use innoscan_format::tree::children;
 
 use crate::corpus::{self, CorpusTable};
@@ -155,6 +155,30 @@ fn definitions_print_as_their_servers_print_them() {
         println!("{}: {equal} of {all}", directory.display());
     }
     assert!(failures.is_empty(), "{} tables\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn counters_are_on_the_roots() {
+    for (directory, tables) in tables_by_directory() {
+        for table in tables.iter().filter(|table| is_plain_mariadb(table)) {
+            let Some(expected) = table.create_sql() else { continue };
+            let Some((_, after)) = expected.rsplit_once(" AUTO_INCREMENT=") else { continue };
+            let digits = after.split(|digit: char| !digit.is_ascii_digit()).next();
+            let (schema, name) = names(&table.file);
+            let place = directory.join(filename::encode(&schema)).join(filename::encode(&name));
+            let space = System::open(&place.with_added("ibd"));
+            let root = IndexPage::parse(space.page(PageNo(3))).unwrap();
+            let next = root.last_auto_increment().map(|last| (last + 1).to_string());
+            assert_eq!(next.as_deref(), digits, "{}", table.file.display());
+        }
+    }
+}
+
+/// A table with one tablespace, readable, whose root has the counter.
+fn is_plain_mariadb(table: &CorpusTable) -> bool {
+    table.server.family == Family::MariaDb
+        && table.server.number >= 100_204
+        && !["partitioned", "compressed", "page_compressed"].iter().any(|word| table.is(word))
 }
 
 #[test]

@@ -170,6 +170,14 @@ impl<'a> IndexPage<'a> {
         Some((core_fields, null_bytes.filter(|_| zeroed)))
     }
 
+    /// Roots of clustered indexes of MariaDB 10.2.4 and later: the last value `AUTO_INCREMENT` gave;
+    /// `None` before the first. What `SHOW CREATE TABLE` prints is one more, for a partitioned table
+    /// one more than the greatest (`PAGE_ROOT_AUTO_INC`, page0page.h). Elsewhere these bytes mean
+    /// other things, and the servers look for the greatest value in the table when they open it.
+    pub fn last_auto_increment(&self) -> Option<u64> {
+        bytes::u64_at(self.page.bytes(), DATA + 18).ok().filter(|last| *last > 0)
+    }
+
     /// Requires the page to be of `index`, on `level`: what its parent promised.
     pub fn require(&self, index: IndexId, level: u16) -> Result<()> {
         if self.index != index {

@@ -306,3 +306,64 @@ fn closes_at_end(text: &str) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen on MariaDB 10.11.
+    #[test]
+    fn which_defaults_are_in_parentheses() {
+        let server = ServerVersion::from_number(101_119);
+        for bare in [
+            "'abc'",
+            "-5",
+            "1.5",
+            "1e100",
+            "NULL",
+            "`a`",
+            "uuid()",
+            "current_timestamp(3)",
+            "concat('a','b')",
+            "nextval(`d`.`s`)",
+            "octet_length('x(''y)')",
+            "if(1,2,3)",
+            "_latin1'a'",
+        ] {
+            assert_eq!(parenthesised(bare, server), bare);
+        }
+        for other in [
+            "1 + 1",
+            "`a` + 1",
+            "cast(5 as char charset utf8mb4)",
+            "case when 1 then 2 else 3 end",
+            "json_valid(`a`)",
+            "`a` is null",
+            "abs(1) + abs(2)",
+            "1 in (1,2)",
+            "_latin1'a' collate latin1_bin",
+            "'a' like 'b'",
+            "~1",
+        ] {
+            assert_eq!(parenthesised(other, server), format!("({other})"));
+        }
+    }
+
+    #[test]
+    fn bits_of_a_row() {
+        let row = [0b1010_0000, 0b0000_0011];
+        assert_eq!(bits(&row, 5, 1), Ok(1));
+        assert_eq!(bits(&row, 6, 1), Ok(0));
+        assert_eq!(bits(&row, 7, 4), Ok(0b0111));
+        assert!(bits(&row, 15, 2).is_err());
+    }
+
+    #[test]
+    fn bytes_of_decimals() {
+        for (precision, scale, bytes) in
+            [(10, 2, 5), (65, 30, 30), (9, 9, 4), (1, 0, 1), (18, 9, 8)]
+        {
+            assert_eq!(decimal_bytes(precision, scale), bytes);
+        }
+    }
+}

@@ -46,3 +46,34 @@ pub(super) fn parse_names(section: &[u8]) -> Result<Vec<String>> {
 fn cut_short() -> Error {
     Error::corrupt("a list of names in the .frm file has no end")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists(section: &[u8], n_lists: u16) -> Vec<Vec<String>> {
+        let lists = parse_lists(section, n_lists).unwrap();
+        let shown = |list: &Members| list.iter().map(|member| text(member)).collect();
+        lists.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn lists_of_a_file() {
+        let section = b"\xffa\xffit's\xff\0,x\xff,y,\0\0";
+        assert_eq!(lists(section, 3), [vec!["a", "it's"], vec!["x\u{fffd}", "y"], vec![]]);
+    }
+
+    #[test]
+    fn a_zero_byte_begins_a_member_of_the_last_list_alone() {
+        assert_eq!(lists(b"\xffa\xff\0b\xff\0", 1), [vec!["a", "\0b"]]);
+        assert_eq!(lists(b"\xffa\xff\0,b,\0", 2), [vec!["a"], vec!["b"]]);
+    }
+
+    #[test]
+    fn cut_off_lists_are_errors() {
+        for section in [&b"\xffa"[..], b"", b"\xffa\xffb"] {
+            assert!(parse_lists(section, 1).is_err(), "{section:?}");
+        }
+        assert!(parse_lists(b"\xffa\xff\0", u16::MAX).is_err());
+    }
+}

@@ -285,3 +285,95 @@ fn tokens(clause: &str) -> Vec<Token> {
 fn is_word_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$') || !letter.is_ascii()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(clause: &str, number: u32) -> String {
+        as_shown(clause, ServerVersion::from_number(number))
+    }
+
+    fn named(clause: &str) -> Vec<(String, Vec<String>)> {
+        let partitions = names(clause).unwrap();
+        partitions.into_iter().map(|of| (of.name, of.subpartitions)).collect()
+    }
+
+    fn plain(names: &[&str]) -> Vec<(String, Vec<String>)> {
+        names.iter().map(|name| ((*name).to_owned(), Vec::new())).collect()
+    }
+
+    #[test]
+    fn strings_and_times_print_as_text() {
+        assert_eq!(
+            shown(
+                "PARTITION BY LIST  COLUMNS(`a`)\n(PARTITION `p` VALUES IN (_cp1251 0xe6,''))",
+                101_119
+            ),
+            "PARTITION BY LIST  COLUMNS(`a`)\n(PARTITION `p` VALUES IN ('ж',''))"
+        );
+        let above_bmp = "VALUES IN (_utf8mb4 0xf09f9880)";
+        assert_eq!(shown(above_bmp, 101_119), above_bmp);
+        let no_text = "VALUES LESS THAN (_binary 0x00ff) COMMENT = '_latin1 0x61'";
+        assert_eq!(shown(no_text, 101_119), no_text);
+        assert_eq!(
+            shown("PARTITION BY SYSTEM_TIME INTERVAL 1 DAY STARTS 1704067200 AUTO", 101_119),
+            "PARTITION BY SYSTEM_TIME INTERVAL 1 DAY STARTS TIMESTAMP'2024-01-01 00:00:00' AUTO"
+        );
+    }
+
+    #[test]
+    fn old_servers_print_a_comment() {
+        assert_eq!(
+            shown("PARTITION BY KEY /*!50611 ALGORITHM = 2 */ (a)\nPARTITIONS 2", 50_722),
+            "/*!50100 PARTITION BY KEY (a)\nPARTITIONS 2 */"
+        );
+        assert_eq!(
+            shown("PARTITION BY KEY /*!50611 ALGORITHM = 1 */ (a)\nPARTITIONS 2", 100_113),
+            "/*!50100 PARTITION BY KEY */ /*!50611 ALGORITHM = 1 */ /*!50100 (a)\nPARTITIONS 2 */"
+        );
+        assert_eq!(
+            shown("PARTITION BY RANGE  COLUMNS(a)\n(PARTITION p DATA DIRECTORY = '/d' X)", 50_722),
+            "/*!50500 PARTITION BY RANGE  COLUMNS(a)\n(PARTITION p DATA DIRECTORY = '/d/' X) */"
+        );
+    }
+
+    #[test]
+    fn names_given_and_by_default() {
+        assert_eq!(named("PARTITION BY HASH (a)"), plain(&["p0"]));
+        assert_eq!(named("PARTITION BY HASH (a)\nPARTITIONS 3"), plain(&["p0", "p1", "p2"]));
+        assert_eq!(named("PARTITION BY SYSTEM_TIME \nPARTITIONS 3"), plain(&["p0", "p1", "pn"]));
+        let clause = "PARTITION BY RANGE (`partition`)\n\
+            (PARTITION `a``,(b` VALUES LESS THAN (f(1)) COMMENT = 'x, PARTITION y',\n \
+            PARTITION p1 VALUES LESS THAN MAXVALUE)";
+        assert_eq!(named(clause), plain(&["a`,(b", "p1"]));
+    }
+
+    #[test]
+    fn names_of_subpartitions() {
+        let by = "PARTITION BY RANGE (a)\nSUBPARTITION BY HASH (b)";
+        let list = "\n(PARTITION p0 VALUES LESS THAN (1),\n PARTITION p1 VALUES LESS THAN (2))";
+        let of = |name: &str, subs: &[&str]| {
+            (name.to_owned(), subs.iter().map(|sub| (*sub).to_owned()).collect::<Vec<String>>())
+        };
+        assert_eq!(
+            named(&format!("{by}\nSUBPARTITIONS 2{list}")),
+            [of("p0", &["p0sp0", "p0sp1"]), of("p1", &["p1sp0", "p1sp1"])]
+        );
+        assert_eq!(named(&format!("{by}{list}")), [of("p0", &["p0sp0"]), of("p1", &["p1sp0"])]);
+        let given = "\n(PARTITION p0 VALUES LESS THAN (1)\n \
+            (SUBPARTITION s0 ENGINE = InnoDB,\n  SUBPARTITION `s 1` ENGINE = InnoDB))";
+        assert_eq!(named(&format!("{by}{given}")), [of("p0", &["s0", "s 1"])]);
+    }
+
+    #[test]
+    fn too_many_are_refused() {
+        for clause in [
+            "PARTITION BY HASH (a)\nPARTITIONS 8193",
+            "PARTITION BY HASH (a)\nPARTITIONS 99999999999",
+            "PARTITION BY RANGE (a)\nPARTITIONS 8192\nSUBPARTITION BY HASH (b)\nSUBPARTITIONS 2",
+        ] {
+            assert!(names(clause).is_err(), "{clause}");
+        }
+    }
+}

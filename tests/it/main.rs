@@ -7,4 +7,5 @@ mod ddl;
 mod frm;
 mod inspect;
 mod pages;
+mod parity;
 mod tidy;

@@ -1,5 +1,6 @@
-//! For tests only: pages and records made by hand, and their damage.
+//! For tests only: pages and records made by hand, their damage, and real servers.
 
 pub mod damage;
 pub mod page;
+pub mod server;
 pub mod tablespace;

@@ -1,0 +1,227 @@
+//! Real servers, installed and driven by the scripts of `tests/servers`.
+//!
+//! Each server has a data directory of its own, reads no option file, opens no network port and is
+//! stopped by its own pid; every wait has a deadline.
+
+use std::io::{Error, Result, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A running server of one version. Dropping it stops it.
+#[derive(Debug)]
+pub struct Server {
+    version: String,
+    dir: PathBuf,
+    socket: PathBuf,
+    running: bool,
+    _own: Option<TempDir>,
+}
+
+/// The folder of the scripts.
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers")
+}
+
+/// The output of a command that ended well; its error text otherwise.
+fn checked(what: &str, output: Output) -> Result<Vec<u8>> {
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(Error::other(format!("{what}: {}: {}", output.status, text.trim_end())))
+}
+
+/// Runs `server.sh VERSION COMMAND DIR ARGS...`.
+fn server_sh(version: &str, command: &str, dir: &Path, args: &[&str]) -> Result<Vec<u8>> {
+    let output = Command::new(scripts().join("server.sh"))
+        .args([version, command])
+        .arg(dir)
+        .args(args)
+        .stdin(Stdio::null())
+        .output()?;
+    checked(&format!("server.sh {version} {command}"), output)
+}
+
+/// Installs `version` where it is missing (`tests/servers/install.sh` lists them).
+///
+/// # Errors
+/// What the script says is missing or cannot be had.
+pub fn install(version: &str) -> Result<()> {
+    let output =
+        Command::new(scripts().join("install.sh")).arg(version).stdin(Stdio::null()).output()?;
+    checked(&format!("install.sh {version}"), output).map(drop)
+}
+
+impl Server {
+    /// A new server of `version` with an empty data directory, made with `options` (such as
+    /// `--innodb-page-size=4k`), which later starts use too.
+    ///
+    /// # Errors
+    /// What keeps it from being installed, initialized or started.
+    pub fn start(version: &str, options: &[&str]) -> Result<Self> {
+        let own = tempfile::Builder::new().prefix("innoscan-server-").tempdir()?;
+        let dir = own.path().to_owned();
+        let mut server = Self::start_in(version, &dir, options)?;
+        server._own = Some(own);
+        Ok(server)
+    }
+
+    /// The same in `dir`, which is kept; a data directory that is there is used as it is.
+    ///
+    /// # Errors
+    /// What keeps it from being installed, initialized or started.
+    pub fn start_in(version: &str, dir: &Path, options: &[&str]) -> Result<Self> {
+        install(version)?;
+        let mut all = vec!["--default-time-zone=+00:00", "--character-set-server=utf8mb4"];
+        all.extend(options);
+        server_sh(version, "run", dir, &all)?;
+        let mut server = Self {
+            version: version.to_owned(),
+            dir: dir.to_owned(),
+            socket: PathBuf::new(),
+            running: true,
+            _own: None,
+        };
+        let socket = server_sh(version, "socket", dir, &[])?;
+        server.socket = String::from_utf8_lossy(&socket).trim_end().into();
+        Ok(server)
+    }
+
+    /// Starts it again after [`Self::stop`], on the same files.
+    ///
+    /// # Errors
+    /// What keeps it from starting.
+    pub fn restart(&mut self) -> Result<()> {
+        server_sh(&self.version, "start", &self.dir, &[])?;
+        self.running = true;
+        Ok(())
+    }
+
+    /// Its version, as `install.sh` names it.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Its data directory.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+
+    /// Its socket.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Runs statements and gives what the client printed: a line for each row, cells between tabs,
+    /// nothing escaped. Time zone +00:00, character set utf8mb4.
+    ///
+    /// # Errors
+    /// The first statement that fails ends it.
+    pub fn sql(&self, statements: impl AsRef<[u8]>) -> Result<Vec<u8>> {
+        let mut input = b"SET time_zone = '+00:00';\n".to_vec();
+        input.extend_from_slice(statements.as_ref());
+        self.feed(&mut &*input)
+    }
+
+    /// Feeds a dump, or any stream of statements, to the client.
+    ///
+    /// # Errors
+    /// The first statement that fails ends it.
+    pub fn feed(&self, input: &mut dyn std::io::Read) -> Result<Vec<u8>> {
+        let mut client = Command::new("mariadb")
+            .args(["--no-defaults", "--skip-ssl", "-uroot", "-N", "-B", "-r", "--binary-mode"])
+            .args(["--default-character-set=utf8mb4", "--max-allowed-packet=64M", "-S"])
+            .arg(&self.socket)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut stdin = client.stdin.take();
+        std::thread::scope(|scope| {
+            // the client answers while it still reads: both ends have to move
+            let waiter = scope.spawn(move || client.wait_with_output());
+            if let Some(pipe) = stdin.as_mut() {
+                // a client that stops early says why itself
+                let _ = std::io::copy(input, pipe).and_then(|_| pipe.flush());
+            }
+            drop(stdin.take());
+            let output = waiter.join().map_err(|_| Error::other("the client's thread died"))??;
+            checked("mariadb", output)
+        })
+    }
+
+    /// `CHECKSUM TABLE`; `None` when the server gives none.
+    ///
+    /// # Errors
+    /// The table is not there, or the server is gone.
+    pub fn checksum(&self, db: &str, table: &str) -> Result<Option<u64>> {
+        let text = self.sql(format!("CHECKSUM TABLE {}.{};", quote(db), quote(table)))?;
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.trim_end().rsplit('\t').next().and_then(|cell| cell.parse().ok()))
+    }
+
+    /// Shuts it down cleanly and waits until it is gone.
+    ///
+    /// # Errors
+    /// It is still there at the deadline.
+    pub fn stop(&mut self) -> Result<()> {
+        server_sh(&self.version, "stop", &self.dir, &[])?;
+        self.running = false;
+        Ok(())
+    }
+
+    /// Ends it as a crash would.
+    ///
+    /// # Errors
+    /// It is still there at the deadline.
+    pub fn kill(&mut self) -> Result<()> {
+        server_sh(&self.version, "kill", &self.dir, &[])?;
+        self.running = false;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.running && self.stop().is_err() {
+            let _ = self.kill();
+        }
+    }
+}
+
+/// An identifier in backticks.
+#[must_use]
+pub fn quote(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `INNOSCAN_LIVE` names the versions that may be installed and started.
+    #[test]
+    fn a_server_starts_answers_and_stops() {
+        let Ok(versions) = std::env::var("INNOSCAN_LIVE") else { return };
+        for version in versions.split(',').filter(|version| !version.is_empty()) {
+            let mut server = Server::start(version, &[]).unwrap();
+            let create = "CREATE DATABASE d; CREATE TABLE d.t (a INT) ENGINE=InnoDB;";
+            server.sql(format!("{create} INSERT INTO d.t VALUES (1),(2);")).unwrap();
+            assert_eq!(server.sql("SELECT SUM(a) FROM d.t").unwrap(), b"3\n");
+            let before = server.checksum("d", "t").unwrap();
+            assert!(before.is_some());
+            assert!(server.sql("SELECT nonsense").unwrap_err().to_string().contains("nonsense"));
+            server.stop().unwrap();
+            assert!(server.data().join("d/t.ibd").exists());
+            assert!(server.sql("SELECT 1").is_err());
+            server.restart().unwrap();
+            assert_eq!(server.checksum("d", "t").unwrap(), before);
+            server.kill().unwrap();
+        }
+    }
+}

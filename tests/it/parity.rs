@@ -1,0 +1,463 @@
+//! The server is the judge: what the `innoscan` binary says of real servers' files is what those
+//! servers said of them, byte for byte.
+//!
+//! Environment:
+//! - `INNOSCAN_BIN`: the binary; without it nothing is compared (`tests/run.sh` sets it);
+//! - `INNOSCAN_CORPUS`: a folder of corpora instead of the fixtures of `tests/data`;
+//! - `INNOSCAN_ONLY`: words separated by commas; tables whose `corpus/db/table` has one of them;
+//! - `INNOSCAN_LIVE`: versions separated by commas (`mariadb-10.11`) to be installed, filled with
+//!   the torture schema, compared, and given the SQL dump of their own files to restore.
+
+use std::fmt::Write as _;
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use innoscan_testkit::server::{Server, quote};
+
+/// Mismatches printed in full; the rest is only counted.
+const SHOWN_MAX: usize = 400;
+
+/// A table of a corpus.
+struct Table {
+    corpus: PathBuf,
+    db: String,
+    table: String,
+    file_db: String,
+    file_table: String,
+    flags: Vec<String>,
+    opts: Vec<(String, Vec<String>)>,
+}
+
+impl Table {
+    fn is(&self, flag: &str) -> bool {
+        self.flags.iter().any(|found| found == flag)
+    }
+
+    fn expected(&self, ending: &str) -> PathBuf {
+        let dir = self.corpus.join("expected").join(&self.file_db);
+        dir.join(format!("{}.{ending}", self.file_table))
+    }
+
+    fn read(&self, ending: &str) -> Result<Vec<u8>> {
+        let path = self.expected(ending);
+        std::fs::read(&path).map_err(|error| Error::other(format!("{}: {error}", path.display())))
+    }
+
+    fn name(&self) -> String {
+        let corpus = self.corpus.file_name().unwrap().to_string_lossy();
+        format!("{corpus}/{}/{}", self.file_db, self.file_table)
+    }
+
+    /// How it is named on the command line: by its file, or all partitions by the table's name.
+    fn source(&self) -> Vec<String> {
+        let data = self.corpus.join("data");
+        if self.is("partitioned") {
+            let name = format!("{}.{}", self.db, self.table);
+            return vec![name, "--datadir".into(), data.to_str().unwrap().into()];
+        }
+        let file = data.join(&self.file_db).join(format!("{}.ibd", self.file_table));
+        vec![file.to_str().unwrap().into()]
+    }
+}
+
+fn unhex(text: &str) -> String {
+    let bytes = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
+    String::from_utf8(bytes.collect::<std::result::Result<_, _>>().unwrap()).unwrap()
+}
+
+/// The clause of a line of `opts.tsv` as options of `innoscan dump`.
+fn options_of(clause: &str) -> Vec<String> {
+    let mut options = Vec::new();
+    let mut area = "fields";
+    let mut words = String::new();
+    let mut rest = clause;
+    while let Some(at) = rest.find('\'') {
+        words.push_str(&rest[..at]);
+        let body = &rest[at + 1..];
+        let mut end = 0;
+        while !body[end..].starts_with('\'') {
+            end += if body[end..].starts_with('\\') { 2 } else { 1 };
+        }
+        let mut name = Vec::new();
+        for word in words.split_whitespace() {
+            match word {
+                "FIELDS" => area = "fields",
+                "LINES" => area = "lines",
+                word => name.push(word.to_lowercase()),
+            }
+        }
+        options.push(format!("--{area}-{}", name.join("-")));
+        options.push(body[..end].replace("\\'", "'"));
+        words.clear();
+        rest = &body[end + 1..];
+    }
+    options
+}
+
+fn tables_of(corpus: &Path, tables: &mut Vec<Table>) {
+    let Ok(list) = std::fs::read_to_string(corpus.join("tables.tsv")) else { return };
+    let opts: Vec<(String, Vec<String>)> = std::fs::read_to_string(corpus.join("opts.tsv"))
+        .unwrap_or_default()
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(number, clause)| (format!("opts-{number}.txt"), options_of(clause)))
+        .collect();
+    for line in list.lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [db, table, file_db, file_table, flags] = cells.as_slice() else { panic!("{line:?}") };
+        tables.push(Table {
+            corpus: corpus.to_owned(),
+            db: unhex(db),
+            table: unhex(table),
+            file_db: (*file_db).to_owned(),
+            file_table: (*file_table).to_owned(),
+            flags: flags.split(',').map(str::to_owned).collect(),
+            opts: opts.clone(),
+        });
+    }
+}
+
+fn innoscan() -> Option<PathBuf> {
+    std::env::var_os("INNOSCAN_BIN").map(|path| std::path::absolute(path).unwrap())
+}
+
+fn command() -> Command {
+    Command::new(innoscan().expect("INNOSCAN_BIN"))
+}
+
+/// What the binary writes to stdout; its stderr when it fails.
+fn run(args: &[String]) -> Result<Vec<u8>> {
+    let output = command().args(args).stdin(Stdio::null()).output()?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let text =
+        String::from_utf8_lossy(&output.stderr).trim_end().chars().take(300).collect::<String>();
+    Err(Error::other(format!("{}: {text}", output.status)))
+}
+
+/// Where two texts part, with some of either from there.
+fn difference(expected: &[u8], got: &[u8]) -> Option<String> {
+    if expected == got {
+        return None;
+    }
+    let at = expected.iter().zip(got).take_while(|(a, b)| a == b).count();
+    let line = expected[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let from = at.saturating_sub(24);
+    let show = |text: &[u8]| {
+        text[from.min(text.len())..(at + 40).min(text.len())].escape_ascii().to_string()
+    };
+    Some(format!(
+        "first differs at byte {at} (line {line}); {} bytes expected, {} got\n      expected ...{}\n      got      ...{}",
+        expected.len(),
+        got.len(),
+        show(expected),
+        show(got)
+    ))
+}
+
+/// Fields of default INTO OUTFILE text without those of the columns in `drop`.
+fn without_fields(text: &[u8], drop: &[usize]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut field, mut escaped) = (0, false);
+    for &byte in text {
+        let keep = !drop.contains(&field);
+        if escaped || !matches!(byte, b'\t' | b'\n') {
+            escaped = !escaped && byte == b'\\';
+            if keep {
+                out.push(byte);
+            }
+        } else if byte == b'\t' {
+            field += 1;
+            // one separator between each two fields that stay
+            if !drop.contains(&field) && (0..field).any(|before| !drop.contains(&before)) {
+                out.push(b'\t');
+            }
+        } else {
+            out.push(b'\n');
+            field = 0;
+        }
+    }
+    out
+}
+
+/// Which of the visible columns of a definition are virtual: their values are in no file.
+fn virtual_fields(create: &str) -> Vec<usize> {
+    let columns = create.lines().filter(|line| line.starts_with("  `"));
+    let visible = columns.filter(|line| {
+        // what is said in quotes is no keyword
+        let bare: String = line.split('\'').step_by(2).collect();
+        !bare.contains("INVISIBLE")
+    });
+    let is_virtual = |line: &str| {
+        let bare: String = line.split('\'').step_by(2).collect();
+        bare.contains(") VIRTUAL")
+    };
+    visible.enumerate().filter(|(_, line)| is_virtual(line)).map(|(at, _)| at).collect()
+}
+
+/// Counts and texts of all comparisons.
+#[derive(Default)]
+struct Report {
+    passed: AtomicUsize,
+    failed: AtomicUsize,
+    lines: Mutex<Vec<String>>,
+}
+
+impl Report {
+    fn add(&self, table: &Table, what: &str, result: Result<Option<String>>) {
+        let text = match result {
+            Ok(None) => {
+                self.passed.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            Ok(Some(difference)) => difference,
+            Err(error) => error.to_string(),
+        };
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.lines.lock().unwrap().push(format!("{}: {what}: {text}", table.name()));
+    }
+
+    /// Prints what differs and the one line that counts.
+    fn finish(self, name: &str) {
+        let (passed, failed) = (self.passed.into_inner(), self.failed.into_inner());
+        let mut lines = self.lines.into_inner().unwrap();
+        lines.sort();
+        let mut text = String::new();
+        for line in lines.iter().take(SHOWN_MAX) {
+            writeln!(text, "FAIL {line}").unwrap();
+        }
+        if lines.len() > SHOWN_MAX {
+            writeln!(text, "... and {} more", lines.len() - SHOWN_MAX).unwrap();
+        }
+        println!("{text}{name}:\n{passed} passed, {failed} failed");
+        assert!(failed == 0, "{name}: {failed} of {} comparisons differ", passed + failed);
+        assert!(passed > 0, "{name}: nothing was compared");
+    }
+}
+
+fn args(verb: &str, table: &Table, more: &[&str]) -> Vec<String> {
+    let mut args = vec![verb.to_owned()];
+    args.extend(table.source());
+    args.extend(more.iter().map(|word| (*word).to_owned()));
+    args
+}
+
+fn text_like_the_server(table: &Table, report: &Report) -> Result<()> {
+    let drop = if table.is("virtual") {
+        virtual_fields(&String::from_utf8_lossy(&table.read("create.sql")?))
+    } else {
+        Vec::new()
+    };
+    let got = run(&args("dump", table, &["--quiet", "--format", "text", "--memory", "64M"]));
+    let expected = without_fields(&table.read("txt")?, &drop);
+    report.add(table, "text", got.map(|got| difference(&expected, &got)));
+    for (ending, options) in &table.opts {
+        if !drop.is_empty() || !table.expected(ending).exists() {
+            continue;
+        }
+        let mut args = args("dump", table, &["--quiet", "--format", "text", "--memory", "64M"]);
+        args.extend(options.iter().cloned());
+        let expected = table.read(ending)?;
+        report.add(table, ending, run(&args).map(|got| difference(&expected, &got)));
+    }
+    Ok(())
+}
+
+fn schema_like_the_server(table: &Table, report: &Report) -> Result<()> {
+    let expected = table.read("create.sql")?;
+    let got = run(&args("schema", table, &[])).map(|got| {
+        let end = got.iter().rposition(|byte| !matches!(byte, b'\n' | b';')).map_or(0, |at| at + 1);
+        difference(&expected, &got[..end])
+    });
+    report.add(table, "schema", got);
+    Ok(())
+}
+
+fn checksum_like_the_server(table: &Table, report: &Report) -> Result<()> {
+    let number = |ending: &str| -> Result<u64> {
+        String::from_utf8_lossy(&table.read(ending)?).trim().parse().map_err(Error::other)
+    };
+    let (rows, checksum) = (number("count")?, number("checksum")?);
+    let got = run(&args("scan", table, &["--quiet", "--checksum", "--json", "--memory", "64M"]));
+    let got = got.and_then(|json| {
+        let json: serde_json::Value = serde_json::from_slice(&json)?;
+        let found = (json["rows"].as_u64(), json["checksum"].as_u64());
+        let differs = if table.is("virtual") {
+            // the server also sums what no file has
+            found.0 != Some(rows)
+        } else {
+            found != (Some(rows), Some(checksum))
+        };
+        Ok(differs.then(|| format!("expected ({rows}, {checksum}), got {found:?}")))
+    });
+    report.add(table, "scan", got);
+    Ok(())
+}
+
+/// What is not read yet is refused, with a word about why.
+fn refused(table: &Table, report: &Report) {
+    let file =
+        table.corpus.join("data").join(&table.file_db).join(format!("{}.ibd", table.file_table));
+    if !file.exists() {
+        return;
+    }
+    let output = command().args(args("scan", table, &[])).output();
+    let result = output.map(|output| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let well = output.status.code() == Some(2)
+            && !said.trim().is_empty()
+            && !said.contains("panicked");
+        (!well).then(|| format!("not refused: {}: {said}", output.status))
+    });
+    report.add(table, "refusal", result);
+}
+
+fn compare(tables: &[Table], report: &Report) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(table) = tables.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if table.is("refused") {
+                        refused(table, report);
+                        continue;
+                    }
+                    for judge in
+                        [text_like_the_server, schema_like_the_server, checksum_like_the_server]
+                    {
+                        if let Err(error) = judge(table, report) {
+                            report.add(table, "expected", Err(error));
+                        }
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The tables of all corpora in `root` that `INNOSCAN_ONLY` leaves.
+fn tables_in(root: &Path) -> Vec<Table> {
+    let mut tables = Vec::new();
+    let mut corpora: Vec<PathBuf> =
+        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    corpora.sort();
+    for corpus in corpora {
+        tables_of(&corpus, &mut tables);
+    }
+    if let Ok(only) = std::env::var("INNOSCAN_ONLY") {
+        tables.retain(|table| only.split(',').any(|word| table.name().contains(word)));
+    }
+    tables
+}
+
+fn script(path: &str) -> Command {
+    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+}
+
+/// A folder of the build directory that is kept between runs.
+fn kept(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn files_read_as_their_servers_do() {
+    if innoscan().is_none() {
+        println!("INNOSCAN_BIN is not set: nothing compared");
+        return;
+    }
+    let root = std::env::var_os("INNOSCAN_CORPUS").map_or_else(
+        || {
+            let root = kept("fixtures");
+            let status = script("data/unpack.sh").arg(&root).status().unwrap();
+            assert!(status.success(), "unpack.sh: {status}");
+            root
+        },
+        PathBuf::from,
+    );
+    let report = Report::default();
+    compare(&tables_in(&root), &report);
+    report.finish("corpora");
+}
+
+/// Restores every table's SQL dump into a new server of the same version.
+fn restore(server: &Server, tables: &[Table], report: &Report) {
+    server.sql("SET GLOBAL innodb_strict_mode = OFF;").unwrap();
+    for table in tables {
+        // the history of a versioned table is no part of a dump
+        if table.is("refused") || table.is("versioned") {
+            continue;
+        }
+        let result = restore_one(server, table);
+        report.add(table, "restore", result);
+    }
+}
+
+fn restore_one(server: &Server, table: &Table) -> Result<Option<String>> {
+    let dump = run(&args("dump", table, &["--quiet", "--format", "sql", "--memory", "64M"]))?;
+    let db = quote(&table.db);
+    let mut script =
+        format!("CREATE DATABASE IF NOT EXISTS {db}; USE {db};\nSET foreign_key_checks = 0;\n")
+            .into_bytes();
+    script.extend_from_slice(&dump);
+    server.sql(&script)?;
+    let expected = String::from_utf8_lossy(&table.read("checksum")?).trim().parse().ok();
+    let got = server.checksum(&table.db, &table.table)?;
+    Ok((got != expected).then(|| format!("expected {expected:?}, got {got:?}")))
+}
+
+#[test]
+fn live_servers_agree() {
+    let Ok(versions) = std::env::var("INNOSCAN_LIVE") else { return };
+    let report = Report::default();
+    for version in versions.split(',').filter(|version| !version.is_empty()) {
+        innoscan_testkit::server::install(version).unwrap();
+        let root = kept("live").join(version);
+        std::fs::create_dir_all(&root).unwrap();
+        let status =
+            script("servers/build_corpus.sh").arg(version).arg(root.join(version)).status();
+        assert!(status.unwrap().success(), "build_corpus.sh {version}");
+        let tables = tables_in(&root);
+        compare(&tables, &report);
+        let mut server = Server::start(version, &[]).unwrap();
+        restore(&server, &tables, &report);
+        server.stop().unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+    report.finish("live servers");
+}
+
+#[test]
+fn a_damaged_line_is_told_by_its_first_byte() {
+    assert_eq!(difference(b"a\tb\n", b"a\tb\n"), None);
+    assert!(
+        difference(b"a\nb\n", b"a\nc\n").unwrap().starts_with("first differs at byte 2 (line 2)")
+    );
+}
+
+#[test]
+fn virtual_columns_leave_the_text() {
+    let create = "CREATE TABLE `t` (\n  `v` int GENERATED ALWAYS AS (`a`) VIRTUAL,\n  `a` int COMMENT ') VIRTUAL',\n  `h` int INVISIBLE,\n  `w` int GENERATED ALWAYS AS (1) VIRTUAL\n)";
+    assert_eq!(virtual_fields(create), [0, 2]);
+    assert_eq!(without_fields(b"1\tx\\\ty\t3\n\\N\t\t\\N\n", &[0, 2]), b"x\\\ty\n\n");
+    assert_eq!(without_fields(b"1\t2\t3\n", &[1]), b"1\t3\n");
+}
+
+#[test]
+fn clauses_become_options() {
+    let clause = r#"FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '"' ESCAPED BY '\\' LINES TERMINATED BY '\r\n'"#;
+    let expected = [
+        "--fields-terminated-by",
+        ",",
+        "--fields-optionally-enclosed-by",
+        "\"",
+        "--fields-escaped-by",
+        "\\\\",
+        "--lines-terminated-by",
+        "\\r\\n",
+    ];
+    assert_eq!(options_of(clause), expected);
+}

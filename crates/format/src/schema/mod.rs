@@ -9,7 +9,7 @@ mod physical;
 mod sdi;
 
 pub use ddl::{from_create_table, server_of_text};
-pub use frm::{from_frm, is_view};
+pub use frm::{from_frm, from_frm_shown_by, is_view};
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
 pub use sdi::{from_sdi, from_sdi_documents};
 

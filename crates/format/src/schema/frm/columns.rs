@@ -333,7 +333,7 @@ impl<'a> RawColumn<'a> {
         column.auto_increment = self.unireg_type() == AUTO_INCREMENT;
         let unireg = if of.generated.is_some() { 0 } else { self.unireg_type() };
         if matches!(unireg, NOW_ON_UPDATE | NOW_ON_BOTH | TIMESTAMP_OLD) {
-            column.on_update = Some(now(&column.ty, server));
+            column.on_update = Some(now(&column.ty, image.shown_by));
         }
         column.default = self.default(place, &column, &of, image, positions)?;
         column.generated = of.generated;
@@ -353,12 +353,12 @@ impl<'a> RawColumn<'a> {
             return Ok(ColumnDefault::None);
         }
         if matches!(self.unireg_type(), NOW_ON_INSERT | NOW_ON_BOTH | TIMESTAMP_OLD) {
-            return Ok(ColumnDefault::Verbatim(now(&column.ty, image.server)));
+            return Ok(ColumnDefault::Verbatim(now(&column.ty, image.shown_by)));
         }
         if let Some(expression) = &of.default {
             return Ok(ColumnDefault::Verbatim(super::defaults::parenthesised(
                 expression,
-                image.server,
+                image.shown_by,
             )));
         }
         let in_period = image
@@ -366,7 +366,7 @@ impl<'a> RawColumn<'a> {
             .system_period
             .is_some_and(|(start, end)| [start, end].iter().any(|at| usize::from(*at) == place));
         let blob = matches!(column.ty, ColumnType::Blob { .. } | ColumnType::Text { .. });
-        let blobs_have_none = !has_default_expressions(image.server);
+        let blobs_have_none = !has_default_expressions(image.shown_by);
         if !self.has_default() || in_period || blob && blobs_have_none {
             return Ok(ColumnDefault::None);
         }

@@ -74,7 +74,7 @@ impl Positions {
         if raw.is_compressed() && !stored.is_empty() {
             stored.remove(0);
         }
-        print(&column.ty, &stored, image.server)
+        print(&column.ty, &stored, image.shown_by)
     }
 }
 

@@ -22,7 +22,10 @@ const OPTION_TEXT_OPTIONS: u16 = 1 << 14;
 
 /// The sections of a file, each within it; none is understood yet but the header.
 pub(super) struct Image<'a> {
+    /// Who wrote the file.
     pub(super) server: ServerVersion,
+    /// Whose `SHOW CREATE TABLE` the definition is to be as.
+    pub(super) shown_by: ServerVersion,
     /// Expressions are kept as MariaDB 10.2 does.
     pub(super) new_expressions: bool,
     pub(super) legacy_engine: u8,
@@ -66,7 +69,7 @@ pub(super) struct Extra<'a> {
 }
 
 impl<'a> Image<'a> {
-    pub(super) fn parse(file: &'a [u8]) -> Result<Image<'a>> {
+    pub(super) fn parse(file: &'a [u8], shown_by: Option<ServerVersion>) -> Result<Image<'a>> {
         if file.len() > MAX_BYTES {
             return Err(Error::schema(format!(
                 "{} bytes are too many for a .frm file",
@@ -96,6 +99,7 @@ impl<'a> Image<'a> {
 
         let mut image = Image {
             server,
+            shown_by: shown_by.unwrap_or(server),
             new_expressions: frm_version >= VERSION_OF_EXPRESSIONS,
             legacy_engine: bytes::u8_at(header, 3)?,
             legacy_partition_engine: bytes::u8_at(header, 61)?,

@@ -35,7 +35,7 @@ use self::expressions::Expressions;
 use self::image::Image;
 use self::keys::RawKey;
 use self::options::Tail;
-use super::{CheckDef, ColumnDef, PeriodDef, RowPeriod, TableDef};
+use super::{CheckDef, ColumnDef, PeriodDef, RowPeriod, ServerVersion, TableDef};
 use crate::{Error, Result};
 
 /// Whether the file defines a view: a text file, unlike a table's.
@@ -50,18 +50,38 @@ pub fn is_view(bytes: &[u8]) -> bool {
 /// partitioned table that of its partitions. Neither the `AUTO_INCREMENT` value nor foreign keys
 /// are in the file: InnoDB keeps them.
 pub fn from_frm(bytes: &[u8], schema: &str, name: &str) -> Result<TableDef> {
+    read(bytes, schema, name, None)
+}
+
+/// The same, as a server of another version than the one that wrote the file shows it: tables keep
+/// their files when their server is upgraded.
+pub fn from_frm_shown_by(
+    bytes: &[u8],
+    schema: &str,
+    name: &str,
+    server: ServerVersion,
+) -> Result<TableDef> {
+    read(bytes, schema, name, Some(server))
+}
+
+fn read(
+    bytes: &[u8],
+    schema: &str,
+    name: &str,
+    shown_by: Option<ServerVersion>,
+) -> Result<TableDef> {
     if is_view(bytes) {
         return Err(Error::unsupported(
             format!("the view `{schema}`.`{name}`"),
             "a view has no rows of its own: read its tables",
         ));
     }
-    let image = Image::parse(bytes)?;
+    let image = Image::parse(bytes, shown_by)?;
     let keys = RawKey::parse_all(&image)?;
     let n_parsers = keys.iter().filter(|key| key.has_parser()).count();
     let tail = Tail::parse(&image, n_parsers)?;
     let raw = RawColumn::parse_all(&image)?;
-    let mut def = TableDef::new(schema, name, image.server, options::define(&image, &tail)?);
+    let mut def = TableDef::new(schema, name, image.shown_by, options::define(&image, &tail)?);
     def.columns = define_columns(&image, &raw, &tail, &mut def.checks)?;
     // The last columns are the hashes behind unique indexes by hash: virtual, and nobody's.
     let n_hashes = keys.iter().filter(|key| key.is_by_hash()).count();
@@ -98,7 +118,7 @@ fn define_columns(
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;
         column.attributes.extend(options::column_format(tail.column_formats.get(place)));
         column.attributes.extend(
-            options.next().map(|of| options::of_column(&of, image.server)).into_iter().flatten(),
+            options.next().map(|of| options::of_column(&of, image.shown_by)).into_iter().flatten(),
         );
         columns.push(column);
     }

@@ -98,7 +98,7 @@ pub(super) fn define(image: &Image, tail: &Tail) -> Result<TableOptions> {
         old => old,
     };
     let of_table = parse_engine_options(&mut Cursor::new(engine_options))?;
-    options.tail.push_str(&print_engine_options(&of_table, image.server, |option| {
+    options.tail.push_str(&print_engine_options(&of_table, image.shown_by, |option| {
         options.engine.eq_ignore_ascii_case("InnoDB")
             && INNODB_OPTIONS.iter().any(|known| known.eq_ignore_ascii_case(option))
     }));

@@ -19,7 +19,7 @@ pub(super) fn define(image: &Image) -> Result<Option<Partitioning>> {
     let clause = text(image.extra.partition);
     let clause = clause.trim_start();
     let partitions = names(clause)?;
-    Ok(Some(Partitioning { clause: as_shown(clause, image.server), partitions }))
+    Ok(Some(Partitioning { clause: as_shown(clause, image.shown_by), partitions }))
 }
 
 /// The clause as `SHOW CREATE TABLE` has it. The file's differs in this

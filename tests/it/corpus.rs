@@ -1,10 +1,15 @@
 //! The corpora: data directories of real servers after a clean shutdown, and what the servers said
 //! of their tables.
 //!
-//! Every folder of `tests/data` and, when `INNOSCAN_CORPUS` names a directory, every folder there
+//! Every archive of `tests/data` and, when `INNOSCAN_CORPUS` names a directory, every folder there
 //! is one: `tables.tsv` lists its tables, `data` holds the files, `expected` the answers.
+//! Archives are unpacked once, below cargo's target directory.
 
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use innoscan_format::schema::ServerVersion;
 
@@ -52,8 +57,7 @@ impl AddExtension for PathBuf {
 
 /// All tables of all corpora that are there.
 pub fn tables() -> Vec<CorpusTable> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let roots = [Some(own), std::env::var_os("INNOSCAN_CORPUS").map(PathBuf::from)];
+    let roots = [Some(fixtures()), std::env::var_os("INNOSCAN_CORPUS").map(PathBuf::from)];
     let mut tables = Vec::new();
     for root in roots.into_iter().flatten() {
         let Ok(servers) = std::fs::read_dir(root) else { continue };
@@ -64,6 +68,51 @@ pub fn tables() -> Vec<CorpusTable> {
         }
     }
     tables
+}
+
+/// The archives of `tests/data`, unpacked.
+pub fn fixtures() -> PathBuf {
+    static UNPACKED: OnceLock<PathBuf> = OnceLock::new();
+    let unpack_all = || {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
+        std::fs::create_dir_all(&root).unwrap();
+        let archives = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("data"));
+        for archive in archives.unwrap().flatten() {
+            let name = archive.file_name().into_string().unwrap();
+            if let Some(name) = name.strip_suffix(".tar.zst") {
+                unpack(&archive.path(), &root, name);
+            }
+        }
+        root
+    };
+    UNPACKED.get_or_init(unpack_all).clone()
+}
+
+/// Unpacks `archive`, which holds a folder `name`, unless the same was before.
+fn unpack(archive: &Path, root: &Path, name: &str) {
+    let packed = std::fs::read(archive).unwrap();
+    let mut hasher = DefaultHasher::new();
+    packed.hash(&mut hasher);
+    let stamp = format!("{:016x}", hasher.finish());
+    let folder = root.join(name);
+    if std::fs::read_to_string(folder.join(".from")).is_ok_and(|from| from == stamp) {
+        return;
+    }
+    let new = tempfile::tempdir_in(root).unwrap();
+    let mut tar = Command::new("tar")
+        .args(["-x", "-S", "--no-same-owner", "-C"])
+        .arg(new.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("tar, which unpacks the fixtures");
+    let mut decoder = zstd::Decoder::new(File::open(archive).unwrap()).unwrap();
+    decoder.window_log_max(27).unwrap();
+    std::io::copy(&mut decoder, &mut tar.stdin.take().unwrap()).unwrap();
+    assert!(tar.wait().unwrap().success(), "{}: tar failed", archive.display());
+    let unpacked = new.path().join(name);
+    std::fs::write(unpacked.join(".from"), stamp).unwrap();
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::rename(unpacked, folder).unwrap();
 }
 
 fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {

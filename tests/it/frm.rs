@@ -116,7 +116,7 @@ fn without_counter(text: &str) -> String {
 
 /// MariaDB from 10.2 to 10.11.18 and 11.8.8 does not double the backquotes in a foreign key's name,
 /// so that what it prints is no SQL.
-fn with_doubled_backquotes(text: &str) -> String {
+pub fn with_doubled_backquotes(text: &str) -> String {
     let line = |line: &str| match line
         .strip_prefix("  CONSTRAINT `")
         .and_then(|rest| rest.split_once("` FOREIGN KEY"))

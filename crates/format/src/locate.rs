@@ -304,7 +304,7 @@ impl Layout {
                 _ => return Err(unexpected_instant(record)),
             },
             flavour
-                if ends.n_fields > self.fields.len()
+                if ends.n_fields > self.fields.len() && !ends.have_doc_id(self.fields.len())
                     || *flavour == Flavour::Plain && ends.n_fields < self.fields.len() =>
             {
                 return Err(Error::corrupt(format!(
@@ -388,6 +388,15 @@ impl<'d> Ends<'d> {
             _ => Kind::Null,
         };
         Ok((usize::from(end & 0x3FFF), kind))
+    }
+
+    /// Whether beyond the first `known` fields there is but one, of a document id's length: what a
+    /// full-text index leaves when it is dropped. In records of other formats it lies unnoticed
+    /// behind the last column. (No column can be added instantly behind it.)
+    fn have_doc_id(&self, known: usize) -> bool {
+        let lens =
+            || Ok::<_, Error>(self.end(known)?.wrapping_sub(self.end(known.saturating_sub(1))?));
+        self.n_fields == known + 1 && lens() == Ok(8)
     }
 
     /// The end of the `nth` field alone.

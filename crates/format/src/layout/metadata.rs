@@ -49,6 +49,12 @@ enum Mapped {
 }
 
 impl InstantMetadata {
+    #[cfg(test)]
+    pub(super) fn of_core(core_fields: u16) -> InstantMetadata {
+        let defaults = Vec::new();
+        InstantMetadata { core_fields, core_null_bytes: None, field_map: None, defaults }
+    }
+
     /// Rearranges the fields and hands out the defaults.
     pub(super) fn apply(&self, clustered: &mut Clustered) -> Result<()> {
         if let Some(map) = &self.field_map {

@@ -41,6 +41,7 @@ pub(super) struct IndexWalk {
     next: usize,
     /// Bytes the parts found hold.
     found: u64,
+    /// The first page, once it is needed after it was fed; empty before.
     first: Box<[u8]>,
     kept: Vec<(PageNo, Box<[u8]>)>,
     /// Entries that may still be visited: more means a cycle.
@@ -79,7 +80,7 @@ impl IndexWalk {
             parts: Vec::new(),
             next: 0,
             found: 0,
-            first: page.bytes().into(),
+            first: Box::default(),
             kept: Vec::new(),
             budget: u64::from(page.format().size_pages) * 4 + 1024,
         })
@@ -87,26 +88,21 @@ impl IndexWalk {
 
     /// Goes on with `page`; gives the index page it needs next, or `None` when done.
     pub(super) fn advance(&mut self, page: Page<'_>) -> Result<Option<PageNo>> {
-        if page.page_no() != self.lob.page_no {
-            if page.kind() != PageKind::LobIndex {
-                return Err(wrong_kind(page.kind()));
-            }
-            if self.kept.len() >= MOST_KEPT {
-                self.kept.remove(0);
-            }
-            self.kept.push((page.page_no(), page.bytes().into()));
+        let is_first = page.page_no() == self.lob.page_no;
+        if !is_first && page.kind() != PageKind::LobIndex {
+            return Err(wrong_kind(page.kind()));
         }
         while let Some(at) = self.at {
             if self.found >= u64::from(self.lob.len) {
                 break;
             }
-            let entry = match self.entry(at)? {
+            let entry = match self.entry(at, page)? {
                 Ok(entry) => entry,
-                Err(missing) => return Ok(Some(missing)),
+                Err(missing) => return Ok(Some(self.suspend(page, missing))),
             };
-            let seen = match self.version_seen(&entry)? {
+            let seen = match self.version_seen(&entry, page)? {
                 Ok(seen) => seen,
-                Err(missing) => return Ok(Some(missing)),
+                Err(missing) => return Ok(Some(self.suspend(page, missing))),
             };
             if seen.page_no != PageNo::NULL {
                 self.found += u64::from(seen.len);
@@ -120,15 +116,39 @@ impl IndexWalk {
                 self.lob.len, self.found
             )));
         }
+        // Nearly always the first page holds the first part alone, which is taken at once.
+        let lob_page = self.lob.page_no;
+        if is_first && self.parts.iter().skip(1).any(|part| part.page_no == lob_page) {
+            self.first = page.bytes().into();
+        }
         Ok(None)
     }
 
+    /// Keeps `page` while `missing` is fetched.
+    fn suspend(&mut self, page: Page<'_>, missing: PageNo) -> PageNo {
+        if page.page_no() == self.lob.page_no {
+            self.first = page.bytes().into();
+        } else {
+            if self.kept.len() >= MOST_KEPT {
+                self.kept.remove(0);
+            }
+            self.kept.push((page.page_no(), page.bytes().into()));
+        }
+        missing
+    }
+
     /// The entry at `at`, or the page to fetch first.
-    fn entry(&mut self, at: FileAddr) -> Result<std::result::Result<Entry, PageNo>> {
+    fn entry(
+        &mut self,
+        at: FileAddr,
+        current: Page<'_>,
+    ) -> Result<std::result::Result<Entry, PageNo>> {
         self.budget = self.budget.checked_sub(1).ok_or_else(|| {
             Error::corrupt("the LOB's index has more entries than its file has pages: a cycle")
         })?;
-        let page = if at.page_no == self.lob.page_no {
+        let page = if at.page_no == current.page_no() {
+            current.bytes()
+        } else if at.page_no == self.lob.page_no {
             &self.first
         } else {
             match self.kept.iter().find(|kept| kept.0 == at.page_no) {
@@ -140,14 +160,18 @@ impl IndexWalk {
     }
 
     /// The part of the LOB that the row's version has in `entry`'s place.
-    fn version_seen(&mut self, entry: &Entry) -> Result<std::result::Result<Part, PageNo>> {
+    fn version_seen(
+        &mut self,
+        entry: &Entry,
+        current: Page<'_>,
+    ) -> Result<std::result::Result<Part, PageNo>> {
         let newest = Part { page_no: entry.page_no, len: entry.len };
         if entry.version <= self.lob.version {
             return Ok(Ok(newest));
         }
         let mut older = entry.versions.first;
         while let Some(at) = older {
-            let entry = match self.entry(at)? {
+            let entry = match self.entry(at, current)? {
                 Ok(entry) => entry,
                 Err(missing) => return Ok(Err(missing)),
             };
@@ -172,12 +196,16 @@ impl IndexWalk {
         part
     }
 
-    /// The next part's data when it is on the first page; it is then past.
-    pub(super) fn first_page_part(&mut self) -> Result<Option<&[u8]>> {
+    /// The next part's data when it is on the first page, which may be at hand; it is then past.
+    pub(super) fn first_page_part<'p>(
+        &'p mut self,
+        at_hand: Option<&'p [u8]>,
+    ) -> Result<Option<&'p [u8]>> {
         match self.parts.get(self.next) {
             Some(part) if part.page_no == self.lob.page_no => {
                 self.next += 1;
-                part_of(&self.first, 54, FIRST_DATA, part.len).map(Some)
+                let page = at_hand.unwrap_or(&self.first);
+                part_of(page, 54, FIRST_DATA, part.len).map(Some)
             }
             _ => Ok(None),
         }

@@ -16,8 +16,6 @@
 //!   runs on through index pages ([`index`](self)).
 
 mod index;
-#[cfg(test)]
-mod tests;
 
 use self::index::IndexWalk;
 use crate::page::{DATA, Need, Page, PageFormat, PageKind};
@@ -212,7 +210,8 @@ impl LobReader {
                 self.pages.push(part.page_no);
             }
         }
-        self.take_first_parts(&mut walk, out)?;
+        let at_hand = (page.page_no() == self.lob.page_no).then_some(page.bytes());
+        self.take_first_parts(&mut walk, at_hand, out)?;
         self.state = State::Data(walk);
         Ok(())
     }
@@ -230,14 +229,19 @@ impl LobReader {
             let data = index::data_of(page.bytes(), part.len)?;
             self.append(data, out)?;
         }
-        self.take_first_parts(&mut walk, out)?;
+        self.take_first_parts(&mut walk, None, out)?;
         self.state = State::Data(walk);
         Ok(())
     }
 
     /// Appends the parts that are on the first page, up to the next one elsewhere.
-    fn take_first_parts(&mut self, walk: &mut IndexWalk, out: &mut Vec<u8>) -> Result<()> {
-        while let Some(data) = walk.first_page_part()? {
+    fn take_first_parts(
+        &mut self,
+        walk: &mut IndexWalk,
+        at_hand: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        while let Some(data) = walk.first_page_part(at_hand)? {
             self.append(data, out)?;
         }
         Ok(())

@@ -7,8 +7,9 @@
 //! saw-tooth of filling and emptying, as there is where one batch is fetched whole, used up, and
 //! only then followed by the next (Facebook's `innodb_lra_size` of 2013, which holds two batches).
 //!
-//! The window starts small and grows by one leaf with every leaf taken: the first rows come after
-//! a short sweep, and a scan that stops early has read little in vain.
+//! The window starts small. When the scan had to wait for a leaf, the window grows with each leaf
+//! taken, until it has doubled: the first rows come after a short sweep, a scan that stops early has
+//! read little in vain, and one that never waits, of a file in the page cache, needs little memory.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -36,6 +37,8 @@ pub struct Logical {
     /// Leaves of the window now, wherever they are: wanted, in flight, or read and not yet taken.
     window: usize,
     window_most: usize,
+    /// How many leaves more the window still grows by.
+    growth: usize,
     /// Learnt, and beyond the window.
     beyond: VecDeque<PageNo>,
     /// In the window, and in no run yet.
@@ -52,6 +55,7 @@ impl Logical {
             options,
             window: 0,
             window_most: options.first_pages.clamp(1, options.window_pages),
+            growth: 0,
             beyond: VecDeque::new(),
             wanted: BTreeSet::new(),
             head: 0,
@@ -73,11 +77,17 @@ impl ReadAhead for Logical {
         self.fill_window();
     }
 
-    fn take(&mut self, leaf: PageNo) {
+    fn take(&mut self, leaf: PageNo, waited: bool) {
         // It was read on demand if it is still wanted.
         self.wanted.remove(&leaf.0);
         self.window = self.window.saturating_sub(1);
-        self.window_most = (self.window_most + 1).min(self.options.window_pages);
+        if waited {
+            self.growth = self.window_most;
+        }
+        if self.growth > 0 && self.window_most < self.options.window_pages {
+            self.growth -= 1;
+            self.window_most += 1;
+        }
         self.fill_window();
     }
 
@@ -139,10 +149,10 @@ mod tests {
         assert_eq!(next(&mut policy, 64), [10, 11, 12]);
         assert_eq!(next(&mut policy, 64), [50, 51]);
         // Leaf 7 comes into the window when 90, read or not, is taken; the sweep has passed it.
-        policy.take(PageNo(90));
+        policy.take(PageNo(90), false);
         assert!(policy.will_read(PageNo(7)) && !policy.will_read(PageNo(90)));
         learn(&mut policy, &[60]);
-        policy.take(PageNo(10));
+        policy.take(PageNo(10), false);
         assert_eq!(next(&mut policy, 64), [60]);
         assert_eq!(next(&mut policy, 64), [7]);
         assert!(next(&mut policy, 64).is_empty());
@@ -161,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_grows_leaf_by_leaf_and_stays_full() {
+    fn the_window_stays_full_and_grows_when_the_scan_had_to_wait() {
         let leaves: Vec<u32> = (0..1000u32).map(|n| n * 611 % 1000).collect();
         let mut policy = logical(100, 4, 0, 64);
         learn(&mut policy, &leaves);
@@ -174,10 +184,16 @@ mod tests {
                 }
                 read.extend(run);
             }
-            let window = (4 + taken).min(100).min(leaves.len() - taken);
-            assert_eq!(read.len(), taken + window);
+            // It waits for the 10th leaf, and from the 100th on for each.
+            let grown = match taken {
+                0..=10 => 4,
+                11..=100 => (4 + taken - 10).min(8),
+                _ => (8 + taken - 100).min(100),
+            };
+            let window = grown.min(leaves.len() - taken);
+            assert_eq!(read.len(), taken + window, "{taken}");
             assert!(read.contains(leaf));
-            policy.take(PageNo(*leaf));
+            policy.take(PageNo(*leaf), taken == 10 || taken >= 100);
         }
     }
 }

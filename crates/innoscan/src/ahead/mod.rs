@@ -18,8 +18,8 @@ pub trait ReadAhead: Send {
     /// Leaf numbers the walk has learnt, continuing in key order.
     fn learn(&mut self, leaves: &[PageNo]);
 
-    /// The scan takes `leaf`, the next in key order.
-    fn take(&mut self, leaf: PageNo);
+    /// The scan takes `leaf`, the next in key order; `waited`: it stood still until it was there.
+    fn take(&mut self, leaf: PageNo, waited: bool);
 
     /// Puts the pages of the next run to read into `run`, ascending: the first and last page and
     /// all between them are to be read at once, at most `most_pages` of them; those not named are

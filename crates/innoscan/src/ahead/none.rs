@@ -12,7 +12,7 @@ pub struct None;
 impl ReadAhead for None {
     fn learn(&mut self, _leaves: &[PageNo]) {}
 
-    fn take(&mut self, _leaf: PageNo) {}
+    fn take(&mut self, _leaf: PageNo, _waited: bool) {}
 
     fn next_run(&mut self, _most_pages: u32, run: &mut Vec<PageNo>) {
         run.clear();

@@ -77,6 +77,10 @@ struct Current {
     context: Arc<SpaceContext>,
     walk: Walk,
     policy: Box<dyn ReadAhead>,
+    /// The next leaf is on its way.
+    is_due: bool,
+    /// The scan stood still until the next leaf was there.
+    has_waited: bool,
     /// What is left of a run the engine had no room for.
     run: Vec<PageNo>,
     pages: Vec<PageNo>,
@@ -136,6 +140,7 @@ impl<'s> Driver<'s> {
             if !progress && self.is_stuck() {
                 self.unstick(&current)?;
             }
+            current.has_waited |= !progress && self.is_announced && current.is_due;
             self.wait_unless(progress)?;
         }
         self.hand_over(&current.context);
@@ -200,7 +205,15 @@ impl<'s> Driver<'s> {
         };
         let policy = self.new_policy();
         let context = Arc::new(context);
-        Ok(Some(Current { context, walk, policy, run: Vec::new(), pages: Vec::new() }))
+        Ok(Some(Current {
+            context,
+            walk,
+            policy,
+            is_due: false,
+            has_waited: false,
+            run: Vec::new(),
+            pages: Vec::new(),
+        }))
     }
 
     fn new_policy(&self) -> Box<dyn ReadAhead> {
@@ -361,8 +374,12 @@ impl<'s> Driver<'s> {
         let key = PageKey { file: current.context.slot, page: leaf };
         match self.pool.lookup(key) {
             Lookup::Resident | Lookup::Failed => {}
-            Lookup::InFlight => return Next::NotYet,
+            Lookup::InFlight => {
+                current.is_due = true;
+                return Next::NotYet;
+            }
             Lookup::Absent => {
+                current.is_due = true;
                 let must_ask = !current.policy.will_read(leaf) && self.may_read_on_demand();
                 let is_asked = must_ask && self.pool.read(key.file, &[leaf], Kind::Demand) > 0;
                 return if is_asked { Next::Asked } else { Next::NotYet };
@@ -371,7 +388,8 @@ impl<'s> Driver<'s> {
         let Some(Step::Leaf { page, prev, next }) = current.walk.next_step() else {
             return Next::NotYet;
         };
-        current.policy.take(page);
+        current.policy.take(page, std::mem::take(&mut current.has_waited));
+        current.is_due = false;
         match self.pool.take(key) {
             Some(Ok(bytes)) => Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next }),
             Some(Err(error)) => Next::Item(Item::Damaged { page_no: page, error }),

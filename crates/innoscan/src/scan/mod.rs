@@ -51,7 +51,8 @@ pub struct ScanOptions {
     pub direct: Direct,
     /// How to ask the kernel.
     pub engine: EngineKind,
-    /// The most reads in flight.
+    /// The most reads in flight. Below what a block device's queue holds (128 or 256 mostly):
+    /// beyond that the kernel makes submissions wait.
     pub depth: usize,
     /// Bytes between two wanted pages that are read rather than skipped.
     pub gap_bytes: u64,
@@ -76,7 +77,7 @@ impl Default for ScanOptions {
             threads: 0,
             direct: Direct::Optional,
             engine: EngineKind::Auto,
-            depth: 64,
+            depth: 96,
             gap_bytes: 0,
             read_bytes_most: 1 << 20,
             on_corrupt: OnCorrupt::Fail,

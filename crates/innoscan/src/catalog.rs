@@ -9,14 +9,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use innoscan_format::page::sdi::SdiObject;
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
 use innoscan_format::schema::{
-    Family, Partitioning, ServerVersion, TableDef, from_create_table, from_frm, from_sdi,
+    Family, Partitioning, ServerVersion, TableDef, from_create_table, from_frm, from_sdi_documents,
 };
 
 use innoscan_io::Direct;
 
+use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};
 use crate::space::{Space, SpaceReader};
 use crate::{Error, Result, Table, TableFile, dictionary};
@@ -37,7 +39,10 @@ pub struct Catalog {
 #[derive(Clone, Debug)]
 struct Directory {
     datadir: DataDir,
+    /// Of servers with `.frm` files.
     dictionary: Option<Rc<Dictionary>>,
+    /// Of servers with SDI.
+    counters: Option<Rc<Counters>>,
 }
 
 /// A table of a data directory, by the names SQL knows.
@@ -210,12 +215,13 @@ impl Catalog {
             (Some(partitioning), None) => partition_paths(path, &def, partitioning)?,
             _ => vec![path.to_owned()],
         };
-        let known_root = def.physical.clustered.filter(|_| paths.len() == 1).map(|(_, root)| root);
-        let files =
-            paths.into_iter().map(|path| TableFile { path, clustered_root: known_root }).collect();
+        let files = paths.into_iter().map(|path| table_file(path, &def)).collect();
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory.as_ref(), &def, only.is_some());
-        Ok(Table { def, files, newest_lsn, notes })
+        let mut table = Table { def, files, newest_lsn, notes };
+        let counters = directory.as_ref().and_then(|found| found.counters.as_deref());
+        table.def.options.auto_increment = auto_increment::next(&table, counters)?;
+        Ok(table)
     }
 
     fn table_of_frm(&self, frm: &Path) -> Result<Table> {
@@ -248,7 +254,11 @@ impl Catalog {
             return Ok(Some(known.clone()));
         }
         let datadir = DataDir::open(&root, trust)?;
-        let directory = Directory { dictionary: dictionary_of(&datadir, trust)?, datadir };
+        let directory = Directory {
+            dictionary: dictionary_of(&datadir, trust)?,
+            counters: counters_of(&datadir, trust)?,
+            datadir,
+        };
         if !is_exported {
             self.dirs.borrow_mut().insert(root, directory.clone());
         }
@@ -347,13 +357,46 @@ fn definition_in_sdi(ibd: &Path, table: &str) -> Result<Option<TableDef>> {
         let readable = space.header().require_readable();
         readable.map_err(|error| Error::from(error).in_file(&file))?;
         let objects = SpaceReader::new(space)?.read_sdi()?;
-        if let Some(sdi) = objects.iter().find(|object| object.is_table()) {
-            return from_sdi(&sdi.json)
+        if objects.iter().any(SdiObject::is_table) {
+            let documents: Vec<&[u8]> = objects.iter().map(|object| &object.json[..]).collect();
+            return from_sdi_documents(&documents)
                 .map(Some)
                 .map_err(|error| Error::from(error).in_file(&file));
         }
     }
     Ok(None)
+}
+
+/// Also written by a running server, and not read then.
+fn counters_of(datadir: &DataDir, trust: Trust) -> Result<Option<Rc<Counters>>> {
+    let mysql = datadir.root().join("mysql.ibd");
+    if trust == Trust::Exported || !mysql.is_file() {
+        return Ok(None);
+    }
+    auto_increment::read_counters(&mysql).map(|counters| Some(Rc::new(counters)))
+}
+
+/// A file, with what the definition says of it alone.
+fn table_file(path: PathBuf, def: &TableDef) -> TableFile {
+    let name = filename::decode_table(&stem(&path));
+    let named = name.subpartition.or(name.partition).filter(|_| def.partitioning.is_some());
+    // File names of MySQL 8 are in lower case.
+    let parts = &def.physical.partitions;
+    let known = named.and_then(|named| {
+        parts.iter().find(|part| part.name.to_lowercase() == named.to_lowercase())
+    });
+    match (known, &def.partitioning) {
+        (Some(part), _) => TableFile {
+            path,
+            clustered_root: part.clustered.map(|(_, root)| root),
+            partition: Some(part.name.clone()),
+        },
+        (None, Some(_)) => TableFile::whole(path),
+        (None, None) => TableFile {
+            clustered_root: def.physical.clustered.map(|(_, root)| root),
+            ..TableFile::whole(path)
+        },
+    }
 }
 
 fn read_frm(frm: &Path, schema: &str, table: &str) -> Result<TableDef> {

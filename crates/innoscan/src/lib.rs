@@ -1,6 +1,7 @@
 //! Full scans of InnoDB tables from their files.
 
 pub mod ahead;
+mod auto_increment;
 pub mod catalog;
 pub mod check;
 pub mod datadir;
@@ -11,6 +12,7 @@ pub mod inspect;
 pub mod pool;
 pub mod scan;
 pub mod sink;
+mod small_tree;
 pub mod space;
 pub mod stats;
 mod table;

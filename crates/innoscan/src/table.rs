@@ -1,5 +1,6 @@
 //! A table to be read: its definition and its files.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use innoscan_format::schema::TableDef;
@@ -27,9 +28,29 @@ pub struct TableFile {
     /// The clustered index's root page as a dictionary gives it; `None`: the first page after the
     /// ones every tablespace begins with.
     pub clustered_root: Option<PageNo>,
+    /// The partition or subpartition it holds, as the definition names it.
+    pub partition: Option<String>,
+}
+
+impl TableFile {
+    /// A file that is all of its table.
+    pub fn whole(path: PathBuf) -> TableFile {
+        TableFile { path, clustered_root: None, partition: None }
+    }
 }
 
 impl Table {
+    /// The definition as it holds for one of the files.
+    pub fn def_of(&self, file: &TableFile) -> Cow<'_, TableDef> {
+        match &file.partition {
+            None => Cow::Borrowed(&self.def),
+            Some(name) => {
+                let physical = self.def.physical.of_partition(name);
+                Cow::Owned(TableDef { physical, ..self.def.clone() })
+            }
+        }
+    }
+
     /// `db.table`, or the table alone where the database is not known.
     pub fn qualified_name(&self) -> String {
         match self.def.schema.as_str() {

@@ -1,5 +1,6 @@
 //! A table's definition, whatever it was read from: SDI, `.frm` or `SHOW CREATE TABLE` text.
 
+pub mod counters;
 mod create_table;
 mod ddl;
 pub mod dictionary;

@@ -12,6 +12,10 @@ pub struct Physical {
     pub space: Option<SpaceId>,
     /// The clustered index.
     pub clustered: Option<(IndexId, PageNo)>,
+    /// InnoDB's number of the table (`se_private_id`), by which MySQL 8 keeps its counters.
+    pub table_id: Option<u64>,
+    /// How often DDL changed the table (`version`); counters of another version do not hold.
+    pub table_version: u64,
     /// The records' format; `None` means the FSP flags decide.
     pub row_format: Option<RowFormat>,
     /// MySQL 8.0.12-8.0.28 instant ADD: how many columns (but virtual ones) the table had before the
@@ -38,6 +42,8 @@ impl Physical {
         if let Some(partition) = partition {
             physical.space = partition.space;
             physical.clustered = partition.clustered;
+            physical.table_id = partition.table_id;
+            physical.table_version = partition.table_version;
             physical.instant_columns = partition.instant_columns;
         }
         physical
@@ -53,6 +59,10 @@ pub struct PartitionPhysical {
     pub space: Option<SpaceId>,
     /// Its clustered index.
     pub clustered: Option<(IndexId, PageNo)>,
+    /// InnoDB's number of the partition.
+    pub table_id: Option<u64>,
+    /// [`Physical::table_version`] of the partition.
+    pub table_version: u64,
     /// [`Physical::instant_columns`] of the partition: one that was added after an instant ADD has
     /// all the columns of that time in all its rows.
     pub instant_columns: Option<u16>,

@@ -1,5 +1,6 @@
 //! A file and, where it is known, its table: what `check` and `inspect` are given by name.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ const DEPTH: usize = 16;
 /// A tablespace, with what is known of its clustered index.
 pub struct Subject<'t> {
     space: Space,
-    known: Option<(&'t TableDef, Layout, IndexId)>,
+    known: Option<(Cow<'t, TableDef>, Layout, IndexId)>,
     /// Why the table's records cannot be understood, though its definition is known.
     pub not_understood: Option<Error>,
 }
@@ -34,10 +35,11 @@ impl<'t> Subject<'t> {
         let mut subject = Subject { space, known: None, not_understood: None };
         let Some(table) = table else { return Ok(subject) };
         let file = table.files.iter().find(|file| file.path == path);
+        let def = file.map_or(Cow::Borrowed(&table.def), |file| table.def_of(file));
         let root = file.and_then(|file| file.clustered_root);
         let root = root.unwrap_or(subject.space.first_root());
-        match SpaceReader::new(subject.space.clone())?.clustered(&table.def, root) {
-            Ok((index, layout)) => subject.known = Some((&table.def, layout, index)),
+        match SpaceReader::new(subject.space.clone())?.clustered(&def, root) {
+            Ok((index, layout)) => subject.known = Some((def, layout, index)),
             Err(error) => subject.not_understood = Some(error),
         }
         Ok(subject)

@@ -183,7 +183,7 @@ impl<'s> Driver<'s> {
         let Some(root_page) = self.fetch(slot, root_no)? else { return Ok(None) };
         let root = IndexPage::parse(Page::parse(&root_page, format, root_no)?)?;
         let row_format = space.header().flags.row_format(root.is_compact());
-        let def = &self.table.def;
+        let def = &*self.table.def_of(file);
         let mut metadata = MetadataReader::new(def, row_format, format, root_no);
         while let Need::Pages(pages) = metadata.need() {
             let Some(&page_no) = pages.first() else { break };

@@ -25,7 +25,7 @@ fn fixture(server: ServerVersion) -> PathBuf {
 
 fn table_of(server: ServerVersion, file: &Path) -> Table {
     let create = std::fs::read_to_string(fixture(server).join("tree.create.sql")).unwrap();
-    let file = TableFile { path: file.to_owned(), clustered_root: None };
+    let file = TableFile::whole(file.to_owned());
     let def = from_create_table(&create, server).unwrap();
     Table { def, files: vec![file], newest_lsn: None }
 }

@@ -97,6 +97,8 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
         .collect::<Result<Vec<_>>>()?;
     let engine_data = table.properties("se_private_data")?;
     def.physical.instant_columns = engine_data.number("instant_col")?;
+    def.physical.table_id = Some(table.number("se_private_id")?);
+    def.physical.table_version = engine_data.number("version")?.unwrap_or(0);
     // The counter is the last number given.
     let counter = engine_data.number::<u64>("autoinc")?;
     def.options.auto_increment =

@@ -75,6 +75,8 @@ fn stored(partition: Object<'_>) -> Result<PartitionPhysical> {
     let mut physical = PartitionPhysical {
         name: partition.text("name")?.to_owned(),
         instant_columns: own.number("instant_col")?,
+        table_id: Some(partition.number("se_private_id")?),
+        table_version: own.number("version")?.unwrap_or(0),
         ..PartitionPhysical::default()
     };
     if let Some(index) = partition.objects("indexes")?.next() {

@@ -1,0 +1,186 @@
+//! The counter behind `AUTO_INCREMENT=` of `SHOW CREATE TABLE`, which no definition holds up to
+//! date.
+//!
+//! | server | where the last value given is |
+//! |---|---|
+//! | MySQL 8 and later | `mysql.innodb_dynamic_metadata`, by the table's id and version |
+//! | MariaDB 10.2.4 and later | the root page of the clustered index |
+//! | before | nowhere: the server looks for the greatest value when it opens the table |
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use innoscan_format::layout::Layout;
+use innoscan_format::locate::{Fields, Located};
+use innoscan_format::page::IndexPage;
+use innoscan_format::schema::{
+    ColumnDef, Family, IndexKind, IndexSource, ServerVersion, TableDef, counters, from_sdi,
+};
+use innoscan_format::types::{Codec, ColumnType, IntWidth};
+use innoscan_format::value::Value;
+use innoscan_format::{Error as FormatError, PageNo};
+use innoscan_io::Direct;
+
+use crate::small_tree::{Edge, circle, edge_leaf, for_each_row};
+use crate::space::{Space, SpaceReader};
+use crate::{Error, Result, Table};
+
+/// The last values given, by table id and version.
+pub type Counters = HashMap<(u64, u64), u64>;
+
+/// Reads the counters of all tables out of `mysql.ibd`.
+pub fn read_counters(mysql_ibd: &Path) -> Result<Counters> {
+    let in_file = |error: FormatError| Error::from(error).in_file(mysql_ibd);
+    let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off)?)?;
+    let objects = reader.read_sdi()?;
+    let tables = objects.iter().filter(|object| object.is_table());
+    let (def, root) = tables
+        .filter_map(|object| from_sdi(&object.json).ok())
+        .find(|def| def.name == counters::DYNAMIC_METADATA)
+        .and_then(|def| def.physical.clustered.map(|(_, root)| (def, root)))
+        .ok_or_else(|| in_file(FormatError::schema("it has no innodb_dynamic_metadata")))?;
+    let (_, layout) = reader.clustered(&def, root)?;
+    let mut found = Counters::new();
+    for_each_row(&mut reader, &layout, root, |row| {
+        let [Some(id), Some(version), Some(metadata)] = row else {
+            return Err(FormatError::corrupt("a row of innodb_dynamic_metadata has a NULL"));
+        };
+        let number = |bytes: &[u8]| innoscan_format::bytes::u64_at(bytes, 0);
+        if let Some(last) = counters::last_auto_increment(metadata)? {
+            found.insert((number(id)?, number(version)?), last);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// What the next row would get, when the table has such a column and a value was ever given.
+pub fn next(table: &Table, known: Option<&Counters>) -> Result<Option<u64>> {
+    let def = &table.def;
+    let Some((column, place)) =
+        def.columns.iter().zip(0..).find(|(column, _)| column.auto_increment)
+    else {
+        return Ok(None);
+    };
+    let last = match def.server.family {
+        Family::MySql if def.server.number >= 80_000 => last_by_dictionary(def, known),
+        _ if is_on_root(def.server) => last_on_roots(table)?,
+        _ => greatest(table, column, place)?,
+    };
+    let most = greatest_of_type(&column.ty);
+    Ok(last.filter(|last| *last > 0).map(|last| last.saturating_add(1).min(most)))
+}
+
+/// `PAGE_ROOT_AUTO_INC` is of MariaDB 10.2.4.
+fn is_on_root(server: ServerVersion) -> bool {
+    server.family == Family::MariaDb && server.number >= 100_204
+}
+
+/// The last DDL's counter, or a later one of the table or any of its partitions.
+fn last_by_dictionary(def: &TableDef, known: Option<&Counters>) -> Option<u64> {
+    let physical = &def.physical;
+    let whole = physical.table_id.map(|id| (id, physical.table_version));
+    let partitions =
+        physical.partitions.iter().filter_map(|part| Some((part.table_id?, part.table_version)));
+    let later = known.and_then(|known| {
+        whole.into_iter().chain(partitions).filter_map(|key| known.get(&key).copied()).max()
+    });
+    def.options.auto_increment.map(|next| next.saturating_sub(1)).max(later)
+}
+
+fn last_on_roots(table: &Table) -> Result<Option<u64>> {
+    let mut last = None;
+    for file in &table.files {
+        let space = Space::open(&file.path, Direct::Off)?;
+        let root = file.clustered_root.unwrap_or(space.first_root());
+        let on_root = SpaceReader::new(space)?
+            .with_page(root, |page| Ok(IndexPage::parse(page)?.last_auto_increment()))?;
+        last = last.max(on_root);
+    }
+    Ok(last)
+}
+
+/// The greatest value in the table; 0 when its key does not begin with the column, for then only
+/// a secondary index could tell.
+fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u64>> {
+    let def = &table.def;
+    let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+    let leads = primary
+        .and_then(|index| index.parts.first())
+        .is_some_and(|part| part.source == IndexSource::Column(place));
+    if !leads {
+        return Ok(None);
+    }
+    let codec = Codec::new(&column.ty, def.server)?;
+    let mut last = None;
+    for file in &table.files {
+        let mut reader = SpaceReader::new(Space::open(&file.path, Direct::Off)?)?;
+        let root = file.clustered_root.unwrap_or(reader.space().first_root());
+        let (_, layout) = reader.clustered(&table.def_of(file), root)?;
+        let Some(slot) = layout.columns().position(|stored| stored == place) else { continue };
+        let bytes = last_row_column(&mut reader, &layout, root, slot)?;
+        let value = match bytes.as_deref().map(|bytes| codec.value(bytes)).transpose() {
+            Ok(value) => value,
+            Err(error) => return Err(Error::from(error).in_file(&file.path)),
+        };
+        last = last.max(match value {
+            Some(Value::Int(value)) => u64::try_from(value).ok(),
+            Some(Value::UInt(value)) => Some(value),
+            _ => None,
+        });
+    }
+    Ok(last)
+}
+
+/// A column of the last row that is not deleted.
+fn last_row_column(
+    reader: &mut SpaceReader,
+    layout: &Layout,
+    root: PageNo,
+    slot: usize,
+) -> Result<Option<Vec<u8>>> {
+    let mut leaf = Some(edge_leaf(reader, layout, root, Edge::Last)?);
+    let mut fields = Fields::default();
+    let mut leaves_left = reader.space().file_pages();
+    while let Some(page_no) = leaf {
+        leaves_left = leaves_left.checked_sub(1).ok_or_else(|| circle(reader))?;
+        let (found, before) = reader.with_page(page_no, |page| {
+            let page = IndexPage::parse(page)?;
+            let mut found = None;
+            for record in page.records() {
+                let record = record?;
+                if record.is_row() && !record.is_delete_marked() {
+                    found = match layout.locate(&record, &mut fields)?.get(slot)? {
+                        Located::Inline(bytes) | Located::Default(bytes) => Some(bytes.to_vec()),
+                        Located::Null | Located::External { .. } => None,
+                    };
+                }
+            }
+            Ok((found, page.prev()))
+        })?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        leaf = before;
+    }
+    Ok(None)
+}
+
+/// `innobase_get_int_col_max_value` (`ha_innodb.cc`).
+fn greatest_of_type(ty: &ColumnType) -> u64 {
+    match ty {
+        ColumnType::Int { width, unsigned, .. } => {
+            let bits = match width {
+                IntWidth::One => 8,
+                IntWidth::Two => 16,
+                IntWidth::Three => 24,
+                IntWidth::Four => 32,
+                IntWidth::Eight => 64,
+            };
+            u64::MAX >> (64 - bits + u32::from(!unsigned))
+        }
+        ColumnType::Float(_) => 1 << 24,
+        ColumnType::Double(_) => 1 << 53,
+        _ => u64::MAX,
+    }
+}

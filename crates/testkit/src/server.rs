@@ -6,6 +6,7 @@
 use std::io::{Error, Result, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 
 use tempfile::TempDir;
 
@@ -52,6 +53,24 @@ pub fn install(version: &str) -> Result<()> {
     let output =
         Command::new(scripts().join("install.sh")).arg(version).stdin(Stdio::null()).output()?;
     checked(&format!("install.sh {version}"), output).map(drop)
+}
+
+/// The fixtures of `tests/data`, unpacked below the build directory: a folder for each archive.
+///
+/// # Errors
+/// What `unpack.sh` says.
+pub fn fixtures() -> Result<PathBuf> {
+    // tests run at the same time, and one unpacking is enough
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().map_err(|_| Error::other("unpacking died before"))?;
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or(workspace.join("target"), PathBuf::from);
+    let root = target.join("fixtures");
+    let script = workspace.join("tests/data/unpack.sh");
+    let output = Command::new(script).arg(&root).stdin(Stdio::null()).output()?;
+    checked("unpack.sh", output)?;
+    root.canonicalize()
 }
 
 impl Server {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """trim.py CORPUS: keeps of a corpus what a reader of tables needs.
 
-Kept: the torture databases' files, ibdata1 and the redo log.  Taken away: the
-server's own tables, undo tablespaces, temporary files.  Made zero, so that it
+Kept: the torture databases' files, ibdata1, the redo log and the first pages of
+mysql.ibd (with the AUTO_INCREMENT counters of MySQL 8).  Taken away: the server's
+other tables, undo tablespaces, temporary files.  Made zero, so that it
 compresses to nothing: redo records from before the last checkpoint, undo log
 pages and the doublewrite buffer of ibdata1.  After a clean shutdown none of it
 is read.
@@ -80,9 +81,15 @@ with open(os.path.join(root, "README")) as f:
 data = os.path.join(root, "data")
 for n in sorted(os.listdir(data)):
     p = os.path.join(data, n)
-    if n.startswith("t_") or n == "ibdata1" or n.startswith("ib_logfile") or n == "#innodb_redo":
+    if n.startswith("t_") or n in ("ibdata1", "mysql.ibd") or n.startswith("ib_logfile") or n == "#innodb_redo":
         continue
     (shutil.rmtree if os.path.isdir(p) else os.remove)(p)
 # tables in shared tablespaces live outside their folder and are to be refused anyhow
 trim_ibdata(os.path.join(data, "ibdata1"))
 trim_redo(data)
+mysql_ibd = os.path.join(data, "mysql.ibd")
+if os.path.exists(mysql_ibd):
+    # innodb_dynamic_metadata has its root on page 5
+    size = os.path.getsize(mysql_ibd)
+    os.truncate(mysql_ibd, 16 * PAGE)
+    os.truncate(mysql_ibd, size)

@@ -275,22 +275,31 @@ fn schema_like_the_server(table: &Table, report: &Report) -> Result<()> {
     Ok(())
 }
 
+/// Sums that no reader of files can have: values that are not there, an address in the server's
+/// memory, a server that gives now one sum and now another.
+const NO_SUM: &str = "the checksum of a table with";
+
 fn checksum_like_the_server(table: &Table, report: &Report) -> Result<()> {
     let number = |ending: &str| -> Result<u64> {
         String::from_utf8_lossy(&table.read(ending)?).trim().parse().map_err(Error::other)
     };
     let (rows, checksum) = (number("count")?, number("checksum")?);
-    let got = run(&args("scan", table, &["--quiet", "--checksum", "--json", "--memory", "64M"]));
+    let common = ["--quiet", "--json", "--memory", "64M"];
+    let mut with_sum = args("scan", table, &common);
+    with_sum.push("--checksum".to_owned());
+    let mut got = run(&with_sum);
+    let no_sum = got.as_ref().is_err_and(|error| error.to_string().contains(NO_SUM));
+    if no_sum {
+        got = run(&args("scan", table, &common));
+    }
     let got = got.and_then(|json| {
         let json: serde_json::Value = serde_json::from_slice(&json)?;
-        let found = (json["rows"].as_u64(), json["checksum"].as_u64());
-        let differs = if table.is("virtual") {
-            // the server also sums what no file has
-            found.0 != Some(rows)
-        } else {
-            found != (Some(rows), Some(checksum))
-        };
-        Ok(differs.then(|| format!("expected ({rows}, {checksum}), got {found:?}")))
+        let (found_rows, found_sum) = (json["rows"].as_u64(), json["checksum"].as_u64());
+        // a versioned table's history is in the file and in the sum, but not in COUNT(*)
+        let rows_fit = found_rows == Some(rows)
+            || (table.is("versioned") && found_rows.is_some_and(|found| found > rows));
+        let fits = rows_fit && (no_sum || found_sum == Some(checksum));
+        Ok((!fits).then(|| format!("expected {rows} {checksum}, got {found_rows:?} {found_sum:?}")))
     });
     report.add(table, "scan", got);
     Ok(())
@@ -350,10 +359,6 @@ fn tables_in(root: &Path) -> Vec<Table> {
         tables.retain(|table| only.split(',').any(|word| table.name().contains(word)));
     }
     tables
-}
-
-fn script(path: &str) -> Command {
-    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
 }
 
 /// Whether there is a binary to compare.

@@ -119,7 +119,7 @@ INSERT INTO expr_defaults (id, e, i, k) VALUES (1, '2020-01-01', '2020-01-01', 0
 CREATE TABLE checks (a INT CHECK (a > 0), b INT CONSTRAINT positive CHECK (b > 0), c VARCHAR(10), CHECK (a < b), CONSTRAINT named CHECK (c <> 'it''s') NOT ENFORCED, CONSTRAINT `odd name` CHECK (c IN ('x', 'y', _utf8mb4'é'))) ENGINE=InnoDB;
 INSERT INTO checks VALUES (1,2,'x');
 --@endif
---@if mysql>=8.0.23
+--@if mysql>=8.0.23 page=16384
 CREATE TABLE autoextend (a INT) ENGINE=InnoDB AUTOEXTEND_SIZE=4M;
 --@endif
 --@if mysql>=8.0.17

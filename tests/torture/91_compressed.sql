@@ -12,11 +12,11 @@ INSERT INTO zip_default VALUES (1, 'x');
 CREATE TABLE compressed_column (id INT NOT NULL PRIMARY KEY, b BLOB COMPRESSED, t TEXT COMPRESSED DEFAULT 'x', v VARCHAR(500) COMPRESSED) ENGINE=InnoDB;
 INSERT INTO compressed_column VALUES (1, REPEAT('b', 5000), REPEAT('t', 1000), REPEAT('v', 500)), (2, '', 'short', NULL);
 --@endif
---@if mariadb
+--@if mariadb page>=16384
 CREATE TABLE page_compressed (id INT NOT NULL PRIMARY KEY, v VARCHAR(200)) ENGINE=InnoDB PAGE_COMPRESSED=1;
 INSERT INTO page_compressed SELECT n, REPEAT('v', 100) FROM t_aux.seq WHERE n < 1000;
 --@endif
---@if mysql>=5.7.8
+--@if mysql>=5.7.8 page>=16384
 CREATE TABLE page_compressed (id INT NOT NULL PRIMARY KEY, v VARCHAR(200)) ENGINE=InnoDB COMPRESSION='zlib';
 INSERT INTO page_compressed SELECT n, REPEAT('v', 100) FROM t_aux.seq WHERE n < 1000;
 --@endif

@@ -3,6 +3,8 @@
 //! `encoding_rs` knows them as browsers do; the servers' tables differ in some hundred places,
 //! which [`runs`] lists.
 
+use std::sync::OnceLock;
+
 use encoding_rs::{
     BIG5, DecoderResult, EUC_JP, EUC_KR, EncoderResult, Encoding, GB18030, GBK, SHIFT_JIS,
 };
@@ -77,17 +79,53 @@ fn encode_difference(charset: Charset, character: char) -> Option<Vec<u8>> {
     Some(code_bytes(first + meaning - start))
 }
 
-/// Characters browsers read but never write, such as those of JIS X 0212: all codes are tried.
-/// Slow, and rare: only texts of table definitions come here.
+/// Characters browsers read but never write, such as those of JIS X 0212.
 fn search(charset: Charset, character: char) -> Option<Vec<u8>> {
-    let two = (0x8140..=0xfefe).map(code_bytes);
-    let three =
-        (0x8f_a1a1..=0x8f_fefe).filter(|_| matches!(charset, Ujis | EucJpMs)).map(code_bytes);
-    let four = (0_u32..4 * 12_600).filter(|_| charset == Gb18030).map(|place| {
+    let meanings = meanings(charset)?;
+    let place = meanings.binary_search_by_key(&character, |&(meaning, _)| meaning).ok()?;
+    meanings.get(place).map(|&(_, code)| code_bytes(code))
+}
+
+/// A character and its code.
+type Meaning = (char, u32);
+
+/// Every character of a charset with its code, by character; made when first asked for.
+fn meanings(charset: Charset) -> Option<&'static [Meaning]> {
+    static MADE: [(Charset, OnceLock<Vec<Meaning>>); 9] = [
+        (Big5, OnceLock::new()),
+        (Cp932, OnceLock::new()),
+        (EucJpMs, OnceLock::new()),
+        (EucKr, OnceLock::new()),
+        (Gb18030, OnceLock::new()),
+        (Gb2312, OnceLock::new()),
+        (Gbk, OnceLock::new()),
+        (Sjis, OnceLock::new()),
+        (Ujis, OnceLock::new()),
+    ];
+    let (_, made) = MADE.iter().find(|(made, _)| *made == charset)?;
+    Some(made.get_or_init(|| {
+        let mut meanings: Vec<Meaning> = codes(charset)
+            .filter(|&code| charset.multibyte_len(&code_bytes(code)) > 1)
+            .filter_map(|code| Some((decode(charset, &code_bytes(code))?, code)))
+            .collect();
+        // Of several codes the first is written.
+        meanings.sort_unstable();
+        meanings.dedup_by_key(|&mut (meaning, _)| meaning);
+        meanings
+    }))
+}
+
+/// All codes that may be characters of more than one byte; of gb18030's four-byte ones, those
+/// below U+10000, since browsers write the others.
+fn codes(charset: Charset) -> impl Iterator<Item = u32> {
+    let three = matches!(charset, Ujis | EucJpMs).then_some(0x8f_a1a1..=0x8f_fefe);
+    let four = (charset == Gb18030).then_some(0..4 * 12_600);
+    let four = four.into_iter().flatten().map(|place: u32| {
         let digits = [place / 12_600, place / 1260 % 10, place / 10 % 126, place % 10];
-        digits.iter().zip([0x81, 0x30, 0x81, 0x30]).map(|(&d, base)| d as u8 + base).collect()
+        let bases = [0x81, 0x30, 0x81, 0x30];
+        digits.iter().zip(bases).fold(0, |code, (digit, base)| code << 8 | (digit + base))
     });
-    two.chain(three).chain(four).find(|bytes| is_code_of(charset, bytes, character))
+    (0x8140..=0xfefe).chain(three.into_iter().flatten()).chain(four)
 }
 
 /// Whether the bytes are one character of the charset, and this one.

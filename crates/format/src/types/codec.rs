@@ -248,7 +248,11 @@ impl Codec {
                 out.extend_from_slice(text.format(bit::number(stored, bits)?).as_bytes());
                 Ok(0)
             }
-            Kind::Binary { .. } | Kind::Bytes | Kind::Geometry | Kind::Vector => {
+            &Kind::Binary { bytes } => {
+                digits::write_hex(binary(stored, bytes)?, out);
+                Ok(0)
+            }
+            Kind::Bytes | Kind::Geometry | Kind::Vector => {
                 digits::write_hex(stored, out);
                 Ok(0)
             }

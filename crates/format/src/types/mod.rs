@@ -227,3 +227,6 @@ impl ColumnType {
         if new { ColumnType::Uuid } else { ColumnType::UuidReversed }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::layout::Layout;
-use innoscan_format::lob::{LobReader, LobRef};
 use innoscan_format::locate::{Fields, Located, Row};
-use innoscan_format::page::{IndexPage, Need, Page, PageFormat};
+use innoscan_format::page::{IndexPage, Page, PageFormat};
 use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
 
+use super::lob::{LobFetcher, LobRequest};
 use super::order::Output;
 use super::{Damage, Lost, OnCorrupt, ScanOptions, Shared, StopOnPanic};
 use crate::pool::{FileSlot, PageRef};
@@ -41,16 +41,6 @@ pub(super) struct SpaceContext {
     pub newest_lsn: Option<Lsn>,
 }
 
-/// Pages of an off-page column, answered in order.
-pub(super) struct LobRequest {
-    pub file: FileSlot,
-    pub pages: Vec<PageNo>,
-    pub reply: Sender<Result<PageRef>>,
-}
-
-/// The most pages asked for at once.
-const LOB_PAGES_MOST: usize = 32;
-
 type Channels<B> = (Receiver<Task>, Sender<Output<B>>, Sender<LobRequest>);
 
 /// A decode worker.
@@ -71,7 +61,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
         shared: &'s Shared,
         (tasks, outputs, requests): Channels<S::Batch>,
     ) -> Worker<'s, S> {
-        let lobs = LobFetcher { requests, shared, bytes_most: options.lob_bytes_most };
+        let lobs = LobFetcher::new(requests, shared, options.lob_bytes_most);
         Worker { sink, options, shared, tasks, outputs, lobs, fields: Fields::default() }
     }
 
@@ -285,43 +275,5 @@ fn check_place(
             leaf.page().lsn()
         ))),
         _ => Ok(()),
-    }
-}
-
-/// Gets off-page columns through the scan thread.
-struct LobFetcher<'s> {
-    requests: Sender<LobRequest>,
-    shared: &'s Shared,
-    bytes_most: u64,
-}
-
-impl LobFetcher<'_> {
-    /// Appends what `lob` refers to. A page is given back as soon as its bytes are copied.
-    fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
-        if u64::from(lob.len) > self.bytes_most {
-            return Err(Error::refused(
-                format!(
-                    "an off-page value of {} bytes is larger than {}",
-                    lob.len, self.bytes_most
-                ),
-                "raise the limit for off-page values",
-            ));
-        }
-        let mut reader = LobReader::new(space.format, lob)?;
-        while let Need::Pages(pages) = reader.need() {
-            let pages = pages[..pages.len().min(LOB_PAGES_MOST)].to_vec();
-            let (reply, replies) = bounded(pages.len());
-            let request = LobRequest { file: space.slot, pages: pages.clone(), reply };
-            self.requests.send(request).map_err(|_| Error::interrupted())?;
-            self.shared.wake_driver();
-            for page_no in pages {
-                let page = replies.recv().map_err(|_| Error::interrupted())??;
-                let fed = reader.feed(page_no, &page, value);
-                drop(page);
-                self.shared.wake_driver();
-                fed?;
-            }
-        }
-        Ok(())
     }
 }

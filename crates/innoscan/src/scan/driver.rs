@@ -11,7 +11,8 @@ use innoscan_format::layout::{Layout, MetadataReader};
 use innoscan_format::page::{IndexPage, Need, Page};
 use innoscan_io::{self as io, Kind, Wait, coalesce};
 
-use super::decode::{Item, LobRequest, SpaceContext, Task};
+use super::decode::{Item, SpaceContext, Task};
+use super::lob::LobRequest;
 use super::{Budget, ReadAheadPolicy, ScanOptions, Shared};
 use crate::ahead::{self, Logical, LogicalOptions, ReadAhead};
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
@@ -486,8 +487,8 @@ impl<'s> Driver<'s> {
         while let Some(&page) = lob.request.pages.get(lob.answered) {
             match self.pool.take(PageKey { file: lob.request.file, page }) {
                 Some(taken) => {
-                    self.driven.lob_pages += 1;
                     lob.is_abandoned |= lob.request.reply.send(taken).is_err();
+                    self.driven.lob_pages += u64::from(!lob.is_abandoned);
                 }
                 None if lob.is_abandoned && lob.answered >= lob.started => {}
                 None => break,

@@ -17,6 +17,7 @@
 
 mod decode;
 mod driver;
+mod lob;
 mod order;
 
 use std::fmt;

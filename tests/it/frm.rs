@@ -109,7 +109,7 @@ fn names(file: &Path) -> (String, String) {
 }
 
 /// The text without the counter, which is not in the definition.
-fn without_counter(text: &str) -> String {
+pub fn without_counter(text: &str) -> String {
     let Some((before, after)) = text.rsplit_once(" AUTO_INCREMENT=") else { return text.into() };
     format!("{before}{}", after.trim_start_matches(|digit: char| digit.is_ascii_digit()))
 }

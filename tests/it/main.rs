@@ -8,4 +8,5 @@ mod frm;
 mod inspect;
 mod pages;
 mod parity;
+mod sdi;
 mod tidy;

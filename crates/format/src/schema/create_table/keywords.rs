@@ -243,3 +243,18 @@ const KEYWORDS: &[&str] = &[
     "warnings", "week", "weight_string", "when", "where", "while", "window", "with", "without",
     "work", "wrapper", "write", "x509", "xa", "xid", "xml", "xor", "year", "year_month", "zerofill",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_and_go_with_versions() {
+        assert!(KEYWORDS.is_sorted());
+        let is = |word, number| is_keyword(word, ServerVersion::from_number(number));
+        assert!(is("Select", 80_012) && is("data", 90_704));
+        assert!(!is("s3", 80_033) && is("s3", 90_704));
+        assert!(is("master_host", 80_033) && !is("master_host", 90_704));
+        assert!(!is("p0", 90_704));
+    }
+}

@@ -64,3 +64,33 @@ pub(in crate::schema) fn push_escaped(out: &mut String, character: char) {
         other => out.push(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_where_they_must_be() {
+        let print = |name, quoting| {
+            let mut out = String::new();
+            push_identifier(&mut out, name, quoting);
+            out
+        };
+        let needed = Quoting::WhereNeeded(ServerVersion::from_number(80_033));
+        for name in ["p0", "_x", "a$b", "1a"] {
+            assert_eq!(print(name, needed), name);
+        }
+        for name in ["key", "p 1", "12", "$a", "é", "a-b"] {
+            assert_eq!(print(name, needed), format!("`{name}`"));
+        }
+        assert_eq!(print("a`b", needed), "`a``b`");
+        assert_eq!(print("p0", Quoting::Always), "`p0`");
+    }
+
+    #[test]
+    fn strings_escape_what_servers_escape() {
+        let mut out = String::new();
+        push_quoted(&mut out, "a'b\\c\0\r\n\t\u{1a}é");
+        assert_eq!(out, "'a''b\\\\c\\0\\r\\n\t\u{1a}é'");
+    }
+}

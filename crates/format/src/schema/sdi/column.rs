@@ -101,7 +101,7 @@ fn attributes(column: Object<'_>, options: &Properties, def: &mut ColumnDef) -> 
         Some(2) => def.attributes.push("/*!50606 COLUMN_FORMAT DYNAMIC */".to_owned()),
         _ => {}
     }
-    def.attributes.extend(super::engine_attributes(column, ' ')?);
+    def.attributes.extend(super::options::engine_attributes(column, ' ')?);
     Ok(())
 }
 

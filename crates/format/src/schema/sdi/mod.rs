@@ -7,21 +7,23 @@
 //! document of a partitioned table is in the file of its first partition alone, and 8.0.12 writes
 //! none for one with subpartitions.
 //!
-//! What the document does not hold: the counter behind `AUTO_INCREMENT` since the last DDL, and
-//! where a `DATA DIRECTORY` is.
+//! What the document does not hold: the counter behind `AUTO_INCREMENT` since the last DDL
+//! ([`super::counters`]), where a `DATA DIRECTORY` is, and whether the database itself asks for
+//! encryption.
 
 mod column;
+mod constants;
 mod json;
+mod options;
 mod partition;
 
 use serde_json::Value;
 
 use self::column::{DdColumn, Visibility};
 use self::json::{Object, Properties};
-use super::create_table::push_quoted;
 use super::{
-    CheckDef, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart, IndexSource,
-    InstantDefault, RowFormat, ServerVersion, StoredColumn, StoredSource, TableDef, TableOptions,
+    CheckDef, ColumnDefault, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart,
+    IndexSource, InstantDefault, RowFormat, ServerVersion, StoredColumn, StoredSource, TableDef,
 };
 use crate::charset::CollationId;
 use crate::types::ColumnType;
@@ -87,7 +89,7 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
         table.text("schema_ref")?,
         table.text("name")?,
         server,
-        table_options(table, &options, server)?,
+        options::read(table, &options, server)?,
     );
     // Others than HT_VISIBLE are full-text auxiliary tables and half-made copies.
     def.hidden = table.number::<u8>("hidden")? != 1;
@@ -99,13 +101,12 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
     def.physical.instant_columns = engine_data.number("instant_col")?;
     def.physical.table_id = Some(table.number("se_private_id")?);
     def.physical.table_version = engine_data.number("version")?.unwrap_or(0);
-    // The counter is the last number given.
-    let counter = engine_data.number::<u64>("autoinc")?;
-    def.options.auto_increment =
-        counter.filter(|last| *last > 0).map(|last| last.saturating_add(1));
+    let last = last_auto_increment(table)?;
+    def.options.auto_increment = (last > 0).then(|| last.saturating_add(1));
     def.physical.row_format = row_format(table.number("row_format")?);
-    let places = place_columns(dd_columns, &mut def)?;
+    let mut places = place_columns(dd_columns, &mut def)?;
     let mut first = true;
+    convert_constants(&mut def, &mut places);
     for index in table.objects("indexes")? {
         let index = index?;
         if std::mem::take(&mut first) {
@@ -192,6 +193,36 @@ fn place_columns(dd_columns: Vec<DdColumn>, def: &mut TableDef) -> Result<Vec<Pl
     Ok(places)
 }
 
+/// Expressions print as the server has made them on opening the table.
+fn convert_constants(def: &mut TableDef, places: &mut [Placed]) {
+    let convert = |text: &str| constants::convert(text, &def.columns, def.server);
+    for place in places {
+        if let Some(IndexSource::Expression(expression)) = &mut place.source {
+            *expression = convert(expression);
+        }
+    }
+    let changed: Vec<_> = def
+        .columns
+        .iter()
+        .map(|column| {
+            let generated = column.generated.as_ref();
+            let default = match &column.default {
+                ColumnDefault::Verbatim(text) if text.starts_with('(') => Some(convert(text)),
+                _ => None,
+            };
+            (generated.map(|generated| convert(&generated.expression)), default)
+        })
+        .collect();
+    for (column, (expression, default)) in def.columns.iter_mut().zip(changed) {
+        if let (Some(generated), Some(expression)) = (&mut column.generated, expression) {
+            generated.expression = expression;
+        }
+        if let Some(default) = default {
+            column.default = ColumnDefault::Verbatim(default);
+        }
+    }
+}
+
 fn stored_column(source: StoredSource, engine_data: &Properties) -> Result<StoredColumn> {
     let default = match engine_data.text("default") {
         Some(digits) => Some(InstantDefault::Bytes(decode_hex(digits)?)),
@@ -216,6 +247,22 @@ fn decode_hex(digits: &str) -> Result<Vec<u8>> {
         return Err(wrong());
     }
     pairs.iter().map(|[high, low]| Ok((nibble(*high)? << 4 | nibble(*low)?) as u8)).collect()
+}
+
+/// The last number given to a row as of the last DDL; each partition counts for itself.
+fn last_auto_increment(table: Object<'_>) -> Result<u64> {
+    let mut last = 0;
+    let mut counted = vec![table];
+    for partition in table.objects("partitions")? {
+        let partition = partition?;
+        counted.push(partition);
+        counted.extend(partition.objects_if_any("subpartitions")?.collect::<Result<Vec<_>>>()?);
+    }
+    for object in counted {
+        let counter = object.properties("se_private_data")?.number("autoinc")?;
+        last = last.max(counter.unwrap_or(0));
+    }
+    Ok(last)
 }
 
 /// Where an index is, as its `se_private_data` says.
@@ -295,7 +342,7 @@ fn read_index(index: Object<'_>, places: &[Placed], def: &TableDef) -> Result<In
     read.parser = options.text("parser_name").map(str::to_owned);
     read.comment = index.text("comment")?.to_owned();
     read.invisible = !index.flag("is_visible")?;
-    read.attributes = engine_attributes(index, ' ')?;
+    read.attributes = options::engine_attributes(index, ' ')?;
     Ok(read)
 }
 
@@ -360,105 +407,6 @@ fn rule(number: u8) -> Result<ForeignKeyRule> {
         5 => Ok(ForeignKeyRule::SetDefault),
         other => Err(Error::schema(format!("foreign key rule {other} is not known"))),
     }
-}
-
-/// What follows the closing parenthesis (`fill_share_from_dd`, dd_table_share.cc, and
-/// `store_create_info`, sql_show.cc, MySQL 9.7).
-fn table_options(
-    table: Object<'_>,
-    options: &Properties,
-    server: ServerVersion,
-) -> Result<TableOptions> {
-    let collation = CollationId(table.number("collation_id")?);
-    let mut read = TableOptions::new(table.text("engine")?, collation);
-    read.comment = table.text("comment")?.to_owned();
-    let named = options.number::<u8>("row_type")?.map(|number| match number {
-        1 => "FIXED",
-        2 => "DYNAMIC",
-        3 => "COMPRESSED",
-        4 => "REDUNDANT",
-        5 => "COMPACT",
-        _ => "DEFAULT",
-    });
-    read.row_format = named.map(str::to_owned);
-    let mut push = |name: &str, value: String| read.others.push((name.to_owned(), value));
-    if options.flag("explicit_tablespace")? == Some(true) {
-        let name = match options.text("tablespace") {
-            Some(name) => name,
-            None => table.text_or_empty("tablespace_ref")?,
-        };
-        if !name.is_empty() {
-            push("TABLESPACE", format!("`{}`", name.replace('`', "``")));
-        }
-    }
-    for (name, key) in
-        [("MIN_ROWS", "min_rows"), ("MAX_ROWS", "max_rows"), ("AVG_ROW_LENGTH", "avg_row_length")]
-    {
-        if let Some(number) = options.number::<u64>(key)?.filter(|number| *number > 0) {
-            push(name, number.to_string());
-        }
-    }
-    for (name, key) in [("PACK_KEYS", "pack_keys"), ("STATS_PERSISTENT", "stats_persistent")] {
-        if let Some(on) = options.flag(key)? {
-            push(name, u8::from(on).to_string());
-        }
-    }
-    match options.number::<u8>("stats_auto_recalc")? {
-        Some(1) => push("STATS_AUTO_RECALC", "1".to_owned()),
-        Some(2) => push("STATS_AUTO_RECALC", "0".to_owned()),
-        _ => {}
-    }
-    if let Some(pages) = options.number::<u32>("stats_sample_pages")?.filter(|pages| *pages > 0) {
-        push("STATS_SAMPLE_PAGES", pages.to_string());
-    }
-    for (name, key) in [("CHECKSUM", "checksum"), ("DELAY_KEY_WRITE", "delay_key_write")] {
-        if options.flag(key)? == Some(true) {
-            push(name, "1".to_owned());
-        }
-    }
-    if let Some(size) = options.number::<u32>("key_block_size")?.filter(|size| *size > 0) {
-        push("KEY_BLOCK_SIZE", size.to_string());
-    }
-    if let Some(algorithm) = options.text("compress").filter(|name| !name.is_empty()) {
-        push("COMPRESSION", quoted(algorithm));
-    }
-    // Since 8.0.16 every table has it; it prints when the table is encrypted. (It also prints when
-    // the database's own default is the other one, which a table's file does not say.)
-    let encryption = options.text("encrypt_type").filter(|value| !value.is_empty());
-    if let Some(value) = encryption.filter(|value| server.number < 80_016 || *value != "N") {
-        push("ENCRYPTION", quoted(value));
-    }
-    if let Some(connection) = options.text("connection_string").filter(|text| !text.is_empty()) {
-        read.tail += &format!(" CONNECTION={}", quoted(connection));
-    }
-    if let Some(engine) = options.text("secondary_engine").filter(|text| !text.is_empty()) {
-        read.tail += &format!(" SECONDARY_ENGINE={engine}");
-    }
-    for attribute in engine_attributes(table, '=')? {
-        read.tail += &format!(" {attribute}");
-    }
-    Ok(read)
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    push_quoted(&mut out, text);
-    out
-}
-
-/// `ENGINE_ATTRIBUTE` and `SECONDARY_ENGINE_ATTRIBUTE`, as they print.
-fn engine_attributes(object: Object<'_>, separator: char) -> Result<Vec<String>> {
-    let mut out = Vec::new();
-    for (name, key) in [
-        ("ENGINE_ATTRIBUTE", "engine_attribute"),
-        ("SECONDARY_ENGINE_ATTRIBUTE", "secondary_engine_attribute"),
-    ] {
-        let text = object.text_or_empty(key)?;
-        if !text.is_empty() {
-            out.push(format!("/*!80021 {name}{separator}{} */", quoted(text)));
-        }
-    }
-    Ok(out)
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
 use super::*;
 use crate::schema::PartitionPhysical;
 
-/// Documents as `ibd2sdi` prints them, and what the server that wrote them said of the table.
-fn fixture(name: &str) -> (Vec<u8>, String) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/sdi");
-    let json = std::fs::read(format!("{folder}/{name}.json")).unwrap();
-    let sql = std::fs::read_to_string(format!("{folder}/{name}.sql")).unwrap();
-    (json, sql.trim_end().to_owned())
+/// A table: its name, its documents as `ibd2sdi` prints them, what the server said of it.
+macro_rules! fixtures {
+    ($($name:literal),* $(,)?) => {
+        &[$((
+            $name,
+            include_bytes!(concat!("../../../../../tests/data/sdi/", $name, ".json")),
+            include_str!(concat!("../../../../../tests/data/sdi/", $name, ".sql")),
+        )),*]
+    };
 }
 
-const FIXTURES: [&str; 18] = [
+const FIXTURES: &[(&str, &[u8], &str)] = fixtures![
     "8.0.12-emoji",
     "8.0.12-instant",
     "8.0.12-numbers",
@@ -26,16 +29,19 @@ const FIXTURES: [&str; 18] = [
     "9.7.4-newer",
     "9.7.4-partitioned",
     "9.7.4-texts",
-    "9.7.4-vectors",
     "9.7.4-times",
+    "9.7.4-vectors",
 ];
+
+fn fixture(name: &str) -> &'static [u8] {
+    FIXTURES.iter().find(|fixture| fixture.0 == name).unwrap().1
+}
 
 #[test]
 fn definitions_print_as_the_server_prints_them() {
-    for name in FIXTURES {
-        let (json, sql) = fixture(name);
-        let def = from_sdi(&json).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(def.to_create_table(), sql, "{name}");
+    for (name, json, sql) in FIXTURES {
+        let def = from_sdi(json).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(def.to_create_table(), sql.trim_end(), "{name}");
         assert!(!def.hidden, "{name}");
         assert_eq!(def.schema, "fixture");
     }
@@ -43,7 +49,7 @@ fn definitions_print_as_the_server_prints_them() {
 
 #[test]
 fn instant_columns_of_8_0_12_are_counted() {
-    let def = from_sdi(&fixture("8.0.12-instant").0).unwrap();
+    let def = from_sdi(fixture("8.0.12-instant")).unwrap();
     assert_eq!(def.physical.instant_columns, Some(2));
     let defaults: Vec<_> = def.physical.stored.iter().map(|column| &column.default).collect();
     let xyz = Some(InstantDefault::Bytes(b"xyz".to_vec()));
@@ -53,7 +59,7 @@ fn instant_columns_of_8_0_12_are_counted() {
 
 #[test]
 fn row_versions_keep_what_was_dropped() {
-    let def = from_sdi(&fixture("8.0.33-instant").0).unwrap();
+    let def = from_sdi(fixture("8.0.33-instant")).unwrap();
     assert_eq!(def.physical.row_version, 3);
     let stored = |source: &StoredSource| {
         let column = def.physical.stored.iter().find(|column| column.source == *source).unwrap();
@@ -75,7 +81,7 @@ fn row_versions_keep_what_was_dropped() {
 
 #[test]
 fn hidden_document_numbers_are_stored() {
-    let def = from_sdi(&fixture("8.0.33-newer").0).unwrap();
+    let def = from_sdi(fixture("8.0.33-newer")).unwrap();
     let hidden = |column: &&StoredColumn| matches!(column.source, StoredSource::Hidden { .. });
     assert_eq!(def.physical.stored.iter().filter(hidden).count(), 1);
     // Virtual columns are not stored: neither one's own nor those behind a functional key.
@@ -84,7 +90,7 @@ fn hidden_document_numbers_are_stored() {
 
 #[test]
 fn each_subpartition_has_its_place() {
-    let def = from_sdi(&fixture("8.0.33-subpartitioned").0).unwrap();
+    let def = from_sdi(fixture("8.0.33-subpartitioned")).unwrap();
     let partitions = &def.partitioning.as_ref().unwrap().partitions;
     assert_eq!(partitions[0].name, "p0");
     assert_eq!(partitions[0].subpartitions, ["key", "b"]);
@@ -104,8 +110,8 @@ fn other_documents_are_refused() {
         error(br#"{"dd_object_type":"Tablespace","dd_object":{"options":""}}"#)
             .contains("no table")
     );
-    let (json, _) = fixture("9.7.4-vectors");
-    let twice = from_sdi_documents(&[&json, &json]).unwrap_err();
+    let json = fixture("9.7.4-vectors");
+    let twice = from_sdi_documents(&[json, json]).unwrap_err();
     assert!(twice.to_string().contains("more than one table"));
 }
 
@@ -119,10 +125,9 @@ fn damaged_documents_do_no_harm() {
         seed ^= seed << 17;
         (seed % below as u64) as usize
     };
-    for name in FIXTURES {
-        let (json, _) = fixture(name);
+    for (_, json, _) in FIXTURES {
         for _ in 0..300 {
-            let mut damaged = json.clone();
+            let mut damaged = json.to_vec();
             for _ in 0..=random(3) {
                 let at = random(damaged.len());
                 match random(4) {

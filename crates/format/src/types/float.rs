@@ -131,10 +131,16 @@ pub(super) fn double(stored: &[u8]) -> Result<f64> {
 pub(super) fn write_shortest(number: f64, most_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let magnitude = number.abs();
-    let shortest = buffer.format_finite(magnitude);
     if number.is_sign_negative() {
         out.push(b'-');
     }
+    // The sign takes one character of the field.
+    let width = width - i32::from(number < 0.0);
+    if let Some(digits) = most_digits.and_then(|most| Digits::of_float(magnitude, most)) {
+        digits.write_gcvt(width, out);
+        return;
+    }
+    let shortest = buffer.format_finite(magnitude);
     // The common case: the shortest digits are already laid out as the server does.
     if most_digits.is_none() && (1e-5..1e15).contains(&magnitude) && !shortest.contains('e') {
         out.extend_from_slice(shortest.strip_suffix(".0").unwrap_or(shortest).as_bytes());
@@ -144,8 +150,7 @@ pub(super) fn write_shortest(number: f64, most_digits: Option<i32>, width: i32, 
     if let Some(most) = most_digits {
         digits = digits.round(magnitude, most);
     }
-    // The sign takes one character of the field.
-    digits.write_gcvt(width - i32::from(number < 0.0), out);
+    digits.write_gcvt(width, out);
 }
 
 /// `my_fcvt`: always `decimals` digits after the point.
@@ -201,6 +206,44 @@ impl Digits {
             parsed.point = 1;
         }
         parsed
+    }
+
+    /// The six digits of a number of everyday size, by arithmetic in doubles: exact enough but
+    /// close to the middle between two results, where it gives up.
+    fn of_float(number: f64, most_digits: i32) -> Option<Digits> {
+        const POWERS: [f64; 23] = [
+            1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+        ];
+        if most_digits != FLOAT_DIGITS || !(1e-15..1e25).contains(&number) {
+            return None;
+        }
+        // Digits before the point, guessed from the exponent of two; at most one too few.
+        let exponent = (number.to_bits() >> 52) as i32 - 1023;
+        let mut point = (exponent * 1233) >> 12;
+        let mut scaled = scale(number, FLOAT_DIGITS - point, &POWERS)?;
+        if scaled >= 1e6 {
+            point += 1;
+            scaled = scale(number, FLOAT_DIGITS - point, &POWERS)?;
+        }
+        let whole = scaled.floor();
+        let fraction = scaled - whole;
+        // Two operations lost at most 1e-9 of a unit.
+        if (fraction - 0.5).abs() < 1e-6 || !(1e5..1e6).contains(&whole) {
+            return None;
+        }
+        let mut rounded = whole as u32 + u32::from(fraction > 0.5);
+        if rounded == 1_000_000 {
+            (rounded, point) = (100_000, point + 1);
+        }
+        let [a, b] = super::digits::two((rounded / 10_000) as u8);
+        let [c, d, e, f] = super::digits::four((rounded % 10_000) as u16);
+        let mut parsed = Digits { digits: [0; 24], len: 6, point };
+        if let Some(first) = parsed.digits.first_chunk_mut() {
+            *first = [a, b, c, d, e, f];
+        }
+        parsed.trim();
+        Some(parsed)
     }
 
     fn push(&mut self, digit: u8) {
@@ -334,6 +377,12 @@ impl Digits {
         out.push(b'e');
         out.extend_from_slice(itoa::Buffer::new().format(self.point - 1).as_bytes());
     }
+}
+
+/// `number * 10^power`, rounded once; `None` where the power is not exact.
+fn scale(number: f64, power: i32, powers: &[f64]) -> Option<f64> {
+    let factor = powers.get(power.unsigned_abs() as usize)?;
+    Some(if power < 0 { number / factor } else { number * factor })
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ impl Integer {
     }
 }
 
-/// `len` bytes (1, 2, 3, 4, 5 or 8) as a plain big-endian number.
+/// `len` bytes, at most 8, as a plain big-endian number.
 #[inline]
 pub(super) fn unsigned(stored: &[u8], len: usize) -> Result<u64> {
     let number = match *stored {
@@ -97,6 +97,9 @@ pub(super) fn unsigned(stored: &[u8], len: usize) -> Result<u64> {
         [a, b] if len == 2 => u64::from(u16::from_be_bytes([a, b])),
         [a, b, c] if len == 3 => u64::from(u32::from_be_bytes([0, a, b, c])),
         [a, b, c, d] if len == 4 => u64::from(u32::from_be_bytes([a, b, c, d])),
+        [a, b, c, d, e] if len == 5 => u64::from_be_bytes([0, 0, 0, a, b, c, d, e]),
+        [a, b, c, d, e, f] if len == 6 => u64::from_be_bytes([0, 0, a, b, c, d, e, f]),
+        [a, b, c, d, e, f, g] if len == 7 => u64::from_be_bytes([0, a, b, c, d, e, f, g]),
         [a, b, c, d, e, f, g, h] if len == 8 => u64::from_be_bytes([a, b, c, d, e, f, g, h]),
         _ => return Err(wrong_length("an integer", len, stored.len())),
     };

@@ -12,9 +12,9 @@
 //! 9.7), sql/field.cc (`Field_*_hires`, MariaDB 10.11), ha_innodb.cc
 //! (`get_innobase_type_from_mysql_type`) for which of them InnoDB takes for integers.
 
-use super::{TemporalFormat, digits, integer, wrong_length};
+use super::{TemporalFormat, digits, integer};
+use crate::Result;
 use crate::value::{Date, DateTime, Time, Timestamp};
-use crate::{Result, bytes};
 
 /// Bytes of a fraction of `fsp` digits.
 fn fraction_bytes(fsp: u8) -> usize {
@@ -62,15 +62,6 @@ pub(super) fn timestamp_bytes(format: TemporalFormat, fsp: u8) -> usize {
     }
 }
 
-/// All bytes as one big-endian number; at most eight.
-#[inline]
-fn number(stored: &[u8], len: usize, what: &'static str) -> Result<u64> {
-    if stored.len() != len {
-        return Err(wrong_length(what, len, stored.len()));
-    }
-    Ok(stored.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
-}
-
 /// Reads a `DATE`.
 #[inline]
 pub(super) fn date(stored: &[u8]) -> Result<Date> {
@@ -85,7 +76,7 @@ pub(super) fn date(stored: &[u8]) -> Result<Date> {
 /// Reads a `TIME`.
 #[inline]
 pub(super) fn time(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<Time> {
-    let bits = number(stored, time_bytes(format, fsp), "a TIME")?;
+    let bits = integer::unsigned(stored, time_bytes(format, fsp))?;
     Ok(match format {
         TemporalFormat::New => new_time(bits, fsp),
         TemporalFormat::Old => {
@@ -143,7 +134,7 @@ fn hires_time(bits: u64, fsp: u8) -> Time {
 /// Reads a `DATETIME`.
 #[inline]
 pub(super) fn datetime(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<DateTime> {
-    let bits = number(stored, datetime_bytes(format, fsp), "a DATETIME")?;
+    let bits = integer::unsigned(stored, datetime_bytes(format, fsp))?;
     Ok(match format {
         TemporalFormat::New => {
             let fraction_bits = 8 * fraction_bytes(fsp) as u32;
@@ -202,11 +193,10 @@ fn hires_datetime(bits: u64, fsp: u8) -> DateTime {
 #[inline]
 pub(super) fn timestamp(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<Timestamp> {
     let len = timestamp_bytes(format, fsp);
-    if stored.len() != len {
-        return Err(wrong_length("a TIMESTAMP", len, stored.len()));
-    }
-    let seconds = bytes::u32_at(stored, 0)?;
-    let fraction = stored.iter().skip(4).fold(0, |number, &byte| number << 8 | u32::from(byte));
+    let bits = integer::unsigned(stored, len)?;
+    let fraction_bits = 8 * (len - 4) as u32;
+    let seconds = (bits >> fraction_bits) as u32;
+    let fraction = (bits & ((1 << fraction_bits) - 1)) as u32;
     let unit = match format {
         // One digit takes a byte that counts tenths, not hundredths, and so on.
         TemporalFormat::OldHires => micros_per_unit(fsp),

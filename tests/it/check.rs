@@ -7,6 +7,8 @@ use innoscan_format::page::{IndexPage, Need, Page, SpaceHeader};
 use innoscan_format::schema::{TableDef, from_create_table, from_sdi};
 use innoscan_format::{IndexId, PageNo};
 
+use innoscan_testkit::tablespace::seal_page;
+
 use crate::corpus::{self, CorpusTable};
 
 /// The pages of a file in memory.
@@ -87,4 +89,94 @@ fn what_servers_wrote_is_sound() {
         }
     }
     assert!(unsound.is_empty(), "{} files\n{}", unsound.len(), unsound.join("\n"));
+}
+
+/// A damaged file's findings, as `area page`.
+fn findings(change: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
+    let (mut bytes, def) = crate::damage::sound("mariadb-10.11", 101_119);
+    let header = SpaceHeader::parse(&bytes).unwrap();
+    let layout = layout_of(&bytes, &header, &def).unwrap();
+    let index = index_of(&bytes, &header);
+    change(&mut bytes);
+    let header = SpaceHeader::parse(&bytes).unwrap_or(header);
+    let report = check(&bytes, &header, Some(Known { def: &def, layout: &layout, index }));
+    let page = |page: Option<PageNo>| page.map_or("-".into(), |page| page.to_string());
+    let findings = report.findings.iter();
+    findings.map(|finding| format!("{} {}", finding.area, page(finding.page))).collect()
+}
+
+const PAGE: usize = 4096;
+
+/// Puts bytes on a page and seals it.
+fn put(bytes: &mut [u8], page: usize, at: usize, value: &[u8]) {
+    let page = &mut bytes[page * PAGE..][..PAGE];
+    page[at..at + value.len()].copy_from_slice(value);
+    seal_page(page, true);
+}
+
+fn u32_on(bytes: &[u8], page: usize, at: usize) -> u32 {
+    innoscan_format::bytes::u32_at(bytes, page * PAGE + at).unwrap()
+}
+
+/// The clustered index's leaf after its first, a page with neighbours on both sides.
+fn second_leaf(bytes: &[u8]) -> usize {
+    let root_index = &bytes[3 * PAGE + 66..][..8];
+    let is_first = |page: &usize| {
+        let page = &bytes[page * PAGE..][..PAGE];
+        page[24..26] == 17855_u16.to_be_bytes()
+            && page[8..12] == [0xFF; 4]
+            && page[64..66] == [0, 0]
+            && &page[66..74] == root_index
+    };
+    let first = (4..bytes.len() / PAGE).find(is_first).unwrap();
+    u32_on(bytes, first, 12) as usize
+}
+
+#[test]
+fn damage_is_found_where_it_is() {
+    assert_eq!(findings(|_| ()), [""; 0]);
+    let leaf = second_leaf(&crate::damage::sound("mariadb-10.11", 101_119).0);
+    let on_leaf = |area: &str| format!("{area} {leaf}");
+    // A flipped bit.
+    assert_eq!(findings(|bytes| bytes[leaf * PAGE + 2000] ^= 4), [on_leaf("page")]);
+    // A page of an index that says it is on another level.
+    let level = findings(|bytes| put(bytes, leaf, 64, &[0, 1]));
+    assert!(level.iter().any(|finding| finding.starts_with("links")), "{level:?}");
+    // Links: to itself, and to nothing.
+    let circle = findings(|bytes| put(bytes, leaf, 12, &(leaf as u32).to_be_bytes()));
+    assert!(circle.contains(&on_leaf("links")) && circle.contains(&on_leaf("tree")), "{circle:?}");
+    let end = findings(|bytes| put(bytes, leaf, 12, &[0xFF; 4]));
+    assert!(end.contains(&on_leaf("tree")), "{end:?}");
+    // Fewer records than the chain has.
+    assert_eq!(findings(|bytes| put(bytes, leaf, 54, &[0, 1])), [on_leaf("records")]);
+    // Freed bytes that no heap can hold.
+    assert_eq!(findings(|bytes| put(bytes, leaf, 46, &[0xFF, 0])), [on_leaf("records")]);
+    // Extents: a list that says it is longer, an extent of another state.
+    assert_eq!(findings(|bytes| put(bytes, 0, 78, &[0, 0, 0, 9])), ["extents -"]);
+    let state = findings(|bytes| put(bytes, 0, 150 + 20, &[0, 0, 0, 1]));
+    assert!(state.contains(&"extents 0".to_owned()), "{state:?}");
+    // A segment that counts other pages.
+    assert_eq!(findings(|bytes| put(bytes, 2, 50 + 8, &[0, 0, 0, 77])), ["segments 2"]);
+}
+
+#[test]
+fn keys_out_of_order_are_found() {
+    let leaf = second_leaf(&crate::damage::sound("mariadb-10.11", 101_119).0);
+    // Two leaves in each other's place, numbered, linked and sealed as if they belonged there.
+    let exchanged = findings(|bytes| {
+        let other = u32_on(bytes, leaf, 12) as usize;
+        for at in [38..74, 94..PAGE - 8] {
+            let one = bytes[leaf * PAGE..][at.clone()].to_vec();
+            let two = bytes[other * PAGE..][at.clone()].to_vec();
+            put(bytes, leaf, at.start, &two);
+            put(bytes, other, at.start, &one);
+        }
+    });
+    assert!(exchanged.contains(&format!("order {leaf}")), "{exchanged:?}");
+}
+
+#[test]
+fn short_files_are_found() {
+    let cut = findings(|bytes| bytes.truncate(bytes.len() - PAGE - 100));
+    assert!(cut.contains(&"file -".to_owned()), "{cut:?}");
 }

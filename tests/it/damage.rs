@@ -92,12 +92,18 @@ fn watch(case: &Arc<AtomicU64>, name: &'static str) {
     });
 }
 
-fn run(name: &'static str, server: u32) {
+/// A sound file and its definition.
+pub fn sound(name: &str, server: u32) -> (Vec<u8>, TableDef) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/damage");
     let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
-    let sound = zstd::decode_all(packed.as_slice()).unwrap();
+    let bytes = zstd::decode_all(packed.as_slice()).unwrap();
     let text = std::fs::read_to_string(data.join(format!("{name}.create.sql"))).unwrap();
     let def = from_create_table(&text, ServerVersion::from_number(server)).unwrap();
+    (bytes, def)
+}
+
+fn run(name: &'static str, server: u32) {
+    let (sound, def) = sound(name, server);
     let header = SpaceHeader::parse(&sound).unwrap();
     let layout = layout_of(&sound, &header, &def).unwrap();
     let known = Known { def: &def, layout: &layout, index: index_of(&sound, &header) };

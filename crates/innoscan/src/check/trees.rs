@@ -63,13 +63,19 @@ pub(super) struct Trees {
     notes: Vec<Note>,
     trees: Vec<Tree>,
     by_id: HashMap<IndexId, u16>,
+    has_damaged: bool,
 }
 
 impl Trees {
     /// Of a file of so many pages.
     pub fn new(pages: u64) -> Trees {
         let pages = usize::try_from(pages).unwrap_or_default();
-        Trees { notes: vec![UNSEEN; pages], trees: Vec::new(), by_id: HashMap::new() }
+        Trees {
+            notes: vec![UNSEEN; pages],
+            trees: Vec::new(),
+            by_id: HashMap::new(),
+            has_damaged: false,
+        }
     }
 
     /// A page that could not be read.
@@ -77,6 +83,7 @@ impl Trees {
         if let Some(note) = self.notes.get_mut(page.0 as usize) {
             note.state = State::Damaged;
         }
+        self.has_damaged = true;
     }
 
     /// A sound page of a B-tree.
@@ -232,7 +239,8 @@ impl Trees {
         let tree = &self.trees[usize::from(note.index)];
         let is_top = usize::from(note.level) + 1 == tree.summary.level_pages.len();
         if note.parent_index == NO_INDEX {
-            if tree.summary.parents_compared && !is_top {
+            // Where pages could not be read, the one that points to it may be among them.
+            if tree.summary.parents_compared && !is_top && !self.has_damaged {
                 report.add(Area::Tree, Some(page), "no branch page points to it");
             }
             return;
@@ -277,6 +285,10 @@ impl Trees {
         let summary = &self.trees[index].summary;
         let (id, pages) = (summary.id, summary.level_pages[level]);
         let is_top = level + 1 == summary.level_pages.len();
+        if heads.is_empty() && pages > 0 && self.has_damaged {
+            // The first page may be one that could not be read.
+            return;
+        }
         let [head] = heads else {
             let what = match (pages, heads.len()) {
                 (0, _) => format!("index {id} has no page on level {level}"),
@@ -289,6 +301,10 @@ impl Trees {
         let mut chained = 0;
         let mut at = Some(*head);
         while let Some(note) = at.and_then(|page| self.note(page)) {
+            if note.state == State::Damaged {
+                // Who comes after it is not known.
+                return;
+            }
             if chained > pages || note.state != State::Index {
                 break;
             }

@@ -5,6 +5,7 @@ mod corpus;
 mod damage;
 mod ddl;
 mod frm;
+mod fuzz;
 mod inspect;
 mod pages;
 mod parity;

@@ -1,0 +1,134 @@
+//! What fuzzers and seeded tests both call: any bytes may come in, and none may make a reader
+//! panic or go on for ever.
+
+use innoscan_format::charset::CollationId;
+use innoscan_format::locate::Fields;
+use innoscan_format::page::{ExtentsPage, IndexPage, InodePage, Page, PageFormat, SpaceHeader};
+use innoscan_format::schema::{
+    Family, RowFormat, ServerVersion, from_create_table, from_frm, from_sdi, server_of_text,
+};
+use innoscan_format::types::{Codec, ColumnType};
+use innoscan_format::{PageNo, PageSize, SpaceId, layout::Layout, tree};
+
+use crate::tablespace::seal_page;
+
+const SERVERS: [ServerVersion; 3] = [
+    ServerVersion { family: Family::MySql, number: 50_624 },
+    ServerVersion { family: Family::MySql, number: 80_033 },
+    ServerVersion { family: Family::MariaDb, number: 101_119 },
+];
+
+/// SQL text: read, and if that works printed.
+pub fn create_table(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    _ = server_of_text(&text);
+    for server in SERVERS {
+        if let Ok(def) = from_create_table(&text, server) {
+            _ = def.to_create_table();
+        }
+    }
+}
+
+/// A `.frm` file.
+pub fn frm(data: &[u8]) {
+    if let Ok(def) = from_frm(data, "db", "table") {
+        _ = def.to_create_table();
+    }
+}
+
+/// An SDI document.
+pub fn sdi(data: &[u8]) {
+    if let Ok(def) = from_sdi(data) {
+        _ = def.to_create_table();
+        _ = Layout::compile(&def, RowFormat::Dynamic, None);
+    }
+}
+
+/// The beginning of a file.
+pub fn space_header(data: &[u8]) {
+    if let Ok(header) = SpaceHeader::parse(data) {
+        _ = header.require_readable();
+    }
+}
+
+/// A page of 4 KiB, its checksum made right: whatever its type says it is, and the records of a
+/// table if it is of a B-tree.
+pub fn page(data: &[u8]) {
+    const SPACE: SpaceId = SpaceId(7);
+    const PAGE: PageNo = PageNo(5);
+    let mut bytes = vec![0; PageSize::MIN.len()];
+    let len = data.len().min(bytes.len());
+    bytes[..len].copy_from_slice(&data[..len]);
+    for full_crc32 in [false, true] {
+        bytes[4..8].copy_from_slice(&PAGE.0.to_be_bytes());
+        bytes[34..38].copy_from_slice(&SPACE.0.to_be_bytes());
+        let end = bytes.len() - 8;
+        let low_lsn = [bytes[20], bytes[21], bytes[22], bytes[23]];
+        let lsn_at = if full_crc32 { end } else { end + 4 };
+        bytes[lsn_at..lsn_at + 4].copy_from_slice(&low_lsn);
+        seal_page(&mut bytes, full_crc32);
+        let page_size = PageSize::MIN;
+        let format = PageFormat { space: SPACE, page_size, full_crc32, sdi: true, size_pages: 64 };
+        if let Ok(page) = Page::parse(&bytes, format, PAGE) {
+            sound_page(page);
+        }
+    }
+}
+
+fn sound_page(page: Page<'_>) {
+    if let Ok(extents) = ExtentsPage::parse(page) {
+        _ = extents.extents().count();
+    }
+    if let Ok(inodes) = InodePage::parse(page) {
+        _ = inodes.segments();
+    }
+    let Ok(index) = IndexPage::parse(page) else { return };
+    _ = (index.check_directory(), index.check_heap());
+    let sql = "CREATE TABLE t (a int, b varchar(300), c blob, d char(9), PRIMARY KEY (a, b))";
+    let Ok(def) = from_create_table(sql, SERVERS[1]) else { return };
+    let row_format = if index.is_compact() { RowFormat::Dynamic } else { RowFormat::Redundant };
+    let Ok(layout) = Layout::compile(&def, row_format, None) else { return };
+    if !index.is_leaf() {
+        _ = tree::children(&index, &layout, &mut Vec::new());
+        return;
+    }
+    let mut fields = Fields::default();
+    for record in index.records().map_while(Result::ok) {
+        if let Ok(row) = layout.locate(&record, &mut fields) {
+            for place in 0..row.len() {
+                _ = row.get(place);
+            }
+        }
+    }
+}
+
+/// A value of the JSON type.
+pub fn json(data: &[u8]) {
+    if let Ok(codec) = Codec::new(&ColumnType::Json, SERVERS[1]) {
+        _ = codec.write_text(data, &mut Vec::new());
+    }
+}
+
+/// Text of each charset: the first byte is the collation's number.
+pub fn text(data: &[u8]) {
+    let Some((&number, text)) = data.split_first() else { return };
+    if let Ok(charset) = CollationId(u16::from(number)).charset() {
+        let mut utf8 = Vec::new();
+        charset.decode(text, &mut utf8);
+        assert!(std::str::from_utf8(&utf8).is_ok(), "{charset:?} decodes to no UTF-8");
+    }
+}
+
+/// A target: bytes in, nothing out.
+pub type Target = fn(&[u8]);
+
+/// Every target by name.
+pub const TARGETS: [(&str, Target); 7] = [
+    ("create_table", create_table),
+    ("frm", frm),
+    ("sdi", sdi),
+    ("space_header", space_header),
+    ("page", page),
+    ("json", json),
+    ("text", text),
+];

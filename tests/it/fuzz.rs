@@ -1,0 +1,69 @@
+//! The fuzz targets of `fuzz/`, over real files with seeded damage.
+
+use innoscan_testkit::damage::Random;
+use innoscan_testkit::fuzz::TARGETS;
+
+use crate::corpus;
+
+/// Damaged copies of each seed.
+const COPIES: u64 = 40;
+/// Files of each kind that serve as seeds.
+const SEEDS: usize = 40;
+/// Bytes of a seed.
+const SEED_BYTES: usize = 64 << 10;
+
+/// What a target starts from.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let tables = corpus::tables();
+    let step = (tables.len() / SEEDS).max(1);
+    let tables = tables.iter().step_by(step);
+    let of_table = |table: &corpus::CorpusTable| -> Option<Vec<u8>> {
+        match target {
+            "create_table" => table.create_sql().map(String::into_bytes),
+            "frm" => std::fs::read(table.file.with_extension("frm")).ok(),
+            "page" => {
+                let bytes = std::fs::read(table.ibd()).ok()?;
+                let root = bytes.chunks(4096).find(|page| page[24..26] == 17855_u16.to_be_bytes());
+                Some(root?.to_vec())
+            }
+            _ => std::fs::read(table.ibd()).ok(),
+        }
+    };
+    tables.filter_map(of_table).collect()
+}
+
+fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut data = seed[..seed.len().min(SEED_BYTES)].to_vec();
+    for _ in 0..=random.below(8) {
+        if data.is_empty() {
+            break;
+        }
+        let at = random.below(data.len());
+        match random.below(5) {
+            0 => data[at] ^= 1 << random.below(8),
+            1 => data[at] = random.below(256) as u8,
+            2 => data.truncate(at),
+            3 => {
+                let end = (at + random.below(32)).min(data.len());
+                data.drain(at..end);
+            }
+            _ => {
+                let end = (at + random.below(32)).min(data.len());
+                data.extend_from_within(at..end);
+            }
+        }
+    }
+    data
+}
+
+#[test]
+fn the_fuzz_targets_survive_damaged_files() {
+    for (name, target) in TARGETS {
+        for (number, seed) in seeds(name).iter().enumerate() {
+            target(&seed[..seed.len().min(SEED_BYTES)]);
+            for copy in 0..COPIES {
+                target(&mutate(seed, &mut Random::new(number as u64 * COPIES + copy)));
+            }
+        }
+    }
+}

@@ -199,6 +199,9 @@ impl Layout {
         };
         match &self.flavour {
             Flavour::Plain => Ok((Holds::All, core.0, core.1)),
+            Flavour::MySql { .. } if record.status() != STATUS_ORDINARY => {
+                Err(unexpected_instant(record))
+            }
             Flavour::MySql { first_fields, nullable_before, nullable_in_version } => {
                 match record.info_bits() & (INSTANT | VERSION) {
                     0 => {
@@ -216,6 +219,9 @@ impl Layout {
                     }
                     _ => Err(unexpected_instant(record)),
                 }
+            }
+            Flavour::MariaDb { .. } if record.info_bits() & (INSTANT | VERSION) != 0 => {
+                Err(unexpected_instant(record))
             }
             Flavour::MariaDb { core_fields, nullable_before } => match record.status() {
                 STATUS_INSTANT => {

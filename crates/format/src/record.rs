@@ -190,6 +190,11 @@ impl<'a> Records<'a> {
             STATUS_NODE_PTR => !leaf,
             _ => false,
         };
+        if record.is_min_rec() && (self.seen > 0 || self.page.prev().is_some()) {
+            return Err(record.locate_error(Error::corrupt(
+                "a record marked as its level's first, which it is not",
+            )));
+        }
         if !right_kind || record.heap_no < 2 || record.heap_no >= self.page.n_heap() {
             return Err(record.locate_error(Error::corrupt(format!(
                 "a record of status {status} and heap_no {} of {} on level {}",

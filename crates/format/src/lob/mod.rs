@@ -74,12 +74,20 @@ const TRAILER: usize = 8;
 
 /// Reads one off-page column.
 ///
-/// ```ignore
+/// ```
+/// # use innoscan_format::lob::{LobReader, LobRef};
+/// # use innoscan_format::page::{Need, PageFormat};
+/// # use innoscan_format::{PageNo, Result};
+/// # fn read(format: PageFormat, lob: LobRef, fetch: fn(PageNo) -> Vec<u8>) -> Result<Vec<u8>> {
+/// let mut value = Vec::new();
 /// let mut reader = LobReader::new(format, lob)?;
 /// while let Need::Pages(pages) = reader.need() {
 ///     // Fetch any number of them, the first foremost; feed them in this order.
-///     reader.feed(pages[0], fetched, &mut value)?;
+///     let first = pages[0];
+///     reader.feed(first, &fetch(first), &mut value)?;
 /// }
+/// # Ok(value)
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct LobReader {

@@ -2,7 +2,7 @@
 //! are ASCII.
 //!
 //! Generated from MariaDB 10.11.19 by `SELECT HEX(CONVERT(_charset 0x80 USING utf32))` over all
-//! bytes; MySQL 5.6, 5.7, 8.0 and 9.7 give the same, but where [`super::decode`] says otherwise.
+//! bytes; MySQL 5.6.24, 5.7.22, 8.0.33 and 9.7 and MariaDB 10.1 and 11.8 give the same, but where [`super::decode`] says otherwise.
 //! Where a standard leaves a byte without a meaning the servers often give it one: latin1 is
 //! cp1252 with U+0081, U+008D, U+008F, U+0090 and U+009D for its five holes.
 

@@ -9,9 +9,7 @@
 //!
 //! `dict0sdi.cc`, `ibd2sdi.cc`, MySQL 9.7.
 
-use std::io::Read;
-
-use flate2::read::ZlibDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::layout::Layout;
 use crate::lob::LobReader;
@@ -163,12 +161,27 @@ impl SdiReader {
     }
 }
 
+/// Room made for a definition at a time: its record's length may lie.
+const INFLATE_STEP_BYTES: usize = 64 << 10;
+
 fn inflate(compressed: &[u8], len: u32) -> Result<Vec<u8>> {
+    let failed = |why: String| Error::corrupt(format!("SDI does not decompress: {why}"));
+    let mut inflater = Decompress::new(true);
     let mut json = Vec::new();
-    ZlibDecoder::new(compressed)
-        .take(u64::from(len) + 1)
-        .read_to_end(&mut json)
-        .map_err(|error| Error::corrupt(format!("SDI does not decompress: {error}")))?;
+    while json.len() <= len as usize {
+        json.reserve(INFLATE_STEP_BYTES);
+        let (taken, given) = (inflater.total_in() as usize, json.len());
+        let rest = compressed.get(taken..).unwrap_or_default();
+        let status = inflater
+            .decompress_vec(rest, &mut json, FlushDecompress::None)
+            .map_err(|error| failed(error.to_string()))?;
+        if status == Status::StreamEnd {
+            break;
+        }
+        if json.len() == given && inflater.total_in() as usize == taken {
+            return Err(failed("it ends too early".to_owned()));
+        }
+    }
     if json.len() != len as usize {
         return Err(Error::corrupt(format!(
             "SDI decompresses to {} bytes, its record says {len}",

@@ -11,8 +11,6 @@
 //!
 //! Columns made before MariaDB 10.9.8, 10.10.6 and 10.11.5 reverse all (MDEV-29959).
 
-use std::io::Write;
-
 use super::wrong_length;
 use crate::{Result, bytes};
 
@@ -52,8 +50,7 @@ pub(super) fn inet4(stored: &[u8]) -> Result<[u8; 4]> {
 
 /// `192.0.2.1`.
 pub(super) fn write_inet4([a, b, c, d]: [u8; 4], out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    let _ = write!(out, "{a}.{b}.{c}.{d}");
+    out.extend_from_slice(format!("{a}.{b}.{c}.{d}").as_bytes());
 }
 
 /// An `INET6`'s bytes.
@@ -81,7 +78,7 @@ pub(super) fn write_inet6(address: [u8; 16], out: &mut Vec<u8>) {
             write_inet4([a, b, c, d], out);
             return;
         } else {
-            let _ = write!(out, "{word:x}");
+            out.extend_from_slice(format!("{word:x}").as_bytes());
             if place < 7 {
                 out.push(b':');
             }

@@ -3,7 +3,7 @@
 //! on.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::PageNo;
@@ -62,15 +62,17 @@ pub(super) struct Driver<'s> {
 
 /// A LOB request being served.
 struct LobService {
-    request: LobRequest,
+    file: FileSlot,
+    pages: Vec<PageNo>,
+    /// `None` when nobody listens any more; what is on its way is awaited and dropped.
+    reply: Option<Sender<Result<PageRef>>>,
+    is_over: Arc<AtomicBool>,
     /// Pages answered.
     answered: usize,
     /// Pages asked of the pool, as far as it took them.
     started: usize,
     /// A read of several failed: one by one from here.
     is_single: bool,
-    /// Nobody listens any more; what is on its way is awaited and dropped.
-    is_abandoned: bool,
 }
 
 /// One tablespace being scanned.
@@ -465,18 +467,20 @@ impl<'s> Driver<'s> {
         for request in self.lob_requests.try_iter() {
             progress = true;
             self.lobs.push(LobService {
-                request,
+                file: request.file,
+                pages: request.pages,
+                reply: Some(request.reply),
+                is_over: request.is_over,
                 answered: 0,
                 started: 0,
                 is_single: false,
-                is_abandoned: false,
             });
         }
         let mut lobs = std::mem::take(&mut self.lobs);
         lobs.retain_mut(|lob| {
             progress |= self.answer_lob(lob);
             progress |= self.start_lob(lob);
-            lob.answered < lob.request.pages.len()
+            lob.answered < lob.pages.len()
         });
         self.lobs = lobs;
         progress
@@ -484,20 +488,24 @@ impl<'s> Driver<'s> {
 
     fn answer_lob(&mut self, lob: &mut LobService) -> bool {
         let before = lob.answered;
-        while let Some(&page) = lob.request.pages.get(lob.answered) {
-            match self.pool.take(PageKey { file: lob.request.file, page }) {
+        if lob.is_over.load(Ordering::SeqCst) {
+            lob.reply = None;
+        }
+        while let Some(&page) = lob.pages.get(lob.answered) {
+            match self.pool.take(PageKey { file: lob.file, page }) {
                 Some(taken) => {
-                    lob.is_abandoned |= lob.request.reply.send(taken).is_err();
-                    self.driven.lob_pages += u64::from(!lob.is_abandoned);
+                    self.driven.lob_pages += 1;
+                    if lob.reply.as_ref().is_some_and(|reply| reply.send(taken).is_err()) {
+                        lob.reply = None;
+                    }
                 }
-                None if lob.is_abandoned && lob.answered >= lob.started => {}
+                None if lob.reply.is_none() && lob.answered >= lob.started => {}
                 None => break,
             }
             lob.answered += 1;
         }
         if lob.answered < lob.started {
-            let page = lob.request.pages[lob.answered];
-            let key = PageKey { file: lob.request.file, page };
+            let key = PageKey { file: lob.file, page: lob.pages[lob.answered] };
             if matches!(self.pool.lookup(key), Lookup::Absent) {
                 // It was read with others and failed, or another worker took it.
                 lob.started = lob.answered;
@@ -510,15 +518,15 @@ impl<'s> Driver<'s> {
     fn start_lob(&mut self, lob: &mut LobService) -> bool {
         lob.started = lob.started.max(lob.answered);
         let before = lob.started;
-        while !lob.is_abandoned && lob.started < lob.request.pages.len() {
+        while lob.reply.is_some() && lob.started < lob.pages.len() {
             let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
             // The page that is needed next may always be read.
             let most = if lob.started == lob.answered { spare.max(1) } else { spare };
             let most = if lob.is_single { most.min(1) } else { most };
-            let rest = &lob.request.pages[lob.started..];
+            let rest = &lob.pages[lob.started..];
             let run = rest.iter().zip(rest[0].0..).take_while(|(page, next)| page.0 == *next);
             let run = run.take(most).count();
-            let dealt = self.pool.read(lob.request.file, &rest[..run], Kind::Demand);
+            let dealt = self.pool.read(lob.file, &rest[..run], Kind::Demand);
             lob.started += dealt;
             if dealt == 0 {
                 break;

@@ -6,6 +6,9 @@
 //! side where they can. So the pages that would follow are asked for with the one that is needed;
 //! those that turn out to be others are dropped when they come.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crossbeam_channel::{Receiver, Sender, bounded};
 use innoscan_format::PageNo;
 use innoscan_format::lob::{LobReader, LobRef};
@@ -22,6 +25,31 @@ pub(super) struct LobRequest {
     /// In the order they are answered.
     pub pages: Vec<PageNo>,
     pub reply: Sender<Result<PageRef>>,
+    /// Set when no further page is wanted. Pages sent and not received stay in the channel until
+    /// both its ends are gone, so the scan thread has to know.
+    pub is_over: Arc<AtomicBool>,
+}
+
+/// The worker's end of a request; dropped, it gives back what was sent and not received.
+struct Asked<'s> {
+    replies: Option<Receiver<Result<PageRef>>>,
+    is_over: Arc<AtomicBool>,
+    shared: &'s Shared,
+}
+
+impl Asked<'_> {
+    fn next(&self) -> Result<Result<PageRef>> {
+        let reply = self.replies.as_ref().and_then(|replies| replies.recv().ok());
+        reply.ok_or_else(Error::interrupted)
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.replies = None;
+        self.is_over.store(true, Ordering::SeqCst);
+        self.shared.wake_driver();
+    }
 }
 
 /// The most pages asked for at once.
@@ -64,19 +92,22 @@ impl<'s> LobFetcher<'s> {
         while let Need::Pages(needed) = reader.need() {
             let missing_bytes = whole_len.saturating_sub(value.len());
             let pages = likely_pages(needed, missing_bytes, space, most);
-            let replies = self.ask(space, &pages)?;
-            let is_as_guessed = self.feed(&mut reader, &pages, &replies, value)?;
+            let asked = self.ask(space, &pages)?;
+            let is_as_guessed = self.feed(&mut reader, &pages, &asked, value)?;
             most = if is_as_guessed { (2 * most).min(PAGES_MOST) } else { 1 };
         }
         Ok(())
     }
 
-    fn ask(&self, space: &SpaceContext, pages: &[PageNo]) -> Result<Receiver<Result<PageRef>>> {
+    fn ask(&self, space: &SpaceContext, pages: &[PageNo]) -> Result<Asked<'_>> {
         let (reply, replies) = bounded(pages.len());
-        let request = LobRequest { file: space.slot, pages: pages.to_vec(), reply };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let asked =
+            Asked { replies: Some(replies), is_over: Arc::clone(&is_over), shared: self.shared };
+        let request = LobRequest { file: space.slot, pages: pages.to_vec(), reply, is_over };
         self.requests.send(request).map_err(|_| Error::interrupted())?;
         self.shared.wake_driver();
-        Ok(replies)
+        Ok(asked)
     }
 
     /// Feeds the pages asked for as far as they are needed; whether that was all of them.
@@ -84,7 +115,7 @@ impl<'s> LobFetcher<'s> {
         &self,
         reader: &mut LobReader,
         pages: &[PageNo],
-        replies: &Receiver<Result<PageRef>>,
+        asked: &Asked<'_>,
         value: &mut Vec<u8>,
     ) -> Result<bool> {
         let mut is_as_guessed = true;
@@ -96,7 +127,7 @@ impl<'s> LobFetcher<'s> {
             if !pages[number..].contains(&needed) {
                 return Ok(false);
             }
-            let page = replies.recv().map_err(|_| Error::interrupted())?;
+            let page = asked.next()?;
             if needed == page_no {
                 let page = page?;
                 let fed = reader.feed(page_no, &page, value);

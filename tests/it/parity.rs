@@ -396,15 +396,36 @@ fn restore(server: &Server, tables: &[Table], report: &Report) {
 
 fn restore_one(server: &Server, table: &Table) -> Result<Option<String>> {
     let dump = run(&args("dump", table, &["--quiet", "--format", "sql", "--memory", "64M"]))?;
+    let create = String::from_utf8_lossy(&table.read("create.sql")?).into_owned();
+    // which format a new column gets is no part of its definition, and the sum is over its bytes
+    let old_format = create.contains("/* mariadb-5.3 */");
+    if old_format {
+        server.sql("SET GLOBAL mysql56_temporal_format = OFF;")?;
+    }
     let db = quote(&table.db);
     let mut script =
         format!("CREATE DATABASE IF NOT EXISTS {db}; USE {db};\nSET foreign_key_checks = 0;\n")
             .into_bytes();
     script.extend_from_slice(&dump);
-    server.sql(&script)?;
-    let expected = String::from_utf8_lossy(&table.read("checksum")?).trim().parse().ok();
-    let got = server.checksum(&table.db, &table.table)?;
-    Ok((got != expected).then(|| format!("expected {expected:?}, got {got:?}")))
+    let restored = server.sql(&script);
+    if old_format {
+        server.sql("SET GLOBAL mysql56_temporal_format = ON;")?;
+    }
+    restored?;
+    let number = |ending: &str| -> Result<u64> {
+        String::from_utf8_lossy(&table.read(ending)?).trim().parse().map_err(Error::other)
+    };
+    if table.is("virtual") {
+        // MariaDB gives such a table now one sum, now another: its rows are counted
+        let text = server.sql(format!("SELECT COUNT(*) FROM {db}.{};", quote(&table.table)))?;
+        let (expected, got) =
+            (number("count")?, String::from_utf8_lossy(&text).trim().parse().ok());
+        return Ok(
+            (got != Some(expected)).then(|| format!("{expected} rows expected, got {got:?}"))
+        );
+    }
+    let (expected, got) = (number("checksum")?, server.checksum(&table.db, &table.table)?);
+    Ok((got != Some(expected)).then(|| format!("expected {expected}, got {got:?}")))
 }
 
 /// Fills a server with the torture schema, compares its files with what it said, and has a second

@@ -9,6 +9,7 @@ use innoscan_format::page::{IndexPage, Page, PageFormat};
 use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
 
+use super::keys::{End, KeyColumns, edge};
 use super::lob::{LobFetcher, LobRequest};
 use super::order::Output;
 use super::{Damage, Lost, OnCorrupt, ScanOptions, Shared, StopOnPanic};
@@ -38,6 +39,7 @@ pub(super) struct SpaceContext {
     pub format: PageFormat,
     pub index: IndexId,
     pub layout: Layout,
+    pub keys: KeyColumns,
     pub newest_lsn: Option<Lsn>,
 }
 
@@ -82,19 +84,26 @@ impl<'s, S: RowSink> Worker<'s, S> {
 
     fn decode(&mut self, task: Task) -> Output<S::Batch> {
         let mut output = self.new_output(task.number);
-        for item in task.items {
-            let result = match item {
-                Item::Leaf { page_no, page, prev, next } => {
+        let mut items: Vec<Option<Item>> = task.items.into_iter().map(Some).collect();
+        for place in 0..items.len() {
+            let listed = output.damage.len();
+            let damaged = items[place].take_if(|item| matches!(item, Item::Damaged { .. }));
+            let result = match (&items[place], damaged) {
+                (Some(Item::Leaf { page_no, page, prev, next }), _) => {
                     output.leaves += 1;
-                    self.leaf(&task.space, (page_no, &page), (prev, next), &mut output)
+                    self.leaf(&task.space, (*page_no, page), (*prev, *next), &mut output)
                 }
-                Item::Damaged { page_no, error } => {
+                (_, Some(Item::Damaged { page_no, error })) => {
                     self.pass_over(&task.space.path, page_no, Lost::Page, error, &mut output)
                 }
+                _ => Ok(()),
             };
             if let Err(error) = result {
                 output.error = Some(error.in_file(&task.space.path));
                 break;
+            }
+            for damage in output.damage.iter_mut().skip(listed) {
+                name_neighbours(&task.space, &items, place, damage);
             }
         }
         if let Err(error) = self.sink.finish(&mut output.batch) {
@@ -129,8 +138,14 @@ impl<'s, S: RowSink> Worker<'s, S> {
         if self.options.on_corrupt == OnCorrupt::Fail || !(error.is_corrupt() || error.is_read()) {
             return Err(error);
         }
-        let path = path.to_owned();
-        output.damage.push(Damage { path, page, lost, error: error.to_string() });
+        output.damage.push(Damage {
+            path: path.to_owned(),
+            page,
+            lost,
+            after_key: None,
+            before_key: None,
+            error: error.to_string(),
+        });
         Ok(())
     }
 
@@ -258,6 +273,26 @@ impl<'s, S: RowSink> Worker<'s, S> {
         self.sink.finish(&mut part.batch)?;
         self.outputs.send(part).map_err(|_| Error::interrupted())
     }
+}
+
+/// Notes the keys nearest to a damaged page, of the leaves of the same task.
+#[cold]
+fn name_neighbours(
+    space: &SpaceContext,
+    items: &[Option<Item>],
+    place: usize,
+    damage: &mut Damage,
+) {
+    if damage.lost == Lost::Nothing {
+        return;
+    }
+    let key_of = |item: &Option<Item>, end: End| match item {
+        Some(Item::Leaf { page_no, page, .. }) => edge(space, *page_no, page, end),
+        _ => None,
+    };
+    let (before, after) = items.split_at(place);
+    damage.after_key = before.iter().rev().find_map(|item| key_of(item, End::Last));
+    damage.before_key = after.iter().skip(1).find_map(|item| key_of(item, End::First));
 }
 
 /// Holds a leaf's links against its neighbours in key order, and its age against the server's.

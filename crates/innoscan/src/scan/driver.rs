@@ -12,6 +12,7 @@ use innoscan_format::page::{IndexPage, Need, Page};
 use innoscan_io::{self as io, Kind, Wait, coalesce};
 
 use super::decode::{Item, SpaceContext, Task};
+use super::keys::KeyColumns;
 use super::lob::LobRequest;
 use super::{Budget, ReadAheadPolicy, ScanOptions, Shared};
 use crate::ahead::{self, Logical, LogicalOptions, ReadAhead};
@@ -203,6 +204,7 @@ impl<'s> Driver<'s> {
             slot,
             format,
             index: root.index_id(),
+            keys: KeyColumns::of(def, &layout),
             layout,
             newest_lsn: self.table.newest_lsn,
         };

@@ -17,6 +17,7 @@
 
 mod decode;
 mod driver;
+mod keys;
 mod lob;
 mod order;
 
@@ -133,8 +134,25 @@ pub struct Damage {
     pub page: PageNo,
     /// What was lost.
     pub lost: Lost,
+    /// What was lost comes after this key, the nearest known; `None` where none is near, or the
+    /// table has no primary key.
+    pub after_key: Option<String>,
+    /// What was lost comes before this key.
+    pub before_key: Option<String>,
     /// What is wrong, with its place.
     pub error: String,
+}
+
+impl Damage {
+    /// The range of keys that was lost, as far as known.
+    pub fn lost_range(&self) -> Option<String> {
+        match (&self.after_key, &self.before_key) {
+            (Some(after), Some(before)) => Some(format!("between ({after}) and ({before})")),
+            (Some(after), None) => Some(format!("after ({after})")),
+            (None, Some(before)) => Some(format!("before ({before})")),
+            (None, None) => None,
+        }
+    }
 }
 
 /// How much was lost.
@@ -158,7 +176,11 @@ impl fmt::Display for Damage {
             Lost::Page => "the page's rows lost, or all below it".to_owned(),
             Lost::Nothing => "no row lost".to_owned(),
         };
-        write!(f, "{}: page {}: {} ({lost})", self.path.display(), self.page, self.error)
+        write!(f, "{}: page {}: {} ({lost}", self.path.display(), self.page, self.error)?;
+        match self.lost_range() {
+            Some(range) => write!(f, ", {range})"),
+            None => f.write_str(")"),
+        }
     }
 }
 

@@ -151,6 +151,7 @@ fn pages_that_cannot_be_read_are_passed_over_when_told_to() {
     let outcome = outcome.unwrap();
     assert_eq!(outcome.damaged, 1);
     assert_eq!((outcome.damage[0].page, outcome.damage[0].lost), (leaf, Lost::Page));
+    check_range(&outcome.damage[0], &text, &expected);
     assert!(outcome.rows < 490 && is_subset(&text, &expected));
     let (text, outcome) = run(&table, &small(100, 2), Some(script));
     let error = outcome.unwrap_err().to_string();
@@ -161,6 +162,22 @@ fn pages_that_cannot_be_read_are_passed_over_when_told_to() {
 fn byte_range(page: PageNo) -> Range<u64> {
     let start = u64::from(page.0) * PAGE as u64;
     start..start + PAGE as u64
+}
+
+/// The rows between the two keys, and no other, are lost.
+fn check_range(damage: &Damage, text: &[u8], expected: &[u8]) {
+    // The key is binary, so it shows as hexadecimal digits.
+    let key_of = |line: &[u8]| -> String {
+        let key = line.split(|byte| *byte == b'\t').next().unwrap();
+        key.iter().map(|byte| format!("{byte:02X}")).collect()
+    };
+    let keys = |text: &[u8]| text.split(|byte| *byte == b'\n').map(key_of).collect::<Vec<_>>();
+    let (after, before) = (damage.after_key.as_ref().unwrap(), damage.before_key.as_ref().unwrap());
+    let (kept, all) = (keys(text), keys(expected));
+    for key in all.iter().filter(|key| !key.is_empty()) {
+        let is_inside = key > after && key < before;
+        assert_eq!(is_inside, !kept.contains(key), "{key} {:?}", damage.lost_range());
+    }
 }
 
 /// Whether all lines of `part` are in `whole`, in the same order.

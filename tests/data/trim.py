@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """trim.py CORPUS: keeps of a corpus what a reader of tables needs.
 
-Kept: the torture databases' files, ibdata1, the redo log and the first pages of
-mysql.ibd (with the AUTO_INCREMENT counters of MySQL 8).  Taken away: the server's
+Kept: the torture databases' files, ibdata1, the redo log and of
+mysql.ibd the first pages (with the AUTO_INCREMENT counters of MySQL 8) and the SDI.  Taken away: the server's
 other tables, undo tablespaces, temporary files.  Made zero, so that it
 compresses to nothing: redo records from before the last checkpoint, undo log
 pages and the doublewrite buffer of ibdata1.  After a clean shutdown none of it
@@ -89,7 +89,12 @@ trim_ibdata(os.path.join(data, "ibdata1"))
 trim_redo(data)
 mysql_ibd = os.path.join(data, "mysql.ibd")
 if os.path.exists(mysql_ibd):
-    # innodb_dynamic_metadata has its root on page 5
-    size = os.path.getsize(mysql_ibd)
-    os.truncate(mysql_ibd, 16 * PAGE)
-    os.truncate(mysql_ibd, size)
+    # innodb_dynamic_metadata has its root on page 5 and its definition in the SDI
+    # (index pages of type 17853, long ones' pages of types 18 and 19)
+    with open(mysql_ibd, "r+b") as f:
+        d = bytearray(f.read())
+        for o in range(16 * PAGE, len(d), PAGE):
+            if u16(d, o + 24) not in (17853, 18, 19):
+                d[o:o + PAGE] = bytes(PAGE)
+        f.seek(0)
+        f.write(d)

@@ -10,15 +10,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use innoscan_format::Error as FormatError;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located};
 use innoscan_format::page::IndexPage;
 use innoscan_format::schema::{
-    ColumnDef, Family, IndexKind, IndexSource, ServerVersion, TableDef, counters, from_sdi,
+    ColumnDef, Family, IndexKind, IndexSource, ServerVersion, TableDef, counters,
 };
 use innoscan_format::types::{Codec, ColumnType, IntWidth};
 use innoscan_format::value::Value;
-use innoscan_format::{Error as FormatError, PageNo};
 use innoscan_io::Direct;
 
 use crate::small_tree::{Edge, circle, edge_leaf, for_each_row};
@@ -30,18 +30,14 @@ pub type Counters = HashMap<(u64, u64), u64>;
 
 /// Reads the counters of all tables out of `mysql.ibd`.
 pub fn read_counters(mysql_ibd: &Path) -> Result<Counters> {
-    let in_file = |error: FormatError| Error::from(error).in_file(mysql_ibd);
     let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off)?)?;
-    let objects = reader.read_sdi()?;
-    let tables = objects.iter().filter(|object| object.is_table());
-    let (def, root) = tables
-        .filter_map(|object| from_sdi(&object.json).ok())
-        .find(|def| def.name == counters::DYNAMIC_METADATA)
-        .and_then(|def| def.physical.clustered.map(|(_, root)| (def, root)))
-        .ok_or_else(|| in_file(FormatError::schema("it has no innodb_dynamic_metadata")))?;
-    let (_, layout) = reader.clustered(&def, root)?;
+    let (index, layout) = reader.clustered(&counters::def(), counters::ROOT)?;
+    if index != counters::INDEX {
+        let error = FormatError::corrupt(format!("index {index} is where that of counters was"));
+        return Err(Error::from(error).in_file(mysql_ibd));
+    }
     let mut found = Counters::new();
-    for_each_row(&mut reader, &layout, root, |row| {
+    for_each_row(&mut reader, &layout, counters::ROOT, |row| {
         let [Some(id), Some(version), Some(metadata)] = row else {
             return Err(FormatError::corrupt("a row of innodb_dynamic_metadata has a NULL"));
         };
@@ -100,70 +96,67 @@ fn last_on_roots(table: &Table) -> Result<Option<u64>> {
     Ok(last)
 }
 
-/// The greatest value in the table; 0 when its key does not begin with the column, for then only
-/// a secondary index could tell.
+/// Bytes of a table that is searched whole for its greatest value.
+const SEARCHED_BYTES_MOST: u64 = 1 << 30;
+
+/// The greatest value in the table: on the last leaf with rows where the key begins with the
+/// column, else on any leaf; the servers have an index to ask, whose layout is not known here.
+/// Nothing for a large table of the second kind.
 fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u64>> {
     let def = &table.def;
     let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
     let leads = primary
         .and_then(|index| index.parts.first())
         .is_some_and(|part| part.source == IndexSource::Column(place));
-    if !leads {
-        return Ok(None);
-    }
     let codec = Codec::new(&column.ty, def.server)?;
-    let mut last = None;
+    let mut greatest = None;
     for file in &table.files {
         let mut reader = SpaceReader::new(Space::open(&file.path, Direct::Off)?)?;
+        if !leads && reader.space().file().size_bytes() > SEARCHED_BYTES_MOST {
+            return Ok(None);
+        }
         let root = file.clustered_root.unwrap_or(reader.space().first_root());
         let (_, layout) = reader.clustered(&table.def_of(file), root)?;
         let Some(slot) = layout.columns().position(|stored| stored == place) else { continue };
-        let bytes = last_row_column(&mut reader, &layout, root, slot)?;
-        let value = match bytes.as_deref().map(|bytes| codec.value(bytes)).transpose() {
-            Ok(value) => value,
-            Err(error) => return Err(Error::from(error).in_file(&file.path)),
+        let mut leaf = Some(edge_leaf(&mut reader, &layout, root, Edge::Last)?);
+        let mut leaves_left = reader.space().file_pages();
+        while let Some(page_no) = leaf {
+            leaves_left = leaves_left.checked_sub(1).ok_or_else(|| circle(&reader))?;
+            let (found, before) = reader.with_page(page_no, |page| {
+                let page = IndexPage::parse(page)?;
+                Ok((greatest_on_leaf(&page, &layout, slot, &codec)?, page.prev()))
+            })?;
+            greatest = greatest.max(found);
+            leaf = before.filter(|_| !leads || found.is_none());
+        }
+    }
+    Ok(greatest)
+}
+
+fn greatest_on_leaf(
+    page: &IndexPage<'_>,
+    layout: &Layout,
+    slot: usize,
+    codec: &Codec,
+) -> innoscan_format::Result<Option<u64>> {
+    let mut fields = Fields::default();
+    let mut greatest = None;
+    for record in page.records() {
+        let record = record?;
+        if !record.is_row() || record.is_delete_marked() {
+            continue;
+        }
+        let bytes = match layout.locate(&record, &mut fields)?.get(slot)? {
+            Located::Inline(bytes) | Located::Default(bytes) => bytes,
+            Located::Null | Located::External { .. } => continue,
         };
-        last = last.max(match value {
-            Some(Value::Int(value)) => u64::try_from(value).ok(),
-            Some(Value::UInt(value)) => Some(value),
+        greatest = greatest.max(match codec.value(bytes)? {
+            Value::Int(value) => u64::try_from(value).ok(),
+            Value::UInt(value) => Some(value),
             _ => None,
         });
     }
-    Ok(last)
-}
-
-/// A column of the last row that is not deleted.
-fn last_row_column(
-    reader: &mut SpaceReader,
-    layout: &Layout,
-    root: PageNo,
-    slot: usize,
-) -> Result<Option<Vec<u8>>> {
-    let mut leaf = Some(edge_leaf(reader, layout, root, Edge::Last)?);
-    let mut fields = Fields::default();
-    let mut leaves_left = reader.space().file_pages();
-    while let Some(page_no) = leaf {
-        leaves_left = leaves_left.checked_sub(1).ok_or_else(|| circle(reader))?;
-        let (found, before) = reader.with_page(page_no, |page| {
-            let page = IndexPage::parse(page)?;
-            let mut found = None;
-            for record in page.records() {
-                let record = record?;
-                if record.is_row() && !record.is_delete_marked() {
-                    found = match layout.locate(&record, &mut fields)?.get(slot)? {
-                        Located::Inline(bytes) | Located::Default(bytes) => Some(bytes.to_vec()),
-                        Located::Null | Located::External { .. } => None,
-                    };
-                }
-            }
-            Ok((found, page.prev()))
-        })?;
-        if found.is_some() {
-            return Ok(found);
-        }
-        leaf = before;
-    }
-    Ok(None)
+    Ok(greatest)
 }
 
 /// `innobase_get_int_col_max_value` (`ha_innodb.cc`).

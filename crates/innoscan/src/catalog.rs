@@ -40,9 +40,45 @@ pub struct Catalog {
 struct Directory {
     datadir: DataDir,
     /// Of servers with `.frm` files.
-    dictionary: Option<Rc<Dictionary>>,
+    dictionary: Known<Dictionary>,
     /// Of servers with SDI.
-    counters: Option<Rc<Counters>>,
+    counters: Known<Counters>,
+}
+
+/// What a server keeps beside its tables; rows can be read without it.
+#[derive(Debug)]
+enum Known<T> {
+    /// There is none, or it may not be looked at.
+    Nothing,
+    /// It cannot be read; the reason is for the user.
+    Unreadable(String),
+    Read(Rc<T>),
+}
+
+impl<T> Clone for Known<T> {
+    fn clone(&self) -> Known<T> {
+        match self {
+            Known::Nothing => Known::Nothing,
+            Known::Unreadable(why) => Known::Unreadable(why.clone()),
+            Known::Read(value) => Known::Read(Rc::clone(value)),
+        }
+    }
+}
+
+impl<T> Known<T> {
+    fn of(read: Result<T>) -> Known<T> {
+        match read {
+            Ok(value) => Known::Read(Rc::new(value)),
+            Err(error) => Known::Unreadable(error.to_string()),
+        }
+    }
+
+    fn get(&self) -> Option<&T> {
+        match self {
+            Known::Read(value) => Some(value),
+            Known::Nothing | Known::Unreadable(_) => None,
+        }
+    }
 }
 
 /// A table of a data directory, by the names SQL knows.
@@ -219,7 +255,7 @@ impl Catalog {
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory.as_ref(), &def, only.is_some());
         let mut table = Table { def, files, newest_lsn, notes };
-        let counters = directory.as_ref().and_then(|found| found.counters.as_deref());
+        let counters = directory.as_ref().and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
         Ok(table)
     }
@@ -255,8 +291,8 @@ impl Catalog {
         }
         let datadir = DataDir::open(&root, trust)?;
         let directory = Directory {
-            dictionary: dictionary_of(&datadir, trust)?,
-            counters: counters_of(&datadir, trust)?,
+            dictionary: dictionary_of(&datadir, trust),
+            counters: counters_of(&datadir, trust),
             datadir,
         };
         if !is_exported {
@@ -299,21 +335,31 @@ impl Catalog {
     }
 }
 
-/// Foreign keys of servers with `.frm` files are in the system tablespace alone.
-/// A running server writes there, so with its tables merely exported it is not read.
-fn dictionary_of(datadir: &DataDir, trust: Trust) -> Result<Option<Rc<Dictionary>>> {
+/// Foreign keys of servers with `.frm` files are in the system tablespace alone. A running server
+/// writes there, so with its tables merely exported it is not read.
+fn dictionary_of(datadir: &DataDir, trust: Trust) -> Known<Dictionary> {
     let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
-    let wanted = trust != Trust::Exported && !is_sdi_era;
-    match datadir.system_tablespace().filter(|_| wanted) {
-        Some(system) => Ok(Some(Rc::new(dictionary::read(&system)?))),
-        None => Ok(None),
+    match datadir.system_tablespace() {
+        Some(system) if trust != Trust::Exported && !is_sdi_era => {
+            Known::of(dictionary::read(&system))
+        }
+        _ => Known::Nothing,
+    }
+}
+
+/// Also written by a running server, and not read then.
+fn counters_of(datadir: &DataDir, trust: Trust) -> Known<Counters> {
+    let mysql = datadir.root().join("mysql.ibd");
+    match trust != Trust::Exported && mysql.is_file() {
+        true => Known::of(auto_increment::read_counters(&mysql)),
+        false => Known::Nothing,
     }
 }
 
 /// Adds what only InnoDB's dictionary knows of a table with a `.frm`.
 fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) -> Result<()> {
     let Some(found) = directory else { return Ok(()) };
-    let Some(dictionary) = &found.dictionary else { return Ok(()) };
+    let Some(dictionary) = found.dictionary.get() else { return Ok(()) };
     let in_system = |error| Error::from(error).in_file(&found.datadir.root().join("ibdata1"));
     def.foreign_keys = dictionary.foreign_keys(&def.schema, &def.name).map_err(in_system)?;
     let table = dictionary.table(&dictionary_name(&def.schema, file_stem));
@@ -335,10 +381,22 @@ fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Ve
         Some(Shutdown::Unknown(why)) => notes.push(format!("consistency was not verified: {why}")),
         Some(Shutdown::Clean { .. }) => {}
     }
-    let has_dictionary = directory.is_some_and(|found| found.dictionary.is_some());
-    if def.physical.clustered.is_none() && !has_dictionary {
-        let text = "foreign keys are not in the .frm and no ibdata1 was read: none are printed";
-        notes.push(text.to_owned());
+    let has_sdi = def.physical.table_id.is_some();
+    let has_counter = def.columns.iter().any(|column| column.auto_increment);
+    match directory.map(|found| (&found.dictionary, &found.counters)) {
+        Some((Known::Unreadable(why), _)) => {
+            notes.push(format!("no foreign keys are printed, for they cannot be read: {why}"));
+        }
+        None | Some((Known::Nothing, _)) if !has_sdi => notes.push(
+            "no foreign keys are printed, for the .frm has none and ibdata1 was not read"
+                .to_owned(),
+        ),
+        Some((_, Known::Unreadable(why))) if has_counter => {
+            notes.push(format!("AUTO_INCREMENT= is that of the last DDL; its counter: {why}"));
+        }
+        None | Some((_, Known::Nothing)) if has_sdi && has_counter => notes
+            .push("AUTO_INCREMENT= is that of the last DDL, for mysql.ibd was not read".to_owned()),
+        _ => {}
     }
     if is_one_file && def.partitioning.is_some() {
         notes.push("this is one partition of a partitioned table; name db.table for all".into());
@@ -365,15 +423,6 @@ fn definition_in_sdi(ibd: &Path, table: &str) -> Result<Option<TableDef>> {
         }
     }
     Ok(None)
-}
-
-/// Also written by a running server, and not read then.
-fn counters_of(datadir: &DataDir, trust: Trust) -> Result<Option<Rc<Counters>>> {
-    let mysql = datadir.root().join("mysql.ibd");
-    if trust == Trust::Exported || !mysql.is_file() {
-        return Ok(None);
-    }
-    auto_increment::read_counters(&mysql).map(|counters| Some(Rc::new(counters)))
 }
 
 /// A file, with what the definition says of it alone.

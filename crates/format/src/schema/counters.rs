@@ -4,16 +4,45 @@
 //! A row is (table id, version, metadata); the metadata is a list of tagged values
 //! (`dict0dict.cc, CorruptedIndexPersister, AutoIncPersister, MySQL 8.0`).
 
+use super::{
+    ColumnDef, IndexDef, IndexKind, IndexPart, IndexSource, ServerVersion, TableDef, TableOptions,
+};
 use crate::bytes::{u8_at, u16_at, u24_at, u32_at};
-use crate::{Error, Result};
+use crate::charset::CollationId;
+use crate::types::{ColumnType, IntWidth};
+use crate::{Error, IndexId, PageNo, Result};
 
-/// The table's name in the schema `mysql`.
-pub const DYNAMIC_METADATA: &str = "innodb_dynamic_metadata";
+/// The table's clustered index (`dict_sys_t::s_dynamic_meta_index_id`).
+pub const INDEX: IndexId = IndexId(2);
+/// Its root in `mysql.ibd`: the second of those made when a server is made
+/// (`DDTableBuffer::open`).
+pub const ROOT: PageNo = PageNo(5);
 
 /// `PM_INDEX_CORRUPTED`: a count, and 12 bytes for each index.
 const INDEX_CORRUPTED: u8 = 1;
 /// `PM_TABLE_AUTO_INC`: the last value given.
 const TABLE_AUTO_INC: u8 = 2;
+
+/// `mysql.innodb_dynamic_metadata`, to compile a layout of.
+pub fn def() -> TableDef {
+    let options = TableOptions::new("InnoDB", CollationId::BINARY);
+    let server = ServerVersion::from_number(80_012);
+    let mut def = TableDef::new("mysql", "innodb_dynamic_metadata", server, options);
+    let number = ColumnType::Int {
+        width: IntWidth::Eight,
+        unsigned: true,
+        zerofill: false,
+        display_width: None,
+    };
+    let metadata = ColumnType::Blob { length_bytes: 2 };
+    let columns = [("table_id", number.clone()), ("version", number), ("metadata", metadata)];
+    for (name, ty) in columns {
+        def.columns.push(ColumnDef { nullable: false, ..ColumnDef::new(name, ty) });
+    }
+    let key = IndexPart { source: IndexSource::Column(0), prefix_chars: None, descending: false };
+    def.indexes.push(IndexDef::new("PRIMARY", IndexKind::Primary, vec![key]));
+    def
+}
 
 /// The last value `AUTO_INCREMENT` gave, out of a row's metadata.
 pub fn last_auto_increment(metadata: &[u8]) -> Result<Option<u64>> {

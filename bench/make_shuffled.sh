@@ -28,7 +28,7 @@ for i in range(rows):
     key = i * 2654435761 % rows
     user, object_ = key // 100 + 1, key % 100 * 1000 + 7
     title = f"title {key:08d} of object {object_}"
-    body = f"body {i} " + "lorem ipsum dolor sit amet " * (key % 5)
+    body = f"body {i} " + "lorem ipsum dolor sit amet " * (key % 7)
     day = 1 + key % 28
     lines.append(
         f"{user}\t{object_}\t{title}\t{body}\t2026-{1 + key % 12:02d}-{day:02d} "

@@ -53,10 +53,11 @@ pub struct ScanOptions {
     pub direct: Direct,
     /// How to ask the kernel.
     pub engine: EngineKind,
-    /// The most reads in flight. Below what a block device's queue holds (128 or 256 mostly):
+    /// The most reads in flight. No more than a block device's queue holds (128 or 256 mostly):
     /// beyond that the kernel makes submissions wait.
     pub depth: usize,
-    /// Bytes between two wanted pages that are read rather than skipped.
+    /// Bytes between two wanted pages that are read rather than skipped: about what the device
+    /// transfers in the time another request costs it.
     pub gap_bytes: u64,
     /// The most bytes of a read.
     pub read_bytes_most: u64,
@@ -79,8 +80,8 @@ impl Default for ScanOptions {
             threads: 0,
             direct: Direct::Optional,
             engine: EngineKind::Auto,
-            depth: 96,
-            gap_bytes: 0,
+            depth: 128,
+            gap_bytes: 16 << 10,
             read_bytes_most: 1 << 20,
             on_corrupt: OnCorrupt::Fail,
             lob_bytes_most: 1 << 30,

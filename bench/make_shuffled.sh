@@ -1,7 +1,7 @@
 #!/bin/bash
 # make_shuffled.sh DIR [ROWS]
 #
-# Makes the table the benchmarks read: ROWS rows (6,000,000: 1.5 GB) whose clustered index's leaves
+# Makes the table the benchmarks read: ROWS rows (6,000,000: 1.4 GB) whose clustered index's leaves
 # are in no order at all in the file. Row i of the input gets key number (i * 2654435761) mod ROWS,
 # so each insert goes to another leaf and every leaf is split at another time.
 #

@@ -205,23 +205,49 @@ fn virtual_fields(create: &str) -> Vec<usize> {
     visible.enumerate().filter(|(_, line)| is_virtual(line)).map(|(at, _)| at).collect()
 }
 
+/// Differences that are known, with their reason: part of a table's name, what is compared. They are
+/// printed at every run, and one that is gone fails until it is taken from this list.
+const KNOWN: [(&str, &str, &str); 5] = [
+    ("mariadb-10.2.11/t_fk/multi", "schema", UNDOUBLED),
+    ("mariadb-10.5.23/t_fk/multi", "schema", UNDOUBLED),
+    ("mariadb-11.4.5/t_fk/multi", "schema", UNDOUBLED),
+    ("mysql-8.0.12/t_instant/every_type", "scan", INSTANT_NULL),
+    ("mysql-8.0.12/t_instant/nulls", "scan", INSTANT_NULL),
+];
+const UNDOUBLED: &str =
+    "the server prints a backquote in a foreign key's name once, which is no valid SQL";
+const INSTANT_NULL: &str =
+    "the sum of NULLs that rows from before an instant ADD have in 8.0.12 is not understood yet";
+
+fn known(table: &Table, what: &str) -> Option<&'static str> {
+    let name = table.name();
+    let known = KNOWN.iter().find(|(known, judge, _)| name == *known && what == *judge);
+    known.map(|(_, _, reason)| *reason)
+}
+
 /// Counts and texts of all comparisons.
 #[derive(Default)]
 struct Report {
     passed: AtomicUsize,
     failed: AtomicUsize,
     lines: Mutex<Vec<String>>,
+    known: Mutex<Vec<String>>,
 }
 
 impl Report {
     fn add(&self, table: &Table, what: &str, result: Result<Option<String>>) {
-        let text = match result {
-            Ok(None) => {
+        let text = match (result, known(table, what)) {
+            (Ok(Some(_)), Some(reason)) => {
+                self.known.lock().unwrap().push(format!("{}: {what}: {reason}", table.name()));
+                return;
+            }
+            (Ok(None), Some(_)) => "known to differ, but does not: take it from KNOWN".to_owned(),
+            (Ok(None), None) => {
                 self.passed.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            Ok(Some(difference)) => difference,
-            Err(error) => error.to_string(),
+            (Ok(Some(difference)), None) => difference,
+            (Err(error), _) => error.to_string(),
         };
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.lines.lock().unwrap().push(format!("{}: {what}: {text}", table.name()));
@@ -235,6 +261,11 @@ impl Report {
         let mut text = String::new();
         for line in lines.iter().take(SHOWN_MAX) {
             writeln!(text, "FAIL {line}").unwrap();
+        }
+        let mut known = self.known.into_inner().unwrap();
+        known.sort();
+        for line in known {
+            writeln!(text, "KNOWN {line}").unwrap();
         }
         if lines.len() > SHOWN_MAX {
             writeln!(text, "... and {} more", lines.len() - SHOWN_MAX).unwrap();

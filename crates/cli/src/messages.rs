@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use innoscan::{Notes, Table, TableDef};
+
 /// The exit codes, as `design` and the README list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
@@ -42,15 +44,35 @@ pub fn exit_of(error: &anyhow::Error) -> Exit {
 /// Prints an error and gives its exit code; a reader that went away is no error.
 pub fn report(error: &anyhow::Error) -> Exit {
     let exit = exit_of(error);
-    if exit != Exit::Done {
-        eprintln!("innoscan: {error:#}");
+    match error.downcast_ref::<innoscan::Error>() {
+        _ if exit == Exit::Done => {}
+        Some(error) => eprintln!("innoscan: {error}{}", hint(error)),
+        None => eprintln!("innoscan: {error:#}"),
     }
     exit
 }
 
-/// Prints what the user should know of a table.
-pub fn notes(table: &innoscan::Table) {
-    for note in &table.notes {
-        eprintln!("innoscan: {}: note: {note}", table.qualified_name());
+/// What to do about damage; other errors say it themselves.
+pub fn hint(error: &innoscan::Error) -> &'static str {
+    if error.is_corrupt() {
+        "; innoscan check lists all damage of the file, --on-corrupt skip reads the rows around it"
+    } else {
+        ""
+    }
+}
+
+/// Prints what the user should know of a table's rows.
+pub fn row_notes(table: &Table) {
+    print_notes(&table.def, &table.notes.rows);
+}
+
+/// Prints what the user should know of a definition.
+pub fn definition_notes(def: &TableDef, notes: &Notes) {
+    print_notes(def, &notes.definition);
+}
+
+fn print_notes(def: &TableDef, notes: &[String]) {
+    for note in notes {
+        eprintln!("innoscan: {}: note: {note}", def.qualified_name());
     }
 }

@@ -21,7 +21,7 @@ use innoscan_io::Direct;
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};
 use crate::space::{Space, SpaceReader};
-use crate::{Error, Result, Table, TableFile, dictionary};
+use crate::{Error, Notes, Result, Table, TableFile, dictionary};
 
 /// Databases that hold no user's data.
 const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
@@ -119,6 +119,12 @@ impl Catalog {
     /// The table that `source` names.
     pub fn table(&self, source: &str) -> Result<Table> {
         let path = Path::new(source);
+        if path.is_dir() {
+            return Err(Error::refused(
+                format!("{source} is a directory"),
+                "name an .ibd file in it, or db.table with --datadir; dump takes a directory",
+            ));
+        }
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("ibd") if path.is_file() || self.datadir.is_none() => self.table_of_file(path),
             Some("frm") if path.is_file() => self.table_of_frm(path),
@@ -127,12 +133,13 @@ impl Catalog {
     }
 
     /// The definition that `source` names; a `.frm` needs no tablespace beside it.
-    pub fn definition(&self, source: &str) -> Result<TableDef> {
+    pub fn definition(&self, source: &str) -> Result<(TableDef, Notes)> {
         let path = Path::new(source);
-        if path.extension().is_some_and(|extension| extension == "frm") && path.is_file() {
-            return self.definition_of_frm(path);
+        let is_frm = path.extension().is_some_and(|extension| extension == "frm");
+        if is_frm && path.is_file() && !path.with_extension("ibd").is_file() {
+            return self.definition_of_frm(path).map(|def| (def, Notes::default()));
         }
-        self.table(source).map(|table| table.def)
+        self.table(source).map(|table| (table.def, table.notes))
     }
 
     /// The InnoDB tables of the data directory, by name; system databases apart.
@@ -236,9 +243,8 @@ impl Catalog {
 
     /// The table an `.ibd` file is of: all of it, or the one partition the file holds.
     fn table_of_file(&self, path: &Path) -> Result<Table> {
-        if !path.is_file() {
-            let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Error::read("opening it", error).in_file(path));
+        if let Err(error) = std::fs::metadata(path) {
+            return Err(Error::read("looking for it", error).in_file(path));
         }
         self.partitioned(path, Some(path))
     }
@@ -371,35 +377,44 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
     Ok(())
 }
 
-fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Vec<String> {
-    let mut notes = Vec::new();
+fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Notes {
+    let mut notes = Notes::default();
     match directory.map(|found| found.datadir.shutdown()) {
-        None => notes.push(
+        None => notes.rows.push(
             "the file is in no data directory: whether its server was shut down cleanly is unknown"
                 .to_owned(),
         ),
-        Some(Shutdown::Unknown(why)) => notes.push(format!("consistency was not verified: {why}")),
+        Some(Shutdown::Unknown(why)) => {
+            notes.rows.push(format!("consistency was not verified: {why}"))
+        }
         Some(Shutdown::Clean { .. }) => {}
     }
     let has_sdi = def.physical.table_id.is_some();
     let has_counter = def.columns.iter().any(|column| column.auto_increment);
     match directory.map(|found| (&found.dictionary, &found.counters)) {
         Some((Known::Unreadable(why), _)) => {
-            notes.push(format!("no foreign keys are printed, for they cannot be read: {why}"));
+            notes
+                .definition
+                .push(format!("no foreign keys are printed, for they cannot be read: {why}"));
         }
-        None | Some((Known::Nothing, _)) if !has_sdi => notes.push(
+        None | Some((Known::Nothing, _)) if !has_sdi => notes.definition.push(
             "no foreign keys are printed, for the .frm has none and ibdata1 was not read"
                 .to_owned(),
         ),
         Some((_, Known::Unreadable(why))) if has_counter => {
-            notes.push(format!("AUTO_INCREMENT= is that of the last DDL; its counter: {why}"));
+            notes
+                .definition
+                .push(format!("AUTO_INCREMENT= is that of the last DDL; its counter: {why}"));
         }
         None | Some((_, Known::Nothing)) if has_sdi && has_counter => notes
+            .definition
             .push("AUTO_INCREMENT= is that of the last DDL, for mysql.ibd was not read".to_owned()),
         _ => {}
     }
     if is_one_file && def.partitioning.is_some() {
-        notes.push("this is one partition of a partitioned table; name db.table for all".into());
+        notes
+            .rows
+            .push("this is one partition of a partitioned table; name db.table for all".into());
     }
     notes
 }

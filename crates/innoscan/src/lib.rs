@@ -20,5 +20,6 @@ pub mod walk;
 
 pub use error::{Error, Result};
 pub use innoscan_format::PageNo;
+pub use innoscan_format::schema::TableDef;
 pub use innoscan_io::{Direct, EngineKind};
-pub use table::{Table, TableFile};
+pub use table::{Notes, Table, TableFile};

@@ -40,6 +40,10 @@ impl Space {
         let read_bytes = file
             .read_now(0, &mut frame)
             .map_err(|error| in_file(crate::pool::unreadable(PageNo(0), error)))?;
+        if read_bytes < PageSize::MIN.len() {
+            let what = format!("it has {read_bytes} bytes, too few for a tablespace's first page");
+            return Err(in_file(innoscan_format::Error::corrupt(what).into()));
+        }
         let header = SpaceHeader::parse(&frame[..read_bytes])
             .map_err(|error| in_file(Error::from(error)))?;
         Ok(Space { file, header })

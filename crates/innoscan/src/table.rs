@@ -16,8 +16,17 @@ pub struct Table {
     /// No page can be newer in a directory that was shut down cleanly; a newer one means that the
     /// file was copied while a server wrote it, or is not of that directory.
     pub newest_lsn: Option<Lsn>,
-    /// What its user should know: what could not be verified, what is not in the definition.
-    pub notes: Vec<String>,
+    /// What its user should know.
+    pub notes: Notes,
+}
+
+/// What could not be verified or found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Of the rows: whether they are all there, and new.
+    pub rows: Vec<String>,
+    /// Of the definition: what `SHOW CREATE TABLE` prints beside.
+    pub definition: Vec<String>,
 }
 
 /// A tablespace of a table.
@@ -53,9 +62,6 @@ impl Table {
 
     /// `db.table`, or the table alone where the database is not known.
     pub fn qualified_name(&self) -> String {
-        match self.def.schema.as_str() {
-            "" => self.def.name.clone(),
-            schema => format!("{schema}.{}", self.def.name),
-        }
+        self.def.qualified_name()
     }
 }

@@ -7,7 +7,7 @@ use innoscan::check::Subject;
 use serde_json::Value;
 
 use crate::args::{CheckArgs, SourceArgs};
-use crate::messages::{self, Exit};
+use crate::messages::Exit;
 
 pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let table = table(&args.from, &args.source)?;
@@ -42,10 +42,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 /// can be said all the same.
 pub(super) fn table(from: &SourceArgs, source: &str) -> anyhow::Result<Option<Table>> {
     match super::catalog(from)?.table(source) {
-        Ok(table) => {
-            messages::notes(&table);
-            Ok(Some(table))
-        }
+        Ok(table) => Ok(Some(table)),
         Err(error) if Path::new(source).is_file() && !error.is_directory() => {
             eprintln!("innoscan: note: read without a definition: {error}");
             Ok(None)

@@ -21,7 +21,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let format = format(args)?;
     let (tables, unresolved) = tables(args)?;
     for table in &tables {
-        messages::notes(table);
+        messages::row_notes(table);
+        if !args.no_schemas && args.format == FormatArg::Sql {
+            messages::definition_notes(&table.def, &table.notes);
+        }
     }
     if tables.is_empty() && unresolved == 0 {
         return Err(innoscan::Error::refused(
@@ -186,7 +189,7 @@ fn tell(outcome: &TableOutcome, quiet: bool) {
     }
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
-        eprintln!("innoscan: {name}: NOT DUMPED: {error}");
+        eprintln!("innoscan: {name}: NOT DUMPED: {error}{}", messages::hint(error));
     } else if !quiet {
         eprintln!(
             "innoscan: {name}: {} rows, {} in {}",

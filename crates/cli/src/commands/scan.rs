@@ -10,7 +10,7 @@ use crate::progress::Bar;
 
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.from)?.table(&args.source)?;
-    messages::notes(&table);
+    messages::row_notes(&table);
     let bar = Bar::new(args.read.quiet, &table.qualified_name());
     let options = super::scan_options(&args.read, bar.callback(), super::cancel_on_signal()?);
     let sink = if args.checksum {

@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use crate::args::SchemaArgs;
-use crate::messages::Exit;
+use crate::messages::{self, Exit};
 
 pub fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
-    let def = super::catalog(&args.from)?.definition(&args.source)?;
+    let (def, notes) = super::catalog(&args.from)?.definition(&args.source)?;
+    messages::definition_notes(&def, &notes);
     let mut text = def.to_create_table();
     text.push('\n');
     std::io::stdout()

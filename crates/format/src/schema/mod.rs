@@ -60,6 +60,14 @@ pub struct PeriodDef {
 }
 
 impl TableDef {
+    /// `db.table`, or the table alone where the database is not known.
+    pub fn qualified_name(&self) -> String {
+        match self.schema.as_str() {
+            "" => self.name.clone(),
+            schema => format!("{schema}.{}", self.name),
+        }
+    }
+
     /// A table with nothing in it.
     pub fn new(
         schema: impl Into<String>,

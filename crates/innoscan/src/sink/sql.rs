@@ -16,13 +16,17 @@
 //! JSON (MySQL's)             CONVERT('...' USING utf8mb4) (a binary string is refused)
 //! ```
 //!
-//! MySQL's JSON loses one thing, as in any dump: values that only SQL can put into a document
-//! (dates, DECIMAL, BLOB, BIT) come back as strings and doubles, because their text is that.
+//! MySQL's JSON loses two things, as in any dump. Values that only SQL can put into a document
+//! (dates, DECIMAL, BLOB, BIT) come back as strings and doubles, because their text is that. And
+//! MySQL reads a double in JSON less exactly than it prints it: the last bit may differ.
+//!
+//! Rows of the past in MariaDB's system-versioned tables are not written, and those of today begin
+//! their life when they are inserted, again as in any dump.
 //!
 //! A statement ends with `;` at the end of a line, and no value holds a raw newline.
 
 use innoscan_format as format;
-use innoscan_format::schema::TableDef;
+use innoscan_format::schema::{Family, TableDef};
 use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
@@ -330,7 +334,12 @@ pub const SCRIPT_TAIL: &str = "\
 pub fn create_table(def: &TableDef, drop_first: bool) -> String {
     let name = quoted_name(&def.name);
     let drop = if drop_first { format!("DROP TABLE IF EXISTS {name};\n") } else { String::new() };
-    format!("/*!50503 SET NAMES utf8mb4 */;\n{drop}{};\n", def.to_create_table())
+    // MariaDB keeps options that it would not accept again. (In MySQL 8 not every user may say so.)
+    let lenient = match def.server.family {
+        Family::MariaDb => "/*M!100100 SET INNODB_STRICT_MODE=0 */;\n",
+        Family::MySql => "",
+    };
+    format!("/*!50503 SET NAMES utf8mb4 */;\n{lenient}{drop}{};\n", def.to_create_table())
 }
 
 /// The statement that makes a database unless it is there.

@@ -5,6 +5,8 @@
 //! does, since it is the others' too.
 
 mod files;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 use std::path::Path;
@@ -68,7 +70,7 @@ pub struct DumpOptions {
     pub format: Format,
     /// How the output is compressed. Definitions are not, but in a stream.
     pub compression: Compression,
-    /// A new file begins once one has this many bytes before compression.
+    /// A new file begins once one has this many bytes before compression; at least 64 KiB.
     pub chunk_bytes: Option<u64>,
     /// Write definitions.
     pub definitions: bool,
@@ -287,7 +289,8 @@ fn table_to_directory(
             options.compression,
             options.chunk_bytes,
         );
-        let encoder = Encoder::new(form, options.compression);
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
         outcome.scan = scan(table, &options.scan, &encoder, |batch| {
             outcome.count(&batch);
             chunks.write(&batch)?;
@@ -385,11 +388,7 @@ fn table_to_stream(
     }
     let form = options.format.form(&table.def)?;
     outcome.left_out = form.left_out().to_vec();
-    if is_script {
-        stream.text("/*!40101 SET NAMES binary */;\n")?;
-    } else {
-        stream.bytes(form.head())?;
-    }
+    stream.bytes(form.head())?;
     let encoder = Encoder::new(form, options.compression);
     outcome.scan = scan(table, &options.scan, &encoder, |batch| {
         outcome.count(&batch);

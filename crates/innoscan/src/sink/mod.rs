@@ -82,7 +82,7 @@ impl Form {
     /// What every file of rows begins with.
     pub fn head(&self) -> &[u8] {
         match self {
-            Form::Sql(_) => sql::DATA_SESSION.as_bytes(),
+            Form::Sql(sql) => sql.head().as_bytes(),
             Form::Csv(csv) => csv.head(),
             Form::Text(_) | Form::Ndjson(_) => b"",
         }
@@ -101,19 +101,30 @@ impl Form {
 
 /// A batch of so many bytes is delivered before its leaves are done.
 const FULL_BYTES: usize = 8 << 20;
+/// The least that can be asked for instead.
+const FULL_BYTES_MIN: usize = 64 << 10;
 
 /// The sink of the outputs that are bytes.
 #[derive(Debug)]
 pub struct Encoder {
     form: Form,
     compression: Compression,
+    full_bytes: usize,
     pool: BatchPool,
 }
 
 impl Encoder {
     /// Rows in a form, compressed by the batch.
     pub fn new(form: Form, compression: Compression) -> Encoder {
-        Encoder { form, compression, pool: BatchPool::default() }
+        Encoder { form, compression, full_bytes: FULL_BYTES, pool: BatchPool::default() }
+    }
+
+    /// Batches that are not much larger than this, for outputs that are cut into small pieces.
+    #[must_use]
+    pub fn with_batch_bytes(mut self, batch_bytes: u64) -> Encoder {
+        let batch_bytes = usize::try_from(batch_bytes).unwrap_or(usize::MAX);
+        self.full_bytes = batch_bytes.clamp(FULL_BYTES_MIN, FULL_BYTES);
+        self
     }
 
     /// The form.
@@ -152,7 +163,7 @@ impl RowSink for Encoder {
     }
 
     fn is_full(&self, batch: &Encoded) -> bool {
-        batch.bytes.len() >= FULL_BYTES
+        batch.bytes.len() >= self.full_bytes
     }
 
     fn finish(&self, batch: &mut Encoded) -> Result<()> {

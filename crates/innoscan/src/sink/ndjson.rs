@@ -20,7 +20,7 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
-use super::escape::{Finder, append_base64};
+use super::escape::{Finder, append_base64, escape_json_newlines};
 use super::real::{append_real, append_vector};
 
 /// A table's rows as NDJSON.
@@ -42,6 +42,7 @@ enum Form {
     /// In quotes, nothing to escape.
     Quoted,
     Text,
+    Json,
     Bytes,
     Vector,
 }
@@ -52,7 +53,8 @@ impl Form {
             (_, ColumnType::Float(_) | ColumnType::Double(_)) => Form::Real,
             (_, ColumnType::Decimal { .. }) => Form::Quoted,
             (_, ColumnType::Int { zerofill: true, .. } | ColumnType::Year { .. }) => Form::Number,
-            (Class::Number | Class::Bit | Class::Json, _) => Form::Bare,
+            (Class::Number | Class::Bit, _) => Form::Bare,
+            (Class::Json, _) => Form::Json,
             (Class::Temporal | Class::Uuid | Class::Inet, _) => Form::Quoted,
             (Class::Text | Class::Enum | Class::Set, _) => Form::Text,
             (Class::Binary | Class::Geometry, _) => Form::Bytes,
@@ -133,6 +135,11 @@ fn write_value(
             scratch.clear();
             *unmapped += column.codec.write_utf8(stored, scratch)?;
             append_string(scratch, out);
+        }
+        Form::Json => {
+            let start = out.len();
+            *unmapped += column.codec.write_utf8(stored, out)?;
+            escape_json_newlines(out, start);
         }
         Form::Bytes => {
             scratch.clear();

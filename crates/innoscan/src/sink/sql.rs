@@ -32,7 +32,7 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection, quoted_name};
-use super::escape::{Escapes, Finder, append_hex};
+use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
 use super::real::real_text;
 
 /// The verb of the statements.
@@ -83,6 +83,10 @@ pub struct Sql {
     /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and a newline.
     opening: Vec<u8>,
     escapes: Box<Escapes<3>>,
+    /// What stands before text in quotes.
+    introducer: &'static [u8],
+    /// What a file of rows begins with.
+    head: String,
     statement_size_bytes: usize,
 }
 
@@ -142,8 +146,19 @@ impl Sql {
             forms,
             opening: opening.into_bytes(),
             escapes: Box::new(Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)),
+            introducer: if reads_expressions_again(def) { b"_binary " } else { b"" },
+            head: if reads_expressions_again(def) {
+                format!("{DATA_SESSION}{TEXT_EXPRESSIONS}")
+            } else {
+                DATA_SESSION.to_owned()
+            },
             statement_size_bytes: options.statement_size_bytes,
         })
+    }
+
+    /// What every file of rows begins with.
+    pub(super) fn head(&self) -> &str {
+        &self.head
     }
 
     /// The columns it does not write.
@@ -221,10 +236,14 @@ impl Sql {
                 codec.write_text(stored, out)?;
                 out.push(b'\'');
             }
-            Form::Escaped { stored: true } => self.quoted(stored, out),
+            Form::Escaped { stored: true } => {
+                out.extend_from_slice(self.introducer);
+                self.quoted(stored, out);
+            }
             Form::Escaped { stored: false } => {
                 scratch.clear();
                 codec.write_text(stored, scratch)?;
+                out.extend_from_slice(self.introducer);
                 self.quoted(scratch, out);
             }
             Form::BinaryText => {
@@ -245,6 +264,7 @@ impl Sql {
             Form::Json => {
                 scratch.clear();
                 codec.write_text(stored, scratch)?;
+                escape_json_newlines(scratch, 0);
                 out.extend_from_slice(b"CONVERT(");
                 self.quoted(scratch, out);
                 out.extend_from_slice(b" USING utf8mb4)");
@@ -298,6 +318,18 @@ pub const DATA_SESSION: &str = "\
 /*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
 /*!40103 SET TIME_ZONE='+00:00' */;
 ";
+
+/// What follows [`DATA_SESSION`] where expressions are read again with every row.
+const TEXT_EXPRESSIONS: &str = "/*!50503 SET COLLATION_CONNECTION=utf8mb4_general_ci */;\n";
+
+/// Whether the server reads a table's expressions by the charset of the session that inserts.
+/// MySQL 5.7 keeps the literals of a generated column without their charset, and JSON paths, for
+/// one, may not be binary. Then literals are text for the session, and values say what they are.
+fn reads_expressions_again(def: &TableDef) -> bool {
+    def.server.family == Family::MySql
+        && def.server.number < 80_000
+        && def.columns.iter().any(|column| column.generated.is_some())
+}
 
 /// What a file of definitions begins with.
 pub const SCHEMA_SESSION: &str = "\

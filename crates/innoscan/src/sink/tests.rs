@@ -341,3 +341,18 @@ fn ndjson_is_exact() {
         \"c\":\"Zm9vYg==\",\"d\":1e+300,\"e\":259,\"f\":0,\"g\":[1.5,-2],\"h\":null}\n";
     assert_eq!(str::from_utf8(&out).unwrap(), expected);
 }
+
+#[test]
+fn text_says_what_it_is_where_mysql_5_7_reads_expressions_by_the_session() {
+    let mut generated = ColumnDef::new("g", int());
+    generated.generated = Some(Generated { expression: "1".into(), stored: true });
+    let columns = vec![ColumnDef::new("v", varchar(LATIN1)), generated];
+    for (server, introducer) in [(50_722, "_binary "), (80_033, ""), (101_119, "")] {
+        let def = table_of(server, columns.clone());
+        let sql = Sql::new(&def, &[0, 1], &SqlOptions::default()).unwrap();
+        assert_eq!(sql.head().contains("COLLATION_CONNECTION"), !introducer.is_empty());
+        let out = rows(Form::Sql(sql), &[&[Some(b"x"), None]]);
+        let expected = format!("INSERT INTO `t``1` (`v`) VALUES\n({introducer}'x');\n");
+        assert_eq!(str::from_utf8(&out).unwrap(), expected);
+    }
+}

@@ -20,7 +20,7 @@ best() {
   for _ in $(seq "$rounds"); do
     [ "$1" = warm ] || { sync; echo 3 >/proc/sys/vm/drop_caches; }
     start=$(date +%s%N)
-    "${@:2}" >/dev/null 2>&1
+    "${@:2}" >/dev/null 2>"$log" || { cat "$log" >&2; exit 1; }
     end=$(date +%s%N)
     [ -n "$least" ] && [ "$least" -le $((end - start)) ] || least=$((end - start))
   done
@@ -34,6 +34,8 @@ printf 'machine: %s cores, %s; kernel %s\n' "$(nproc)" \
 printf 'table: %s, %s bytes; best of %s rounds; %s\n\n' \
   "$(basename "$ibd")" "$(stat -c %s "$ibd")" "$rounds" "$(date -u +%F)"
 
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 quiet=(--quiet --memory 768M)
 if [ -w /proc/sys/vm/drop_caches ]; then
   dd=$(best cold dd if="$ibd" of=/dev/null bs=1M iflag=direct)
@@ -48,32 +50,35 @@ else
   echo "skipped: cold runs (dropping the page cache needs root)"
 fi
 
+[ ! -w /proc/sys/vm/drop_caches ] || echo 3 >/proc/sys/vm/drop_caches
+printf '\npeak resident memory of a cold text dump, --memory 768M: '
+python3 - "$innoscan" dump "$ibd" "${quiet[@]}" --format text --direct required <<'PY'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, "MiB")
+PY
+
 cat "$ibd" >/dev/null
 warm_text=$(best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format text)
 warm_sql=$(best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format sql)
+out=$(mktemp -d "$dir/out-XXXXXX")
+warm_files=$(rounds=1 best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format sql -o "$out/innoscan")
 warm_scan=$(best warm "$innoscan" scan "$ibd" "${quiet[@]}")
 warm_sum=$(best warm "$innoscan" scan "$ibd" "${quiet[@]}" --checksum)
 
 "${server[@]}" start "$dir" --innodb-buffer-pool-size=4G >/dev/null
-out=$(mktemp -d "$dir/out-XXXXXX")
-trap '"${server[@]}" stop "$dir"; rm -rf "$out"' EXIT
+trap '"${server[@]}" stop "$dir"; rm -rf "$out" "$log"' EXIT
 sock=$("${server[@]}" socket "$dir")
 dump=(mariadb-dump --no-defaults -uroot -S "$sock" bench shuffled)
 "${dump[@]}" >/dev/null
 server_dump=$(best warm "${dump[@]}")
-server_my=$(rounds=1 best warm mydumper -u root -S "$sock" -B bench -T bench.shuffled -t 2 -o "$out")
+server_my=$(rounds=1 best warm mydumper -u root -S "$sock" -B bench -T shuffled -t 2 -o "$out/my")
 
 printf '\nwarm, server with the whole table in its pool; speed against mariadb-dump\n'
 row "mariadb-dump" "$server_dump" "$server_dump" mariadb-dump
-row "mydumper -t 2" "$server_my" "$server_dump" mariadb-dump
+row "mydumper -t 2 (writes files)" "$server_my" "$server_dump" mariadb-dump
 row "innoscan dump --format sql" "$warm_sql" "$server_dump" mariadb-dump
+row "innoscan dump --format sql (writes files)" "$warm_files" "$server_dump" mariadb-dump
 row "innoscan dump --format text" "$warm_text" "$server_dump" mariadb-dump
 row "innoscan scan" "$warm_scan" "$server_dump" mariadb-dump
 row "innoscan scan --checksum" "$warm_sum" "$server_dump" mariadb-dump
-
-printf '\nmemory (peak resident KiB, 768M allowed): '
-/usr/bin/env python3 - "$innoscan" dump "$ibd" "${quiet[@]}" --format text --direct required <<'PY'
-import resource, subprocess, sys
-subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-PY

@@ -3,6 +3,7 @@
 mod check;
 mod corpus;
 mod damage;
+mod datadir;
 mod ddl;
 mod frm;
 mod fuzz;

@@ -1,0 +1,89 @@
+//! A data directory is read only when its files hold every change; what a running or killed server
+//! left is refused with the reason.
+
+use innoscan::catalog::Catalog;
+use innoscan::datadir::{DataDir, Shutdown, Trust};
+use innoscan_testkit::server::Server;
+
+const VERSION: &str = "mariadb-10.11";
+
+fn refusal(server: &Server) -> String {
+    let error = DataDir::open(&server.data(), Trust::Verify).unwrap_err();
+    assert!(error.is_directory(), "{error}");
+    error.to_string()
+}
+
+fn assert_clean(server: &Server) {
+    let datadir = DataDir::open(&server.data(), Trust::Verify).unwrap();
+    assert!(matches!(datadir.shutdown(), Shutdown::Clean { .. }), "{:?}", datadir.shutdown());
+}
+
+#[test]
+fn only_files_that_hold_every_change_are_read() {
+    let mut server = Server::start(VERSION, &[]).unwrap();
+    server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY) ENGINE=InnoDB;").unwrap();
+    assert!(refusal(&server).contains("a server is running"), "{}", refusal(&server));
+
+    server.stop().unwrap();
+    assert_clean(&server);
+
+    // Killed before its first checkpoint, a server leaves the last shutdown's mark as it was.
+    server.restart().unwrap();
+    server.sql("INSERT INTO d.t VALUES (1), (2), (3);").unwrap();
+    server.kill().unwrap();
+    assert!(refusal(&server).contains("not shut down cleanly"), "{}", refusal(&server));
+    let forced = DataDir::open(&server.data(), Trust::Force).unwrap();
+    assert!(matches!(forced.shutdown(), Shutdown::Unknown(_)));
+
+    server.restart().unwrap();
+    server.stop().unwrap();
+    assert_clean(&server);
+    let table = Catalog::new(Some(server.data())).table("d.t").unwrap();
+    assert_eq!(table.def.name, "t");
+    assert!(table.newest_lsn.is_some());
+    assert!(table.notes.rows.is_empty(), "{:?}", table.notes);
+}
+
+/// A client's input: a statement, then nothing until the sender is dropped.
+struct HeldOpen {
+    statement: Option<&'static str>,
+    until: std::sync::mpsc::Receiver<()>,
+}
+
+impl std::io::Read for HeldOpen {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let Some(statement) = self.statement.take() else {
+            // Ends when the sender is gone: that is what is waited for.
+            let _ = self.until.recv();
+            return Ok(0);
+        };
+        buffer[..statement.len()].copy_from_slice(statement.as_bytes());
+        Ok(statement.len())
+    }
+}
+
+/// `FLUSH TABLES ... FOR EXPORT` puts a `.cfg` beside a tablespace until the tables are unlocked.
+#[test]
+fn an_exported_table_of_a_running_server_is_read() {
+    let server = Server::start(VERSION, &[]).unwrap();
+    server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY) ENGINE=InnoDB;").unwrap();
+    let catalog = || Catalog::new(Some(server.data()));
+    assert!(catalog().table("d.t").unwrap_err().is_directory());
+    let exported = server.data().join("d/t.cfg");
+    std::thread::scope(|scope| {
+        let (hold, until) = std::sync::mpsc::channel();
+        let mut input = HeldOpen { statement: Some("FLUSH TABLES d.t FOR EXPORT;\n"), until };
+        let server = &server;
+        let client = scope.spawn(move || server.feed(&mut input));
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while !exported.exists() {
+            assert!(std::time::Instant::now() < deadline, "the table was not exported");
+            std::thread::yield_now();
+        }
+        let table = catalog().table("d.t").unwrap();
+        assert!(table.notes.rows.iter().any(|note| note.contains("export")), "{:?}", table.notes);
+        drop(hold);
+        client.join().unwrap().unwrap();
+    });
+    assert!(catalog().table("d.t").unwrap_err().is_directory());
+}

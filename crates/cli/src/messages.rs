@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use innoscan::{Notes, Table, TableDef};
 
-/// The exit codes, as `design` and the README list them.
+/// The exit codes, as the README lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// All done.

@@ -13,9 +13,8 @@ use innoscan_format::page::sdi::SdiObject;
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
 use innoscan_format::schema::{
-    Family, Partitioning, ServerVersion, TableDef, from_create_table, from_frm, from_sdi_documents,
+    Partitioning, TableDef, from_create_table, from_frm, from_sdi_documents, server_of_text,
 };
-
 use innoscan_io::Direct;
 
 use crate::auto_increment::{self, Counters};
@@ -311,9 +310,7 @@ impl Catalog {
         let schema = ibd.parent().map(schema_of).unwrap_or_default();
         let FileName { table, .. } = filename::decode_table(&stem(ibd));
         if let Some((path, sql)) = &self.definition {
-            // Older servers than any whose DDL differs in layout read the same.
-            let server = ServerVersion { family: Family::MySql, number: 50_700 };
-            return from_create_table(sql, server)
+            return from_create_table(sql, server_of_text(sql))
                 .map_err(|error| Error::from(error).in_file(path));
         }
         if let Some(def) = definition_in_sdi(ibd, &table)? {

@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: build demo test test-all lint bench install-toolchain install-server clean
 
+# where rustup.rs puts what tests/servers/toolchain.sh accepts
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
 BIN = $(or $(CARGO_TARGET_DIR),target)/release/innoscan
 
 build: install-toolchain

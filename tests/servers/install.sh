@@ -10,9 +10,10 @@
 #   mariadb-10.1.13  mariadb-10.1.23  mariadb-10.2.11  mariadb-10.5.23
 #   mariadb-10.11  mariadb-10.11.5  mariadb-11.4.5  mariadb-11.8
 #
-# mariadb-10.11 is the machine's own Debian package (apt-get install, as root);
+# mariadb-10.11 is the machine's own Debian package (apt-get install, as root or with sudo);
 # mysql-9.7 and mariadb-11.8 live in one debootstrap of Debian unstable.
 set -euo pipefail
+. "$(dirname "$0")/apt.sh"
 
 ROOT=${INNOSCAN_SERVERS:-$HOME/.cache/innoscan/servers}
 mkdir -p "$ROOT"
@@ -128,21 +129,16 @@ install_bullseye() { # NAME
 }
 
 install_system() { # mariadb-10.11: Debian's own packages
-    need apt-get apt
-    if ! command -v mariadbd >/dev/null || ! command -v mariadb >/dev/null || ! command -v mariadb-backup >/dev/null || ! command -v mydumper >/dev/null; then
-        [ "$(id -u)" = 0 ] || die "as root: apt-get install mariadb-server mariadb-client mariadb-backup mydumper"
-        local policy=/usr/sbin/policy-rc.d made=
-        # no service is left running by the packages' scripts
-        if [ ! -e $policy ]; then
-            printf '#!/bin/sh\nexit 101\n' >$policy
-            chmod 755 $policy
-            made=1
-        fi
-        apt-get -q update >&2
-        DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
-            mariadb-server mariadb-client mariadb-backup mydumper >&2 || { [ -z "$made" ] || rm -f $policy; exit 1; }
-        [ -z "$made" ] || rm -f $policy
-    fi
+    local packages=(mariadb-server mariadb-client mariadb-backup mydumper) program
+    for program in mariadbd mariadb mariadb-backup mydumper; do
+        # the server is in sbin, which is not in every user's PATH
+        PATH=$PATH:/usr/sbin command -v $program >/dev/null && continue
+        can_install "${packages[@]}" || exit 1
+        as_root apt-get -q update >&2
+        apt_install "${packages[@]}" || die "can't install ${packages[*]}"
+        break
+    done
+    [ ! -e "$ROOT/$1" ] || return 0
     new "$1"
     ln -s /usr "$TMP/usr"
     done_with "$1"
@@ -181,7 +177,8 @@ install_sid() { # one root of Debian unstable with both servers
 }
 
 install_one() {
-    if [ -e "$ROOT/$1" ]; then return 0; fi
+    # the machine's own server is looked for, whatever an earlier machine left in this directory
+    if [ -e "$ROOT/$1" ] && [ "$1" != mariadb-10.11 ]; then return 0; fi
     case $1 in
     mysql-5.6.24) install_npm56 "$1" ;;
     mysql-5.6.14) install_jcabi "$1" 5.6.14 linux-amd64 ;;

@@ -32,6 +32,7 @@ lint: install-toolchain
 
 # Side by side with mariadb-dump, mydumper and dd on a shuffled table.
 bench: build install-server
+	@tests/servers/install.sh mydumper
 	bench/run.sh $(BIN)
 
 install-toolchain:

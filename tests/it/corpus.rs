@@ -133,7 +133,7 @@ fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {
 }
 
 /// What the README of a corpus says: `server   10.11.19-MariaDB-0+deb12u1 (mariadb-10.11)`.
-fn version_of(server: &Path) -> Option<ServerVersion> {
+pub fn version_of(server: &Path) -> Option<ServerVersion> {
     let readme = std::fs::read_to_string(server.join("README")).ok()?;
     let version = readme.lines().find_map(|line| line.strip_prefix("server "))?.trim();
     let mut numbers =

@@ -20,8 +20,8 @@
 //! - MariaDB leaves virtual columns out, but counts their null bits without ever setting them:
 //!   from the fifth row of a scan on they are what happened to be in memory. Seen on 10.2.11 to
 //!   11.8.9, which give one table of 40 rows different sums;
-//! - MariaDB 10.5.23, 10.11.19 and 11.4.5 do the same with stored generated columns (they take
-//!   them for virtual ones, `TABLE::use_all_stored_columns`); 10.2.11 and 11.8.9 count them.
+//! - MariaDB 10.5.23, 10.11.19, 11.4.5 and 11.8.6 do the same with stored generated columns (they
+//!   take them for virtual ones, `TABLE::use_all_stored_columns`); 10.2.11 and 11.8.9 count them.
 //!
 //! Sources: `mysql_checksum_table` (sql_table.cc, MySQL 9.7), `handler::calculate_checksum`
 //! (handler.cc, MariaDB 10.11); `find_record_length` (default_values.cc, MySQL 9.7) for the null
@@ -153,7 +153,7 @@ fn require_stable(table: &TableDef) -> Result<()> {
     let unread = |column: &ColumnDef| {
         let stored_generated = column.is_stored() && column.generated.is_some();
         (!column.is_stored() && column.nullable)
-            || (stored_generated && (100_300..110_800).contains(&server.number))
+            || (stored_generated && (100_300..110_809).contains(&server.number))
     };
     if server.family == Family::MariaDb && table.columns.iter().any(unread) {
         return Err(Error::unsupported(

@@ -8,7 +8,8 @@
 //! Seen on real servers:
 //! - MySQL 8 (8.0.33 and 9.7, not 8.0.12) gives a `FLOAT` 12 and a `DOUBLE` 24 characters before
 //!   it takes the exponent form; all others have room for every number.
-//! - MariaDB (10.11.19 and 11.8.9, not 11.4.5) prints a negative zero as `0`; all others as `-0`.
+//! - MariaDB (10.11.19 and 11.8.9, not 11.8.6) prints a negative zero as `0` (protocol.cc, MariaDB
+//!   10.11.18); all others as `-0`.
 
 use super::{RealFormat, wrong_length};
 use crate::schema::{Family, ServerVersion};
@@ -47,10 +48,11 @@ impl Dialect {
         let narrow = server.family == Family::MySql && server.number >= 80_017;
         let plain_zero = server.family == Family::MariaDb
             && match server.number / 100 {
-                1006 => server.number >= 100_622,
-                1011 => server.number >= 101_112,
-                1104 => server.number >= 110_406,
-                branch => branch >= 1107,
+                1006 => server.number >= 100_627,
+                1011 => server.number >= 101_118,
+                1104 => server.number >= 110_412,
+                1108 => server.number >= 110_808,
+                _ => server.number >= 120_302,
             };
         Dialect {
             float_width: if narrow { 12 } else { UNLIMITED_WIDTH },
@@ -391,6 +393,7 @@ mod tests {
 
     const MYSQL_57: ServerVersion = ServerVersion { family: Family::MySql, number: 50_722 };
     const MYSQL_80: ServerVersion = ServerVersion { family: Family::MySql, number: 80_033 };
+    const MARIADB_1186: ServerVersion = ServerVersion { family: Family::MariaDb, number: 110_806 };
     const MARIADB_118: ServerVersion = ServerVersion { family: Family::MariaDb, number: 110_809 };
 
     fn float_text(number: f32, server: ServerVersion) -> String {
@@ -438,6 +441,7 @@ mod tests {
             assert_eq!(double_text(number, None, MYSQL_80), new);
         }
         assert_eq!(double_text(-0.0, None, MARIADB_118), "0");
+        assert_eq!(double_text(-0.0, None, MARIADB_1186), "-0");
     }
 
     #[test]

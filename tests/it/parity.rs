@@ -207,17 +207,13 @@ fn virtual_fields(create: &str) -> Vec<usize> {
 
 /// Differences that are known, with their reason: part of a table's name, what is compared. They are
 /// printed at every run, and one that is gone fails until it is taken from this list.
-const KNOWN: [(&str, &str, &str); 5] = [
+const KNOWN: [(&str, &str, &str); 3] = [
     ("mariadb-10.2.11/t_fk/multi", "schema", UNDOUBLED),
     ("mariadb-10.5.23/t_fk/multi", "schema", UNDOUBLED),
     ("mariadb-11.4.5/t_fk/multi", "schema", UNDOUBLED),
-    ("mysql-8.0.12/t_instant/every_type", "scan", INSTANT_NULL),
-    ("mysql-8.0.12/t_instant/nulls", "scan", INSTANT_NULL),
 ];
 const UNDOUBLED: &str =
     "the server prints a backquote in a foreign key's name once, which is no valid SQL";
-const INSTANT_NULL: &str =
-    "the sum of NULLs that rows from before an instant ADD have in 8.0.12 is not understood yet";
 
 fn known(table: &Table, what: &str) -> Option<&'static str> {
     let name = table.name();

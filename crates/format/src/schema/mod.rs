@@ -46,6 +46,9 @@ pub struct TableDef {
     pub versioned: bool,
     /// SQL does not show it: InnoDB's tables behind a full-text index, a half-made copy.
     pub hidden: bool,
+    /// `HA_OPTION_PACK_RECORD` as the dictionary has it: the server's own records have no bit for
+    /// "deleted". `None` where the source of the definition does not say.
+    pub packs_records: Option<bool>,
 }
 
 /// MariaDB `PERIOD FOR name (start, end)`.
@@ -89,6 +92,7 @@ impl TableDef {
             application_period: None,
             versioned: false,
             hidden: false,
+            packs_records: None,
         }
     }
 }

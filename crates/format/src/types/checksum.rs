@@ -4,7 +4,7 @@
 //!
 //! 1. the null bytes of the server's record: a bit a nullable column, from the lowest bit of the
 //!    first byte; the first bit stands for something else, and is set, in a table without
-//!    variable-length columns. Bits after the last are set. MySQL, and MariaDB to 10.2, set all
+//!    variable-length columns (as the dictionary keeps it: see `packs_records`). Bits after the last are set. MySQL, and MariaDB to 10.2, set all
 //!    eight of the last byte when none is left over; MariaDB then takes the columns whose bits
 //!    these are for NULL.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
@@ -58,7 +58,7 @@ impl RowChecksum {
     pub fn new(table: &TableDef) -> Result<RowChecksum> {
         require_stable(table)?;
         // The first bit marks deleted records where rows are of fixed size.
-        let mut bits = usize::from(!has_variable_length(table));
+        let mut bits = usize::from(!packs_records(table));
         let mut null_bytes = vec![0_u8; (bits + table.columns.len()).div_ceil(8)];
         if let Some(first) = null_bytes.first_mut().filter(|_| bits > 0) {
             *first |= 1;
@@ -202,8 +202,12 @@ fn write_default_image(column: &ColumnDef, codec: &Codec, out: &mut Vec<u8>) -> 
 
 /// `HA_OPTION_PACK_RECORD`: the table has a `VARCHAR` or a `BLOB`, or was made with
 /// `ROW_FORMAT=DYNAMIC` (`mysql_prepare_create_table` and `mysql_create_table_no_lock`,
-/// sql_table.cc).
-fn has_variable_length(table: &TableDef) -> bool {
+/// sql_table.cc). What the dictionary says goes before: MySQL 8.0.12 leaves it as it was when the
+/// first such column comes by an instant `ADD COLUMN`.
+fn packs_records(table: &TableDef) -> bool {
+    if let Some(packs) = table.packs_records {
+        return packs;
+    }
     let row_format = table.options.row_format.as_deref().unwrap_or_default();
     if row_format.eq_ignore_ascii_case("DYNAMIC") {
         return true;

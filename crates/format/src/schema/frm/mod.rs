@@ -82,6 +82,7 @@ fn read(
     let tail = Tail::parse(&image, n_parsers)?;
     let raw = RawColumn::parse_all(&image)?;
     let mut def = TableDef::new(schema, name, image.shown_by, options::define(&image, &tail)?);
+    def.packs_records = Some(!image.has_deleted_bit());
     def.columns = define_columns(&image, &raw, &tail, &mut def.checks)?;
     // The last columns are the hashes behind unique indexes by hash: virtual, and nobody's.
     let n_hashes = keys.iter().filter(|key| key.is_by_hash()).count();

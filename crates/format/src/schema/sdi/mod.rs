@@ -93,6 +93,7 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
     );
     // Others than HT_VISIBLE are full-text auxiliary tables and half-made copies.
     def.hidden = table.number::<u8>("hidden")? != 1;
+    def.packs_records = options.flag("pack_record")?;
     let dd_columns = table
         .objects("columns")?
         .map(|column| DdColumn::read(column?, server))

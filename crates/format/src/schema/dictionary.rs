@@ -364,6 +364,7 @@ impl Foreign {
             parent_columns: self.columns.values().map(|(_, column)| column.clone()).collect(),
             on_delete: rule(DELETE_CASCADE, DELETE_SET_NULL, DELETE_NO_ACTION),
             on_update: rule(UPDATE_CASCADE, UPDATE_SET_NULL, UPDATE_NO_ACTION),
+            parent_not_unique: false,
         })
     }
 }

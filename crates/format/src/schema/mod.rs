@@ -331,6 +331,8 @@ pub struct ForeignKeyDef {
     pub on_delete: ForeignKeyRule,
     /// `ON UPDATE`.
     pub on_update: ForeignKeyRule,
+    /// The dictionary says that no unique key of the other table has these columns, and no others.
+    pub parent_not_unique: bool,
 }
 
 /// What a foreign key does when its parent goes.

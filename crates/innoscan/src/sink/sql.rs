@@ -25,8 +25,10 @@
 //!
 //! A statement ends with `;` at the end of a line, and no value holds a raw newline.
 
+use std::borrow::Cow;
+
 use innoscan_format as format;
-use innoscan_format::schema::{Family, TableDef};
+use innoscan_format::schema::{ColumnDef, Family, TableDef};
 use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
@@ -366,12 +368,37 @@ pub const SCRIPT_TAIL: &str = "\
 pub fn create_table(def: &TableDef, drop_first: bool) -> String {
     let name = quoted_name(&def.name);
     let drop = if drop_first { format!("DROP TABLE IF EXISTS {name};\n") } else { String::new() };
-    // MariaDB keeps options that it would not accept again. (In MySQL 8 not every user may say so.)
     let lenient = match def.server.family {
+        // MariaDB keeps options that it would not accept again. (In MySQL 8 not every user may say
+        // so.)
         Family::MariaDb => "/*M!100100 SET INNODB_STRICT_MODE=0 */;\n",
+        // MySQL 8.4 and later refuse what older ones took, and what they took with this setting.
+        Family::MySql if def.foreign_keys.iter().any(|key| key.parent_not_unique) => {
+            "/*!80400 SET RESTRICT_FK_ON_NON_STANDARD_KEY=0 */;\n"
+        }
         Family::MySql => "",
     };
-    format!("/*!50503 SET NAMES utf8mb4 */;\n{lenient}{drop}{};\n", def.to_create_table())
+    let create = readable_again(def).to_create_table();
+    format!("/*!50503 SET NAMES utf8mb4 */;\n{lenient}{drop}{create};\n")
+}
+
+/// The definition in an order its server can read. MariaDB 10.2 prints a column's `CHECK` before
+/// its `COMMENT` and reads only the other way round.
+fn readable_again(def: &TableDef) -> Cow<'_, TableDef> {
+    let unreadable = |column: &ColumnDef| column.check.is_some() && !column.comment.is_empty();
+    let server = def.server;
+    if server.family != Family::MariaDb
+        || server.number >= 100_300
+        || !def.columns.iter().any(unreadable)
+    {
+        return Cow::Borrowed(def);
+    }
+    let mut def = def.clone();
+    for column in def.columns.iter_mut().filter(|column| unreadable(column)) {
+        let check = column.check.take().map(|check| format!("CHECK ({check})"));
+        column.attributes.extend(check);
+    }
+    Cow::Owned(def)
 }
 
 /// The statement that makes a database unless it is there.

@@ -2,13 +2,13 @@
 
 use innoscan_format::charset::CollationId;
 use innoscan_format::schema::{
-    ColumnDef, Generated, RowPeriod, ServerVersion, TableDef, TableOptions,
+    ColumnDef, Generated, RowPeriod, ServerVersion, TableDef, TableOptions, from_create_table,
 };
 use innoscan_format::types::{ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
 
 use super::csv::{BinaryForm, Csv, CsvOptions};
 use super::ndjson::Ndjson;
-use super::sql::{Sql, SqlOptions, Verb};
+use super::sql::{Sql, SqlOptions, Verb, create_table};
 use super::text::{Text, TextOptions};
 use super::*;
 
@@ -355,4 +355,24 @@ fn text_says_what_it_is_where_mysql_5_7_reads_expressions_by_the_session() {
         let expected = format!("INSERT INTO `t``1` (`v`) VALUES\n({introducer}'x');\n");
         assert_eq!(str::from_utf8(&out).unwrap(), expected);
     }
+}
+
+#[test]
+fn definitions_can_be_read_again() {
+    let create = "CREATE TABLE `t` (\n  `a` int(11) DEFAULT NULL CHECK (`a` > 0) COMMENT 'c',\n  \
+        `b` int(11) DEFAULT NULL CHECK (`b` > 0)\n) ENGINE=InnoDB DEFAULT CHARSET=latin1";
+    let old = from_create_table(create, ServerVersion::from_number(100_211)).unwrap();
+    assert_eq!(old.to_create_table(), create);
+    let script = create_table(&old, false);
+    assert!(script.contains("DEFAULT NULL COMMENT 'c' CHECK (`a` > 0),\n"), "{script}");
+    assert!(script.contains("`b` int(11) DEFAULT NULL CHECK (`b` > 0)\n"), "{script}");
+
+    let create = "CREATE TABLE `t` (\n  `a` int DEFAULT NULL,\n  KEY `a` (`a`),\n  \
+        CONSTRAINT `f` FOREIGN KEY (`a`) REFERENCES `p` (`b`)\n) ENGINE=InnoDB \
+        DEFAULT CHARSET=latin1";
+    let mut child = from_create_table(create, ServerVersion::from_number(90_700)).unwrap();
+    let setting = "/*!80400 SET RESTRICT_FK_ON_NON_STANDARD_KEY=0 */;\n";
+    assert!(!create_table(&child, false).contains(setting));
+    child.foreign_keys[0].parent_not_unique = true;
+    assert!(create_table(&child, false).contains(setting));
 }

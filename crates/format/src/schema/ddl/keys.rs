@@ -305,6 +305,7 @@ pub(super) fn references(
         parent_columns,
         on_delete: ForeignKeyRule::Default,
         on_update: ForeignKeyRule::Default,
+        parent_not_unique: false,
     };
     loop {
         if cursor.eat_word("MATCH") {

@@ -394,6 +394,7 @@ fn read_foreign_key(key: Object<'_>, places: &[Placed], def: &TableDef) -> Resul
         parent_columns,
         on_delete: rule(key.number("delete_rule")?)?,
         on_update: rule(key.number("update_rule")?)?,
+        parent_not_unique: key.text_or_empty("unique_constraint_name")?.is_empty(),
     })
 }
 

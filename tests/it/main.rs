@@ -10,5 +10,6 @@ mod fuzz;
 mod inspect;
 mod pages;
 mod parity;
+mod restore;
 mod sdi;
 mod tidy;

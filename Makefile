@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all lint bench install-toolchain install-server clean
+.PHONY: build demo test test-all lint bench plugin test-plugin install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -34,6 +34,15 @@ lint: install-toolchain
 bench: build install-server
 	@tests/servers/install.sh mydumper
 	bench/run.sh $(BIN)
+
+# The plugin lra for MySQL 9.7: into target/lra.so. Needs root (debootstrap, chroot) and 3 GB.
+plugin:
+	tests/servers/install.sh mysql-9.7 mysql-9.7-source
+	lra-plugin/make.sh target/lra.so
+
+# The plugin on a real server: what it does (behaviour), then everything at once (stress; SECONDS=30).
+test-plugin: plugin install-server
+	lra-plugin/test.sh target/lra.so $(or $(SECONDS),30)
 
 install-toolchain:
 	@tests/servers/toolchain.sh

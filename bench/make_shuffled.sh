@@ -3,29 +3,42 @@
 #
 # Makes the table the benchmarks read: ROWS rows (6,000,000: 1.4 GB) whose clustered index's leaves
 # are in no order at all in the file. Row i of the input gets key number (i * 2654435761) mod ROWS,
-# so each insert goes to another leaf and every leaf is split at another time.
+# so each insert goes to another leaf and every leaf is split at another time. That spaces the
+# leaves of a range of keys evenly in the file; with ORDER=random the keys come in a random order
+# (seeded), and so do the leaves.
 #
-# Leaves DIR/data, a data directory of MariaDB 10.11 after a clean shutdown, with the table
-# bench.shuffled. Does nothing when it is there. Needs about twice the table's size of disk and the
-# server of tests/servers/install.sh mariadb-10.11. BUFFER_POOL (6G): memory for the server.
+# Leaves DIR/data, a data directory after a clean shutdown, with the table bench.shuffled. Does
+# nothing when it is there. Needs about twice the table's size of disk and the server, as
+# tests/servers/install.sh has it. SERVER (mariadb-10.11): which. BUFFER_POOL (6G): its memory.
 set -euo pipefail
 
 [ $# -ge 1 ] || { sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//' >&2; exit 1; }
 ROWS=${2:-6000000}
 mkdir -p "$1"
 DIR=$(cd "$1" && pwd)
-SERVER=("$(dirname "$0")/../tests/servers/server.sh" mariadb-10.11)
+NAME=${SERVER:-mariadb-10.11}
+SERVER=("$(dirname "$0")/../tests/servers/server.sh" "$NAME")
+case $NAME in
+mysql-[89]*) LOG_SIZE=--innodb-redo-log-capacity=4G ;;
+*) LOG_SIZE=--innodb-log-file-size=2G ;;
+esac
 [ ! -e "$DIR/shuffled.$ROWS" ] || exit 0
 
 rows() {
-    python3 - "$ROWS" <<'PY'
+    python3 - "$ROWS" "${ORDER:-even}" <<'PY'
+import array
+import random
 import sys
 
-rows = int(sys.argv[1])
+rows, order = int(sys.argv[1]), sys.argv[2]
+if order == "random":
+    keys = array.array("q", range(rows))
+    random.Random(1).shuffle(keys)
+else:
+    keys = (i * 2654435761 % rows for i in range(rows))
 out = sys.stdout
 lines = []
-for i in range(rows):
-    key = i * 2654435761 % rows
+for i, key in enumerate(keys):
     user, object_ = key // 100 + 1, key % 100 * 1000 + 7
     title = f"title {key:08d} of object {object_}"
     body = f"body {i} " + "lorem ipsum dolor sit amet " * (key % 7)
@@ -42,7 +55,7 @@ PY
 }
 
 "${SERVER[@]}" run "$DIR" --innodb-buffer-pool-size="${BUFFER_POOL:-6G}" \
-    --innodb-log-file-size=2G --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=O_DIRECT
+    "$LOG_SIZE" --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=O_DIRECT
 trap '"${SERVER[@]}" stop "$DIR"' EXIT
 "${SERVER[@]}" sql "$DIR" -e "
     DROP DATABASE IF EXISTS bench; CREATE DATABASE bench;

@@ -11,7 +11,8 @@
 #   mariadb-10.11  mariadb-10.11.5  mariadb-11.4.5  mariadb-11.8
 #
 # mariadb-10.11 is the machine's own Debian package (apt-get install, as root or with sudo);
-# mysql-9.7 and mariadb-11.8 live in one debootstrap of Debian unstable.
+# mysql-9.7 and mariadb-11.8 live in one debootstrap of Debian unstable, and so
+# does mysql-9.7-source, the source of that server with a compiler (2.5 GB).
 # `mydumper`, for the benchmark, is Debian's package too.
 set -euo pipefail
 . "$(dirname "$0")/apt.sh"
@@ -183,6 +184,24 @@ install_sid() { # one root of Debian unstable with both servers
     done_with "$1"
 }
 
+install_sid_source() { # the server's own source, as its build configured it, and a compiler
+    [ "$(id -u)" = 0 ] || die "$1 needs root (chroot)"
+    local root=$ROOT/debian-sid
+    [ -e "$ROOT/mysql-9.7" ] || install_sid mysql-9.7
+    chroot "$root" apt-get -q update >&2
+    # of the very build that is installed: the plugin is compiled against its private classes
+    local version
+    version=$(chroot "$root" dpkg-query -W -f '${Version}' mysql-server-core)
+    chroot "$root" sh -c "DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
+        mysql-source=$version libmysqlclient-dev=$version g++ binutils libssl-dev libedit-dev" >&2 ||
+        die "the mirror has no mysql-source $version any more: remove $root and install anew"
+    tar -xzf "$root/usr/src/mysql/mysql-source.tar.gz" -C "$root/usr/src/mysql"
+    rm -rf "$root/usr/src/mysql/mysql-source.tar.gz" "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
+    new "$1"
+    ln -s ../debian-sid "$TMP/root"
+    done_with "$1"
+}
+
 install_one() {
     # the machine's own server is looked for, whatever an earlier machine left in this directory
     if [ -e "$ROOT/$1" ] && [ "$1" != mariadb-10.11 ]; then return 0; fi
@@ -198,6 +217,7 @@ install_one() {
     mariadb-10.11) install_system "$1" ;;
     mydumper) system mydumper mydumper ;;
     mysql-9.7 | mariadb-11.8) install_sid "$1" ;;
+    mysql-9.7-source) install_sid_source "$1" ;;
     *) die "unknown version $1 (see the head of this file)" ;;
     esac
 }

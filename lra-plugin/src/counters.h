@@ -1,0 +1,60 @@
+/* What was read ahead and what came of it, for the server since it started and for each session. */
+
+#ifndef LRA_COUNTERS_H
+#define LRA_COUNTERS_H
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace lra {
+
+/** The counters: name, and what it counts. */
+#define LRA_COUNTERS(COUNTER)                                                        \
+  COUNTER(scans, "scans that were read ahead of")                                    \
+  COUNTER(windows, "windows' worth of leaves read")                                  \
+  COUNTER(sweeps, "times the file was gone through from its start")                  \
+  COUNTER(pages_prefetched, "pages read ahead")                                      \
+  COUNTER(pages_present, "leaves that were in the buffer pool already")              \
+  COUNTER(pages_failed, "pages that could not be read ahead")                        \
+  COUNTER(misses, "leaves the scan came to that were not foreseen")                  \
+  COUNTER(evicted_unused, "pages that left the pool before the scan came to them")   \
+  COUNTER(requests, "requests made of the file")                                     \
+  COUNTER(bytes, "bytes read, gaps included")                                        \
+  COUNTER(gap_bytes, "bytes read through that nobody wanted")                        \
+  COUNTER(waits, "times the scan waited for a leaf")                                 \
+  COUNTER(wait_us, "microseconds it waited")
+
+enum class Counter : std::size_t {
+#define LRA_COUNTER_NAME(name, text) name,
+  LRA_COUNTERS(LRA_COUNTER_NAME)
+#undef LRA_COUNTER_NAME
+      count_of_counters
+};
+
+/** One number a counter. Any thread may add. */
+class Counters {
+ public:
+  static constexpr std::size_t size = static_cast<std::size_t>(Counter::count_of_counters);
+
+  void add(Counter counter, long long amount = 1) {
+    m_values[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
+  }
+  long long get(std::size_t index) const {
+    return m_values[index].load(std::memory_order_relaxed);
+  }
+  /** Takes a counter's value out, leaving 0. */
+  long long take(std::size_t index) {
+    return m_values[index].exchange(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::array<std::atomic<long long>, size> m_values{};
+};
+
+/** The whole server's. */
+inline Counters server_counters;
+
+}  // namespace lra
+
+#endif

@@ -1,0 +1,153 @@
+#include "handler.h"
+
+#include <atomic>
+#include <type_traits>
+
+#include "my_check_opt.h"
+
+#include "follow.h"
+
+namespace lra {
+
+namespace {
+
+std::atomic<std::size_t> live{0};
+
+/** A handler of InnoDB (ha_innobase or ha_innopart) that follows its scans. Each call does what
+InnoDB does and tells the follower how far it got. */
+template <class Base>
+class Following final : public Base {
+ public:
+  Following(handlerton *hton, TABLE_SHARE *share) : Base(hton, share) { live++; }
+  ~Following() override {
+    m_follow.end();
+    live--;
+  }
+
+  int index_init(uint index, bool is_sorted) override {
+    const int error = Base::index_init(index, is_sorted);
+    if (error == 0) begin();
+    return error;
+  }
+  int index_end() override {
+    m_follow.end();
+    return Base::index_end();
+  }
+  int rnd_init(bool is_scan) override {
+    const int error = Base::rnd_init(is_scan);
+    if (error == 0 && is_scan) begin();
+    return error;
+  }
+  int rnd_end() override {
+    m_follow.end();
+    return Base::rnd_end();
+  }
+  int reset() override {
+    m_follow.end();
+    return Base::reset();
+  }
+  int close() override {
+    m_follow.end();
+    return Base::close();
+  }
+
+  int rnd_next(uchar *row) override { return forward(Base::rnd_next(row)); }
+  int index_first(uchar *row) override {
+    m_follow.restart(false);
+    return forward(Base::index_first(row));
+  }
+  int index_next(uchar *row) override { return forward(Base::index_next(row)); }
+  int index_next_same(uchar *row, const uchar *key, uint key_bytes) override {
+    return forward(Base::index_next_same(row, key, key_bytes));
+  }
+  int index_last(uchar *row) override {
+    m_follow.restart(false);
+    return backward(Base::index_last(row));
+  }
+  int index_prev(uchar *row) override { return backward(Base::index_prev(row)); }
+  int index_read_map(uchar *row, const uchar *key, key_part_map parts,
+                     ha_rkey_function flag) override {
+    m_follow.restart(flag == HA_READ_KEY_EXACT);
+    return Base::index_read_map(row, key, parts, flag);
+  }
+  int index_read_last_map(uchar *row, const uchar *key, key_part_map parts) override {
+    m_follow.restart(false);
+    return Base::index_read_last_map(row, key, parts);
+  }
+
+  int records(ha_rows *rows) override {
+    begin_whole(1);
+    const int error = Base::records(rows);
+    m_follow.end();
+    return error;
+  }
+  int check(THD *thd, HA_CHECK_OPT *options) override {
+    // The tree is gone through to validate it, and again to count its rows.
+    begin_whole((options->flags & T_QUICK) ? 1 : 2);
+    const int error = Base::check(thd, options);
+    m_follow.end();
+    return error;
+  }
+
+ private:
+  int forward(int error) {
+    if (error == 0) m_follow.row(this->m_prebuilt, Direction::forward);
+    return error;
+  }
+  int backward(int error) {
+    if (error == 0) m_follow.row(this->m_prebuilt, Direction::backward);
+    return error;
+  }
+  void begin() { m_follow.begin(this->table, this->m_prebuilt); }
+  void begin_whole(unsigned passes) {
+    // A partitioned table has as many clustered indexes as partitions: InnoDB reads on alone.
+    if constexpr (std::is_same_v<Base, ha_innobase>)
+      m_follow.begin_whole(this->table, this->m_prebuilt, passes);
+  }
+
+  Follow m_follow;
+};
+
+using Create = decltype(handlerton::create);
+
+handlerton *innodb = nullptr;
+Create create_before = nullptr;
+
+/** Whether a table is one that users scan: the server keeps its own open at any time, so theirs
+would make the plugin always in use. */
+bool is_users(const TABLE_SHARE *share) {
+  return share != nullptr && share->tmp_table == NO_TMP_TABLE &&
+         share->table_category == TABLE_CATEGORY_USER &&
+         my_strcasecmp(system_charset_info, share->db.str, "mysql") != 0;
+}
+
+handler *create(handlerton *hton, TABLE_SHARE *share, bool is_partitioned, MEM_ROOT *root) {
+  if (!is_users(share)) return create_before(hton, share, is_partitioned, root);
+  if (!is_partitioned) return new (root) Following<ha_innobase>(hton, share);
+  auto *partitioned = new (root) Following<ha_innopart>(hton, share);
+  if (partitioned != nullptr && partitioned->init_partitioning(root)) {
+    ::destroy_at(partitioned);
+    return nullptr;
+  }
+  return partitioned;
+}
+
+}  // namespace
+
+bool hook_handlers() {
+  innodb = ha_resolve_by_legacy_type(current_thd, DB_TYPE_INNODB);
+  if (innodb == nullptr || innodb->create == nullptr) return false;
+  create_before = innodb->create;
+  innodb->create = create;
+  return true;
+}
+
+void unhook_handlers() {
+  if (innodb != nullptr && innodb->create == create) innodb->create = create_before;
+}
+
+bool is_hooked() { return innodb != nullptr && innodb->create == create; }
+
+std::size_t live_handlers() { return live; }
+
+}  // namespace lra

@@ -1,0 +1,113 @@
+/* One index, read ahead of one scan. */
+
+#ifndef LRA_PREFETCH_H
+#define LRA_PREFETCH_H
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "branches.h"
+#include "counters.h"
+#include "pages.h"
+#include "readers.h"
+#include "tuner.h"
+#include "window.h"
+
+namespace lra {
+
+/** How a scan is read ahead of. */
+struct Plan {
+  /** Leaves that may be read and not yet come to. */
+  std::size_t window_pages;
+  /** Leaves to begin with; it grows to window_pages as the scan shows that it goes on. */
+  std::size_t first_pages;
+  /** Pages a request may read through; none: as the device likes it. */
+  std::optional<std::size_t> gap_pages;
+  /** Pages of a request. */
+  std::size_t request_pages;
+  /** Reads under way at once; none: as the device likes it. */
+  std::optional<std::size_t> reads;
+  /** Rest after each window's worth of pages. */
+  std::chrono::milliseconds sleep;
+};
+
+/** The window of a scan and the threads' work at it.
+
+It lives within one scan, on the scan's own thread, which keeps the table open meanwhile. */
+class Prefetch final : public Work {
+ public:
+  /** @param counters the scan's; what is counted is added to the server's too */
+  Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Counters *counters);
+  ~Prefetch() override;
+
+  /** Whether the tablespace could be opened. */
+  bool is_open() const { return m_pages.is_open(); }
+
+  /** The scan came to a leaf: lets the window slide, and waits until the leaf after it is there.
+  @return whether the window knew the leaf */
+  bool come_to(Page_no leaf, THD *thd);
+
+  /** Lets the window slide as the pages of the pool are used, for scans whose place cannot be
+  seen.
+  @param passes times the whole index is gone through */
+  void follow_pool(unsigned passes);
+
+  Clock::time_point ready_at(std::size_t threads_in) const override;
+  void do_piece() override;
+
+ private:
+  bool wants_leaves() const;
+  bool may_read() const { return m_is_sweeping && m_window.wanted() > 0; }
+  bool is_sweep_due() const;
+  void begin_sweep_if_due();
+  void note_window();
+  std::size_t reads_most() const;
+  void collect(std::unique_lock<std::mutex> *lock);
+  void read(std::unique_lock<std::mutex> *lock, std::size_t gap, const Run &run);
+  void slide_with_pool();
+  bool is_used(Page_no page) const;
+  void wait_for_next(THD *thd, std::unique_lock<std::mutex> *lock);
+  void add(Counter counter, long long amount = 1);
+
+  dict_index_t *const m_index;
+  const Plan m_plan;
+  Pages m_pages;
+  Counters *const m_counters;
+
+  mutable std::mutex m_mutex;
+  /** A leaf came, or will not. */
+  std::condition_variable m_has_come;
+  Window m_window;
+  /** Used by one thread at a time: the one that set m_is_collecting. */
+  Branches m_branches;
+  bool m_is_collecting{false};
+  /** The branches have no more leaves. */
+  bool m_is_over{false};
+  /** The window was once filled, as far as there were leaves. */
+  bool m_is_filled{false};
+  bool m_is_stopping{false};
+  bool m_is_sweeping{false};
+  /** The scan waits for a leaf. */
+  bool m_is_starved{false};
+  /** Reading while the scan goes on is worth more than a sweep with more to read in it. */
+  bool m_overlaps{false};
+  std::size_t m_window_pages;
+  std::size_t m_passed_since_growth{0};
+  /** Of the window that the scan is going through: leaves passed, its begin, time waited. */
+  std::size_t m_passed{0};
+  std::uint64_t m_begin_us{0};
+  std::uint64_t m_waited_us{0};
+  std::size_t m_read_since_sleep{0};
+  Clock::time_point m_asleep_until{};
+  Tuner m_tuner;
+  bool m_follows_pool{false};
+  unsigned m_passes_left{0};
+  Clock::time_point m_looks_at{};
+};
+
+}  // namespace lra
+
+#endif

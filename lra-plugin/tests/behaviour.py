@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""behaviour.py LRA_SO: what the plugin does on a real server, table by table.
+
+Every scan is made cold, with and without read-ahead, and must give the same; the counters must
+say what is expected of them."""
+
+import re
+import shutil
+import sys
+import tempfile
+
+from server import Server, temporary_directory
+
+ROWS = 300_000
+TABLES = f"""
+CREATE DATABASE t; USE t;
+CREATE TABLE digits (n INT PRIMARY KEY);
+INSERT INTO digits WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 999)
+  SELECT n FROM s;
+CREATE TABLE plain (id INT PRIMARY KEY, k INT, pad VARCHAR(200), KEY (k));
+-- 7919 and the prime 400009: every insert goes to another leaf.
+INSERT INTO plain SELECT (a.n * 1000 + b.n) * 7919 % 400009, b.n, REPEAT(CHAR(65 + b.n % 26), 180)
+  FROM digits a, digits b WHERE a.n < {ROWS // 1000};
+CREATE TABLE no_rows LIKE plain;
+CREATE TABLE one_row LIKE plain;
+INSERT INTO one_row VALUES (1, 1, 'x');
+CREATE TABLE parts (id INT PRIMARY KEY, k INT, pad VARCHAR(200)) PARTITION BY HASH (id) PARTITIONS 4;
+INSERT INTO parts SELECT * FROM plain WHERE id < 150000;
+CREATE TABLE zipped (id INT PRIMARY KEY, k INT, pad VARCHAR(200)) ROW_FORMAT=COMPRESSED;
+INSERT INTO zipped SELECT * FROM plain WHERE id < 60000;
+CREATE TABLE no_key (a INT, pad VARCHAR(200));
+INSERT INTO no_key SELECT k, pad FROM plain WHERE id < 60000;
+CREATE TABLE texts (id INT PRIMARY KEY, body LONGTEXT);
+INSERT INTO texts SELECT id, REPEAT(pad, 1 + k % 60) FROM plain WHERE id < 6000;
+CREATE TABLESPACE shared ADD DATAFILE 'shared.ibd';
+CREATE TABLE in_shared (id INT PRIMARY KEY, k INT, pad VARCHAR(200)) TABLESPACE shared;
+INSERT INTO in_shared SELECT * FROM plain WHERE id < 60000;
+"""
+ON = "SET lra_size = 16"
+
+
+class Checks:
+    def __init__(self):
+        self.failed = []
+        self.passed = 0
+
+    def that(self, is_so, what, *seen):
+        if is_so:
+            self.passed += 1
+        else:
+            self.failed.append(what)
+            print("FAILED:", what, *seen, flush=True)
+
+    def equal(self, got, expected, what):
+        self.that(got == expected, what, f"got {got}, expected {expected}")
+
+
+def cold(server, settings, query):
+    server.restart()
+    return server.session(settings, query)
+
+
+def same_rows(server, checks):
+    """Scans of every kind give with read-ahead what they give without."""
+    sums = "BIT_XOR(CRC32(CONCAT_WS(',', id, k, pad)))"
+    queries = {
+        "full": "SELECT COUNT(pad), SUM(id) FROM t.plain IGNORE INDEX (k)",
+        "checksum": "CHECKSUM TABLE t.plain",
+        "range": f"SELECT {sums}, COUNT(*) FROM t.plain WHERE id BETWEEN 100000 AND 200000",
+        "ranges": f"SELECT {sums} FROM t.plain WHERE id < 30000 OR id BETWEEN 90000 AND 95000",
+        "backward": "SELECT SUM(n), MIN(n) FROM (SELECT id AS n FROM t.plain ORDER BY id DESC "
+        "LIMIT 200000) d",
+        "secondary": "SELECT SUM(k), COUNT(k) FROM t.plain FORCE INDEX (k)",
+        "one key": "SELECT COUNT(*) FROM t.plain FORCE INDEX (k) WHERE k = 77",
+        "count": "SELECT COUNT(*) FROM t.plain",
+        "check": "CHECK TABLE t.plain",
+        "partitions": f"SELECT {sums}, COUNT(*) FROM t.parts",
+        "partitions in order": "SELECT SUM(id) FROM (SELECT id FROM t.parts ORDER BY id LIMIT 90000) d",
+        "compressed": f"SELECT {sums}, COUNT(*) FROM t.zipped",
+        "no key": "CHECKSUM TABLE t.no_key",
+        "texts": "CHECKSUM TABLE t.texts",
+        "general tablespace": f"SELECT {sums}, COUNT(*) FROM t.in_shared",
+        "no rows": "SELECT COUNT(pad) FROM t.no_rows",
+        "one row": "SELECT COUNT(pad) FROM t.one_row",
+        "join": "SELECT COUNT(*), SUM(a.k) FROM t.parts a JOIN t.plain b ON a.id = b.id",
+    }
+    counted = {}
+    for name, query in queries.items():
+        plain, off = cold(server, "SET lra_size = 0", query)
+        ahead, counted[name] = cold(server, ON, query)
+        checks.equal(ahead, plain, f"{name}: the same rows")
+        checks.equal(off["scans"], 0, f"{name}: nothing is read ahead when it is off")
+    return counted
+
+
+def counters(counted, checks):
+    full = counted["full"]
+    checks.equal(full["scans"], 1, "full: one scan")
+    checks.equal(full["misses"], 0, "full: no leaf is missed on a quiet table")
+    checks.that(full["pages_prefetched"] > 3000, "full: leaves are read ahead", full)
+    checks.equal(full["evicted_unused"], 0, "full: no page is lost before it is used")
+    checks.equal(full["pages_failed"], 0, "full: no read fails")
+    checks.that(
+        full["bytes"] == full["pages_prefetched"] * 16384 + full["gap_bytes"],
+        "full: bytes are pages and gaps",
+        full,
+    )
+    for name in ("checksum", "range", "backward", "secondary", "count", "check", "compressed",
+                 "partitions", "no key", "general tablespace"):
+        checks.that(counted[name]["pages_prefetched"] > 50, f"{name}: is read ahead", counted[name])
+        if name not in ("count", "check"):
+            checks.equal(counted[name]["misses"], 0, f"{name}: no leaf is missed")
+    for name in ("no rows", "one row"):
+        checks.equal(counted[name]["pages_prefetched"], 0, f"{name}: there is nothing to read ahead")
+    span = counted["range"]["pages_prefetched"] / full["pages_prefetched"]
+    checks.that(0.2 < span < 0.3, "range: reading ahead ends where the range ends", span)
+
+
+def early_end(server, checks):
+    """A query that ends early costs little, whatever the window."""
+    query = "SELECT COUNT(pad) FROM (SELECT pad FROM t.plain IGNORE INDEX (k) LIMIT 1000) d"
+    read = []
+    for settings in ("SET lra_size = 0", "SET lra_size = 512"):
+        server.restart()
+        before = server.status("Innodb_pages_read")
+        server.session(settings, query)
+        read.append(server.status("Innodb_pages_read") - before)
+    more = (read[1] - read[0]) * 16384
+    checks.that(more <= 4 << 20, "LIMIT 1000 reads at most 4 MB more", more)
+
+
+def functions(server, checks):
+    server.restart()
+    [[pages]] = server.sql("SELECT lra_prefetch('t/plain', 16)")
+    checks.equal(int(pages), 1024, "lra_prefetch reads what it is told to")
+    [[again]] = server.sql("SELECT lra_prefetch('t/plain', 16)")
+    checks.equal(int(again), 0, "lra_prefetch reads nothing twice")
+    [[pages]] = server.sql("SELECT buf_warmup('t', 'plain')")
+    checks.that(int(pages) > 3000, "buf_warmup reads the whole file", pages)
+    checks.equal(server.sql("SELECT lra_prefetch('t/missing', 1), buf_warmup('t', 'missing')"),
+                 [["NULL", "NULL"]], "a table that is not there gives NULL")
+    _, counted = server.session(ON, "SELECT COUNT(pad) FROM t.plain IGNORE INDEX (k)")
+    checks.that(counted["pages_prefetched"] < 100, "what is in the pool is not read again", counted)
+
+
+def too_large(server, checks):
+    rows, _ = cold(server, "SET lra_size = 16384",
+                   "SELECT COUNT(pad) FROM t.plain IGNORE INDEX (k); SHOW WARNINGS")
+    checks.that("innodb_old_blocks_pct" in rows[-1][-1], "a window the pool cannot hold is warned of",
+                rows)
+
+
+def install(server, checks):
+    """Other builds refuse the plugin, and it stays while it is in use."""
+    # The build id is a text of 40 hexadecimal digits.
+    other = server.plugin.with_name("lra_of_another_build.so")
+    other.write_bytes(
+        re.sub(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", b"0" * 40, server.plugin.read_bytes())
+    )
+    server.sql("SELECT COUNT(*) FROM t.plain")
+    kept = server.try_sql("UNINSTALL PLUGIN lra")
+    checks.that(kept.returncode != 0, "UNINSTALL is refused while tables are open", kept.stderr)
+    checks.that(any("open tables" in line for line in server.errors()), "the log says why")
+    server.sql("FLUSH TABLES")
+    gone = server.try_sql("UNINSTALL PLUGIN lra")
+    checks.that(gone.returncode == 0, "UNINSTALL works when no table is open", gone.stderr,
+                server.errors())
+    server.restart()
+    refused = server.try_sql(f"INSTALL PLUGIN lra SONAME '{other.name}'")
+    checks.that(refused.returncode != 0, "another build's plugin is refused", refused.stderr)
+    checks.that(any("compiled for the server build" in line for line in server.errors()),
+                "the log says which build it is for", server.errors())
+    server.sql(f"INSTALL PLUGIN lra SONAME '{server.plugin.name}'")
+    _, counted = cold(server, ON, "SELECT COUNT(pad) FROM t.plain IGNORE INDEX (k)")
+    checks.that(counted["pages_prefetched"] > 3000, "it works again after INSTALL", counted)
+    other.unlink()
+
+
+def main():
+    directory = tempfile.mkdtemp(prefix="lra-", dir=temporary_directory())
+    plugin = shutil.copy(sys.argv[1], directory)
+    server = Server(f"{directory}/server", plugin, "--innodb-buffer-pool-size=256M")
+    checks = Checks()
+    server.init()
+    try:
+        server.sql(TABLES)
+        counters(same_rows(server, checks), checks)
+        early_end(server, checks)
+        functions(server, checks)
+        too_large(server, checks)
+        checks.equal(server.errors(), [], "the error log tells of nothing")
+        install(server, checks)
+    finally:
+        server.stop()
+    if not checks.failed:
+        shutil.rmtree(directory)
+    print(f"behaviour: {checks.passed} passed, {len(checks.failed)} failed")
+    sys.exit(1 if checks.failed else 0)
+
+
+main()

@@ -1,0 +1,139 @@
+/* The window and the tuner, without a server: c++ -std=c++20 -I../src, exits with 1 on a failure. */
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "tuner.h"
+#include "window.h"
+
+namespace {
+
+int passed = 0;
+int failed = 0;
+
+void check(bool is_so, const char *what) {
+  if (is_so) {
+    passed++;
+  } else {
+    failed++;
+    std::printf("FAILED: %s\n", what);
+  }
+}
+
+using Pages = std::vector<lra::Page_no>;
+
+Pages take(lra::Window *window, std::size_t gap, std::size_t most) {
+  lra::Run run;
+  return window->take_run(gap, most, &run) ? run.pages : Pages{};
+}
+
+void runs_are_sorted_and_joined() {
+  lra::Window window;
+  window.add(Pages{9, 3, 20, 4, 6, 21});
+  check(take(&window, 0, 64) == Pages{3, 4}, "neighbours are one run");
+  check(take(&window, 2, 64) == Pages{6, 9}, "a gap of two is read through");
+  check(take(&window, 64, 1) == Pages{20}, "a run is no longer than it may be");
+  check(take(&window, 64, 64) == Pages{21}, "the rest follows");
+  check(take(&window, 64, 64).empty(), "the sweep ends");
+}
+
+void a_sweep_goes_forward() {
+  lra::Window window;
+  window.add(Pages{10, 50});
+  check(take(&window, 0, 64) == Pages{10}, "the first");
+  window.add(Pages{5, 30});
+  check(take(&window, 0, 64) == Pages{30}, "what joined ahead of the sweep is met by it");
+  check(take(&window, 0, 64) == Pages{50}, "then what was there");
+  check(take(&window, 0, 64).empty(), "what joined behind waits");
+  check(take(&window, 0, 64) == Pages{5}, "for the next sweep");
+}
+
+void the_scan_slides_it() {
+  lra::Window window;
+  window.add(Pages{7, 2, 5});
+  check(window.ahead() == 3 && window.next() == 7u, "all are ahead");
+  check(!window.advance(99), "a leaf it does not hold");
+  check(window.advance(2), "a leaf passed over takes those before it along");
+  check(window.ahead() == 1 && window.next() == 5u && window.wanted() == 1, "one is left");
+  lra::Run run;
+  check(window.take_run(0, 64, &run) && window.is_pending(5), "it is being read");
+  window.finish(run);
+  check(!window.is_pending(5), "and is there");
+  check(window.advance(5) && !window.next(), "nothing is left");
+  window.finish(run);
+  check(window.ahead() == 0, "a run that ends late changes nothing");
+}
+
+/** Whatever the order, gap and length: each leaf is read once, in ascending runs. */
+void every_leaf_once() {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; round++) {
+    Pages leaves(1 + random() % 400);
+    std::iota(leaves.begin(), leaves.end(), random() % 1000);
+    std::shuffle(leaves.begin(), leaves.end(), random);
+    lra::Window window;
+    window.add(leaves);
+    Pages read;
+    const std::size_t gap = random() % 5;
+    const std::size_t most = 1 + random() % 70;
+    while (window.wanted() > 0) {
+      const Pages run = take(&window, gap, most);
+      if (run.empty()) continue;
+      if (!std::is_sorted(run.begin(), run.end()) || run.back() - run.front() >= most)
+        check(false, "a run ascends within its length");
+      read.insert(read.end(), run.begin(), run.end());
+    }
+    std::sort(read.begin(), read.end());
+    std::sort(leaves.begin(), leaves.end());
+    if (read != leaves) check(false, "each leaf is read once");
+  }
+  check(true, "random windows");
+}
+
+/** A device of a model: what one request of some pages takes. */
+template <class Cost>
+std::size_t settled_gap(Cost cost_us, double density) {
+  lra::Tuner tuner;
+  std::uint64_t now_us = 1;
+  std::mt19937 random(3);
+  for (int request = 0; request < 60000; request++) {
+    // Pages until a gap is too wide to read through, of pages that are wanted with `density`.
+    std::size_t wanted = 1;
+    std::size_t pages = 1;
+    while (pages < 64) {
+      std::size_t gap = 0;
+      while (std::uniform_real_distribution<>(0, 1)(random) > density) gap++;
+      if (gap > tuner.gap() || pages + gap + 1 > 64) break;
+      pages += gap + 1;
+      wanted++;
+    }
+    now_us += cost_us(pages);
+    tuner.note(wanted, now_us);
+  }
+  return tuner.gap();
+}
+
+void the_tuner_finds_what_a_device_likes() {
+  const auto disk = [](std::size_t pages) { return std::max(6667.0, pages * 16384 / 157.3); };
+  const auto volume = [](std::size_t pages) { return std::max(333.0, pages * 16384 / 131.0); };
+  const auto flash = [](std::size_t pages) { return 2.0 + pages * 12.0; };
+  check(settled_gap(disk, 0.25) >= 16, "a disk of 150 requests a second likes large gaps");
+  const std::size_t gap = settled_gap(volume, 0.25);
+  check(gap >= 1 && gap <= 4, "a volume of 3000 requests a second likes small ones");
+  check(settled_gap(flash, 0.25) <= 1, "flash likes none");
+}
+
+}  // namespace
+
+int main() {
+  runs_are_sorted_and_joined();
+  a_sweep_goes_forward();
+  the_scan_slides_it();
+  every_leaf_once();
+  the_tuner_finds_what_a_device_likes();
+  std::printf("window: %d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}

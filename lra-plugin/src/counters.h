@@ -40,12 +40,12 @@ class Counters {
   void add(Counter counter, long long amount = 1) {
     m_values[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
   }
-  long long get(std::size_t index) const {
-    return m_values[index].load(std::memory_order_relaxed);
+  long long get(Counter counter) const {
+    return m_values[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
   }
   /** Takes a counter's value out, leaving 0. */
-  long long take(std::size_t index) {
-    return m_values[index].exchange(0, std::memory_order_relaxed);
+  long long take(Counter counter) {
+    return m_values[static_cast<std::size_t>(counter)].exchange(0, std::memory_order_relaxed);
   }
 
  private:

@@ -88,7 +88,7 @@ bool Prefetch::is_sweep_due() const {
   if (m_is_sweeping || !m_is_filled || m_window.wanted() == 0) return false;
   if (m_is_over) return true;
   if (m_is_starved && !m_is_collecting && !wants_leaves()) return true;
-  return m_window.wanted() >= (m_overlaps ? m_window_pages / 4 : m_window_pages);
+  return m_window.wanted() >= (m_overlaps ? m_window_pages / 2 : m_window_pages);
 }
 
 void Prefetch::begin_sweep_if_due() {
@@ -100,13 +100,24 @@ void Prefetch::begin_sweep_if_due() {
 }
 
 void Prefetch::note_window() {
-  if (m_passed < m_window_pages) return;
+  // The first sweep was waited for whole: a part of its window shows how fast the scan is.
+  const std::size_t part = m_is_noted ? m_window_pages : m_window_pages / 4;
+  if (m_passed < std::max<std::size_t>(part, 1)) return;
   const std::uint64_t now = now_us();
-  // A scan that mostly waits has a slow device: then each sweep should find as much as it can.
-  m_overlaps = m_waited_us * 2 < now - m_begin_us;
+  const double scan_us = static_cast<double>(now - m_begin_us - m_waited_us) *
+                         static_cast<double>(m_window_pages) / static_cast<double>(m_passed);
+  // Two sweeps of half a window read half as many pages each, and as much of the gaps: that is the
+  // price of reading on while the scan is at work.
+  const double gaps = m_pages_read == 0 ? 0
+                                        : static_cast<double>(m_gap_pages_read) /
+                                              static_cast<double>(m_pages_read);
+  m_overlaps = scan_us > static_cast<double>(m_waited_us) * std::min(gaps, 1.0);
+  m_is_noted = true;
   m_begin_us = now;
   m_waited_us = 0;
   m_passed = 0;
+  m_pages_read = 0;
+  m_gap_pages_read = 0;
 }
 
 std::size_t Prefetch::reads_most() const { return m_plan.reads.value_or(m_tuner.depth()); }
@@ -169,12 +180,14 @@ void Prefetch::read(std::unique_lock<std::mutex> *lock, std::size_t gap, const R
   Counters counted;
   const std::size_t asked = m_pages.read(run.pages, gap, &counted);
   for (std::size_t counter = 0; counter < Counters::size; counter++)
-    add(static_cast<Counter>(counter), counted.get(counter));
+    add(static_cast<Counter>(counter), counted.get(static_cast<Counter>(counter)));
   lock->lock();
 
   m_window.finish(run);
   if (asked > 0) m_tuner.note(asked, now_us());
   m_read_since_sleep += asked;
+  m_pages_read += asked;
+  m_gap_pages_read += counted.get(Counter::gap_bytes) / m_pages.page_bytes();
   if (m_read_since_sleep >= m_window_pages) {
     m_read_since_sleep = 0;
     add(Counter::windows);

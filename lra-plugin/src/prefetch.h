@@ -96,10 +96,14 @@ class Prefetch final : public Work {
   bool m_overlaps{false};
   std::size_t m_window_pages;
   std::size_t m_passed_since_growth{0};
-  /** Of the window that the scan is going through: leaves passed, its begin, time waited. */
+  /** Of the window that the scan is going through: leaves passed, its begin, time waited, what was
+  read meanwhile. */
   std::size_t m_passed{0};
   std::uint64_t m_begin_us{0};
   std::uint64_t m_waited_us{0};
+  std::size_t m_pages_read{0};
+  std::size_t m_gap_pages_read{0};
+  bool m_is_noted{false};
   std::size_t m_read_since_sleep{0};
   Clock::time_point m_asleep_until{};
   Tuner m_tuner;

@@ -61,7 +61,7 @@ int show(SHOW_VAR *var, char *buffer, long long value) {
 
 #define LRA_SHOW(name, text)                                                             \
   int show_##name(THD *, SHOW_VAR *var, char *buffer) {                                  \
-    return show(var, buffer, server_counters.get(static_cast<std::size_t>(Counter::name))); \
+    return show(var, buffer, server_counters.get(Counter::name)); \
   }                                                                                      \
   int show_session_##name(THD *thd, SHOW_VAR *var, char *buffer) {                       \
     return show(var, buffer, THDVAR(thd, session_##name));                               \
@@ -89,7 +89,7 @@ Settings settings_of(THD *thd) {
 
 void add_to_session(THD *thd, Counters *counters) {
 #define LRA_ADD(name, text) \
-  THDVAR(thd, session_##name) += counters->take(static_cast<std::size_t>(Counter::name));
+  THDVAR(thd, session_##name) += counters->take(Counter::name);
   LRA_COUNTERS(LRA_ADD)
 #undef LRA_ADD
 }

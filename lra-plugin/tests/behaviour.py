@@ -9,18 +9,11 @@ import shutil
 import sys
 import tempfile
 
-from server import Server, temporary_directory
+from server import Server, shuffled, temporary_directory
 
 ROWS = 300_000
 TABLES = f"""
-CREATE DATABASE t; USE t;
-CREATE TABLE digits (n INT PRIMARY KEY);
-INSERT INTO digits WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 999)
-  SELECT n FROM s;
-CREATE TABLE plain (id INT PRIMARY KEY, k INT, pad VARCHAR(200), KEY (k));
--- 7919 and the prime 400009: every insert goes to another leaf.
-INSERT INTO plain SELECT (a.n * 1000 + b.n) * 7919 % 400009, b.n, REPEAT(CHAR(65 + b.n % 26), 180)
-  FROM digits a, digits b WHERE a.n < {ROWS // 1000};
+CREATE DATABASE t; USE t;{shuffled("plain", "id INT PRIMARY KEY, k INT, pad VARCHAR(200), KEY (k)", ROWS, 180)}
 CREATE TABLE no_rows LIKE plain;
 CREATE TABLE one_row LIKE plain;
 INSERT INTO one_row VALUES (1, 1, 'x');

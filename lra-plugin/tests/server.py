@@ -16,6 +16,19 @@ OPTIONS = [
 ]
 
 
+def shuffled(table, columns, rows, pad):
+    """SQL that makes a table and fills it so that every insert goes to another leaf: key numbers
+    are multiples of 7919 modulo the prime 400009."""
+    return f"""
+CREATE TABLE digits (n INT PRIMARY KEY);
+INSERT INTO digits WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 999)
+  SELECT n FROM s;
+CREATE TABLE {table} ({columns});
+INSERT INTO {table} SELECT (a.n * 1000 + b.n) * 7919 % 400009, b.n,
+  REPEAT(CHAR(65 + b.n % 26), {pad}) FROM digits a, digits b WHERE a.n < {rows // 1000};
+"""
+
+
 class Server:
     def __init__(self, directory, plugin, *options):
         self.directory = str(directory)

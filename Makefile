@@ -40,9 +40,9 @@ plugin:
 	tests/servers/install.sh mysql-9.7 mysql-9.7-source
 	lra-plugin/make.sh target/lra.so
 
-# The plugin on a real server: what it does (behaviour), then everything at once (stress; SECONDS=30).
+# The plugin on a real server: what it does (behaviour), then everything at once (stress; STRESS_SECONDS=30).
 test-plugin: plugin install-server
-	lra-plugin/test.sh target/lra.so $(or $(SECONDS),30)
+	lra-plugin/test.sh target/lra.so $(or $(STRESS_SECONDS),30)
 
 install-toolchain:
 	@tests/servers/toolchain.sh

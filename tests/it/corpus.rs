@@ -36,6 +36,16 @@ impl CorpusTable {
         String::from_utf8(std::fs::read(self.expected.add_extension_to("create.sql")).ok()?).ok()
     }
 
+    /// How a printed definition differs from what the server said; `None` when it does not.
+    pub fn definition_difference(&self, expected: &str, printed: &str) -> Option<String> {
+        if printed == expected {
+            return None;
+        }
+        let lines = expected.lines().zip(printed.lines()).find(|(was, is)| was != is);
+        let (was, is) = lines.unwrap_or(("lines", "fewer or more lines"));
+        Some(format!("{}\n  was {was}\n  is  {is}", self.file.display()))
+    }
+
     /// Whether `tables.tsv` says `word`.
     pub fn is(&self, word: &str) -> bool {
         self.flags.split(',').any(|flag| flag == word)

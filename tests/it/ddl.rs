@@ -17,13 +17,10 @@ fn definitions_survive_the_way_through_text() {
         let (all, equal) = counts.entry(table.server).or_default();
         *all += 1;
         match from_create_table(&text, table.server) {
-            Ok(def) if def.to_create_table() == sound => *equal += 1,
-            Ok(def) => {
-                let printed = def.to_create_table();
-                let lines = sound.lines().zip(printed.lines()).find(|(was, is)| was != is);
-                let (was, is) = lines.unwrap_or(("lines", "fewer or more lines"));
-                failures.push(format!("{}\n  was {was}\n  is  {is}", table.file.display()));
-            }
+            Ok(def) => match table.definition_difference(&sound, &def.to_create_table()) {
+                None => *equal += 1,
+                Some(difference) => failures.push(difference),
+            },
             Err(error) => failures.push(format!("{}: {error}", table.file.display())),
         }
     }

@@ -49,7 +49,8 @@ st_mysql_daemon descriptor = {MYSQL_DAEMON_INTERFACE_VERSION};
 
 }  // namespace
 
-// The macros for this define MYSQL_DYNAMIC_PLUGIN's way, which also gives ha_innobase another name.
+// mysql_declare_plugin() would need MYSQL_DYNAMIC_PLUGIN, under which the server's headers give
+// ha_innobase another name.
 extern "C" {
 
 MYSQL_PLUGIN_EXPORT int _mysql_plugin_interface_version_ = MYSQL_PLUGIN_INTERFACE_VERSION;

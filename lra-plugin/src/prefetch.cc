@@ -10,6 +10,12 @@ namespace {
 /** Leaves collected before others get a look at them. */
 constexpr std::size_t collect_most = 8192;
 
+/** A sweep begins when this part of the window is to be read: a small one when the scan had to wait
+since the last began, so that a device slower than the scan never rests; else a large one, since
+leaves near to each other share requests. */
+constexpr std::size_t sweep_part_behind = 8;
+constexpr std::size_t sweep_part_ahead = 2;
+
 /** A window grows to this many times itself when the scan has gone through it. */
 constexpr std::size_t growth = 8;
 
@@ -56,7 +62,6 @@ Prefetch::Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Cou
       m_window_pages(std::min(plan.first_pages, plan.window_pages)) {
   if (!is_open()) return;
   m_tuner = learnt.of(m_pages.device());
-  m_begin_us = now_us();
   add(Counter::scans);
   readers.add(this);
   readers.wake();
@@ -86,38 +91,18 @@ bool Prefetch::wants_leaves() const {
 bool Prefetch::is_sweep_due() const {
   // A window that is only beginning to fill would be read in bits.
   if (m_is_sweeping || !m_is_filled || m_window.wanted() == 0) return false;
-  if (m_is_over) return true;
-  if (m_is_starved && !m_is_collecting && !wants_leaves()) return true;
-  return m_window.wanted() >= (m_overlaps ? m_window_pages / 2 : m_window_pages);
+  const std::size_t part = m_has_waited ? sweep_part_behind : sweep_part_ahead;
+  if (m_is_over || m_window.wanted() >= m_window_pages / part) return true;
+  return m_is_starved && !m_is_collecting && !wants_leaves();
 }
 
 void Prefetch::begin_sweep_if_due() {
   if (!is_sweep_due()) return;
   m_is_sweeping = true;
+  m_has_waited = false;
   add(Counter::sweeps);
   // Between sweeps the device did nothing for us, and showed nothing.
   m_tuner.forget();
-}
-
-void Prefetch::note_window() {
-  // The first sweep was waited for whole: a part of its window shows how fast the scan is.
-  const std::size_t part = m_is_noted ? m_window_pages : m_window_pages / 4;
-  if (m_passed < std::max<std::size_t>(part, 1)) return;
-  const std::uint64_t now = now_us();
-  const double scan_us = static_cast<double>(now - m_begin_us - m_waited_us) *
-                         static_cast<double>(m_window_pages) / static_cast<double>(m_passed);
-  // Two sweeps of half a window read half as many pages each, and as much of the gaps: that is the
-  // price of reading on while the scan is at work.
-  const double gaps = m_pages_read == 0 ? 0
-                                        : static_cast<double>(m_gap_pages_read) /
-                                              static_cast<double>(m_pages_read);
-  m_overlaps = scan_us > static_cast<double>(m_waited_us) * std::min(gaps, 1.0);
-  m_is_noted = true;
-  m_begin_us = now;
-  m_waited_us = 0;
-  m_passed = 0;
-  m_pages_read = 0;
-  m_gap_pages_read = 0;
 }
 
 std::size_t Prefetch::reads_most() const { return m_plan.reads.value_or(m_tuner.depth()); }
@@ -170,7 +155,7 @@ void Prefetch::collect(std::unique_lock<std::mutex> *lock) {
   } else if (!is_more) {
     m_is_over = true;
   }
-  m_is_filled |= m_window.ahead() >= m_window_pages / 2 || m_is_over;
+  m_is_filled |= m_is_over || !wants_leaves();
   begin_sweep_if_due();
   m_has_come.notify_all();
 }
@@ -186,8 +171,6 @@ void Prefetch::read(std::unique_lock<std::mutex> *lock, std::size_t gap, const R
   m_window.finish(run);
   if (asked > 0) m_tuner.note(asked, now_us());
   m_read_since_sleep += asked;
-  m_pages_read += asked;
-  m_gap_pages_read += counted.get(Counter::gap_bytes) / m_pages.page_bytes();
   if (m_read_since_sleep >= m_window_pages) {
     m_read_since_sleep = 0;
     add(Counter::windows);
@@ -207,8 +190,6 @@ bool Prefetch::come_to(Page_no leaf, THD *thd) {
   }
   const std::size_t passed = before - m_window.ahead();
   m_passed_since_growth += passed;
-  m_passed += passed;
-  note_window();
   if (m_window_pages < m_plan.window_pages && m_passed_since_growth >= m_window_pages) {
     m_window_pages = std::min(m_window_pages * growth, m_plan.window_pages);
     m_passed_since_growth = 0;
@@ -233,6 +214,7 @@ void Prefetch::wait_for_next(THD *thd, std::unique_lock<std::mutex> *lock) {
     const std::uint64_t begin_us = now_us();
     add(Counter::waits);
     m_is_starved = true;
+    m_has_waited = true;
     begin_sweep_if_due();
     const bool is_due = may_read();
     lock->unlock();
@@ -241,7 +223,6 @@ void Prefetch::wait_for_next(THD *thd, std::unique_lock<std::mutex> *lock) {
     while (must_wait() && !thd_killed(thd)) m_has_come.wait_for(*lock, kill_check);
     m_is_starved = false;
     const std::uint64_t waited_us = now_us() - begin_us;
-    m_waited_us += waited_us;
     add(Counter::wait_us, waited_us);
   }
   const auto next = m_window.next();
@@ -253,8 +234,6 @@ void Prefetch::follow_pool(unsigned passes) {
   {
     std::lock_guard guard(m_mutex);
     m_follows_pool = true;
-    // Such a scan does not wait for us: it must always find something read.
-    m_overlaps = true;
     m_passes_left = passes - 1;
   }
   readers.wake();

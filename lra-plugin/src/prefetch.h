@@ -63,7 +63,6 @@ class Prefetch final : public Work {
   bool may_read() const { return m_is_sweeping && m_window.wanted() > 0; }
   bool is_sweep_due() const;
   void begin_sweep_if_due();
-  void note_window();
   std::size_t reads_most() const;
   void collect(std::unique_lock<std::mutex> *lock);
   void read(std::unique_lock<std::mutex> *lock, std::size_t gap, const Run &run);
@@ -92,18 +91,10 @@ class Prefetch final : public Work {
   bool m_is_sweeping{false};
   /** The scan waits for a leaf. */
   bool m_is_starved{false};
-  /** Reading while the scan goes on is worth more than a sweep with more to read in it. */
-  bool m_overlaps{false};
+  /** It did, since the sweep began. */
+  bool m_has_waited{false};
   std::size_t m_window_pages;
   std::size_t m_passed_since_growth{0};
-  /** Of the window that the scan is going through: leaves passed, its begin, time waited, what was
-  read meanwhile. */
-  std::size_t m_passed{0};
-  std::uint64_t m_begin_us{0};
-  std::uint64_t m_waited_us{0};
-  std::size_t m_pages_read{0};
-  std::size_t m_gap_pages_read{0};
-  bool m_is_noted{false};
   std::size_t m_read_since_sleep{0};
   Clock::time_point m_asleep_until{};
   Tuner m_tuner;

@@ -1,7 +1,6 @@
 #include "follow.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "sql/sql_error.h"
 #include "mysqld_error.h"
@@ -24,9 +23,6 @@ constexpr std::size_t misses_most = 64;
 /** Part of the pool's old blocks that windows may take up. A page waits there for up to two
 sweeps, and what was read meanwhile came in before it. */
 constexpr double old_share = 0.6;
-
-/** Windows there are in the server. */
-std::atomic<std::size_t> windows_open{0};
 
 bool goes_to_end(const TABLE *table, THD *thd) {
   switch (thd->lex->sql_command) {
@@ -80,8 +76,6 @@ void Follow::end() {
 }
 
 void Follow::close_tracks() {
-  for (const Track &track : m_tracks)
-    if (track.prefetch) windows_open--;
   m_tracks.clear();
   m_block = nullptr;
   m_index = nullptr;
@@ -93,7 +87,6 @@ Follow::Track *Follow::track_of(dict_index_t *index) {
   if (found != m_tracks.end()) return &*found;
   if (m_tracks.size() == tracks_most) {
     // Partitions read one after the other: the first of them are done with.
-    if (m_tracks.front().prefetch) windows_open--;
     m_tracks.erase(m_tracks.begin());
   }
   m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, nullptr});
@@ -114,7 +107,6 @@ void Follow::moved(const row_prebuilt_t *prebuilt, Direction direction) {
   track->leaf = leaf;
   track->leaves++;
   if (track->direction != direction) {
-    if (track->prefetch) windows_open--;
     track->prefetch.reset();
     track->direction = direction;
   }
@@ -123,7 +115,6 @@ void Follow::moved(const row_prebuilt_t *prebuilt, Direction direction) {
   if (track->prefetch->come_to(leaf, m_thd)) {
     track->misses = 0;
   } else if (++track->misses == misses_most) {
-    windows_open--;
     track->prefetch.reset();
     track->misses = 0;
   }
@@ -138,7 +129,6 @@ void Follow::start(Track *track, const row_prebuilt_t *prebuilt) {
   auto prefetch = std::make_unique<Prefetch>(track->index, std::move(branches),
                                              plan_of(track->index), &m_counters);
   if (!prefetch->is_open()) return;
-  windows_open++;
   track->prefetch = std::move(prefetch);
 }
 
@@ -150,7 +140,6 @@ void Follow::begin_whole(const TABLE *table, const row_prebuilt_t *prebuilt, uns
   auto prefetch =
       std::make_unique<Prefetch>(index, std::move(branches), plan_of(index), &m_counters);
   if (!prefetch->is_open()) return;
-  windows_open++;
   prefetch->follow_pool(passes);
   m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, std::move(prefetch)});
 }
@@ -159,7 +148,7 @@ std::size_t Follow::usable_pages(const dict_index_t *index) const {
   const auto pool_bytes = static_cast<double>(srv_buf_pool_curr_size);
   const auto old_ratio =
       static_cast<double>(buf_pool_from_array(0)->LRU_old_ratio) / BUF_LRU_OLD_RATIO_DIV;
-  const double bytes = pool_bytes * old_ratio * old_share / static_cast<double>(windows_open + 1);
+  const double bytes = pool_bytes * old_ratio * old_share / static_cast<double>(Prefetch::how_many() + 1);
   const page_size_t page_size = dict_table_page_size(index->table);
   return std::max<std::size_t>(static_cast<std::size_t>(bytes) / page_size.logical(), 1);
 }

@@ -26,6 +26,9 @@ class Follow {
   @param is_exact whether only rows of the very key are wanted */
   void restart(bool is_exact);
 
+  /** Whether a scan is followed. */
+  bool is_on() const { return m_is_on; }
+
   /** A row was fetched. */
   void row(const row_prebuilt_t *prebuilt, Direction direction) {
     if (!m_is_on) return;

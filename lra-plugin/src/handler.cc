@@ -51,20 +51,20 @@ class Following final : public Base {
     return Base::close();
   }
 
-  int rnd_next(uchar *row) override { return forward(Base::rnd_next(row)); }
+  int rnd_next(uchar *row) override { return forward([&] { return Base::rnd_next(row); }); }
   int index_first(uchar *row) override {
     m_follow.restart(false);
-    return forward(Base::index_first(row));
+    return forward([&] { return Base::index_first(row); });
   }
-  int index_next(uchar *row) override { return forward(Base::index_next(row)); }
+  int index_next(uchar *row) override { return forward([&] { return Base::index_next(row); }); }
   int index_next_same(uchar *row, const uchar *key, uint key_bytes) override {
-    return forward(Base::index_next_same(row, key, key_bytes));
+    return forward([&] { return Base::index_next_same(row, key, key_bytes); });
   }
   int index_last(uchar *row) override {
     m_follow.restart(false);
-    return backward(Base::index_last(row));
+    return backward([&] { return Base::index_last(row); });
   }
-  int index_prev(uchar *row) override { return backward(Base::index_prev(row)); }
+  int index_prev(uchar *row) override { return backward([&] { return Base::index_prev(row); }); }
   int index_read_map(uchar *row, const uchar *key, key_part_map parts,
                      ha_rkey_function flag) override {
     m_follow.restart(flag == HA_READ_KEY_EXACT);
@@ -90,12 +90,21 @@ class Following final : public Base {
   }
 
  private:
-  int forward(int error) {
-    if (error == 0) m_follow.row(this->m_prebuilt, Direction::forward);
-    return error;
+  template <class Fetch>
+  int forward(Fetch fetch) {
+    return follow(Direction::forward, fetch);
   }
-  int backward(int error) {
-    if (error == 0) m_follow.row(this->m_prebuilt, Direction::backward);
+  template <class Fetch>
+  int backward(Fetch fetch) {
+    return follow(Direction::backward, fetch);
+  }
+  /** Fetches a row. When nothing is followed this is a test and a jump: it is done for each row of
+  the server. */
+  template <class Fetch>
+  int follow(Direction direction, Fetch fetch) {
+    if (!m_follow.is_on()) return fetch();
+    const int error = fetch();
+    if (error == 0) m_follow.row(this->m_prebuilt, direction);
     return error;
   }
   void begin() { m_follow.begin(this->table, this->m_prebuilt); }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <climits>
 #include <cstdlib>
 #include <iterator>
@@ -84,6 +85,7 @@ std::size_t Pages::read(std::span<const Page_no> pages, std::size_t gap, Counter
       continue;
     }
     held.push_back({page, descriptor});
+    count_read_ahead(page);
     asked++;
   }
   if (!held.empty()) read_vector(held, counters);
@@ -98,6 +100,7 @@ std::size_t Pages::read_singly(std::span<const Page_no> pages, Counters *counter
       counters->add(Counter::pages_present);
       continue;
     }
+    count_read_ahead(page);
     asked++;
   }
   os_aio_simulated_wake_handler_threads();
@@ -125,6 +128,9 @@ void Pages::read_vector(std::span<const Frame> frames, Counters *counters) {
   do {
     got = ::preadv(m_descriptor, parts.data(), static_cast<int>(n_parts), offset);
   } while (got < 0 && errno == EINTR);
+  // The server's own counts of what it reads: fil_io() and os_file_pread() keep them else.
+  std::atomic_ref(os_n_file_reads).fetch_add(1, std::memory_order_relaxed);
+  srv_stats.data_read.add(total_bytes);
   const std::size_t whole_pages = got < 0 ? 0 : static_cast<std::size_t>(got) / bytes;
 
   std::size_t read = 0;
@@ -140,6 +146,11 @@ void Pages::read_vector(std::span<const Frame> frames, Counters *counters) {
   counters->add(Counter::gap_bytes, (n_parts - frames.size()) * bytes);
   counters->add(Counter::pages_prefetched, read);
   counters->add(Counter::pages_failed, frames.size() - read);
+}
+
+void Pages::count_read_ahead(Page_no page) const {
+  buf_pool_t *pool = buf_pool_get(page_id_t(m_space->id, page));
+  pool->stat.n_ra_pages_read.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool Pages::is_sound(const Frame &frame) const {

@@ -60,6 +60,8 @@ class Pages {
   std::size_t read_singly(std::span<const Page_no> pages, Counters *counters);
   void read_vector(std::span<const Frame> frames, Counters *counters);
   bool is_sound(const Frame &frame) const;
+  /** Counts a page as Innodb_buffer_pool_read_ahead does. */
+  void count_read_ahead(Page_no page) const;
   void free_frames(std::span<const Page_no> pages) const;
   bool has_free_frame(Page_no page) const;
 

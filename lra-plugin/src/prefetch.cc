@@ -1,6 +1,7 @@
 #include "prefetch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 
 namespace lra {
@@ -46,6 +47,8 @@ class Learnt {
 
 Learnt learnt;
 
+std::atomic<std::size_t> prefetches{0};
+
 std::uint64_t now_us() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
@@ -61,6 +64,7 @@ Prefetch::Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Cou
       m_branches(std::move(branches)),
       m_window_pages(std::min(plan.first_pages, plan.window_pages)) {
   if (!is_open()) return;
+  prefetches++;
   m_tuner = learnt.of(m_pages.device());
   add(Counter::scans);
   readers.add(this);
@@ -75,7 +79,10 @@ Prefetch::~Prefetch() {
   }
   readers.remove(this);
   learnt.keep(m_pages.device(), m_tuner);
+  prefetches--;
 }
+
+std::size_t Prefetch::how_many() { return prefetches; }
 
 void Prefetch::add(Counter counter, long long amount) {
   m_counters->add(counter, amount);
@@ -220,10 +227,11 @@ void Prefetch::wait_for_next(THD *thd, std::unique_lock<std::mutex> *lock) {
     lock->unlock();
     if (is_due) readers.wake();
     lock->lock();
+    thd_wait_begin(thd, THD_WAIT_DISKIO);
     while (must_wait() && !thd_killed(thd)) m_has_come.wait_for(*lock, kill_check);
+    thd_wait_end(thd);
     m_is_starved = false;
-    const std::uint64_t waited_us = now_us() - begin_us;
-    add(Counter::wait_us, waited_us);
+    add(Counter::wait_us, now_us() - begin_us);
   }
   const auto next = m_window.next();
   if (next && !m_window.is_pending(*next) && !m_pages.is_present(*next))

@@ -43,6 +43,9 @@ class Prefetch final : public Work {
   Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Counters *counters);
   ~Prefetch() override;
 
+  /** How many there are in the server, each with a window. */
+  static std::size_t how_many();
+
   /** Whether the tablespace could be opened. */
   bool is_open() const { return m_pages.is_open(); }
 

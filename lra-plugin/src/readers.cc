@@ -1,5 +1,7 @@
 #include "readers.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "innodb.h"
@@ -70,6 +72,7 @@ Work *Readers::next(Work::Clock::time_point *ready_at) {
 
 void Readers::run() {
   my_thread_init();
+  ::pthread_setname_np(::pthread_self(), "lra_reader");
   std::unique_lock lock(m_mutex);
   while (!m_is_stopping) {
     Work::Clock::time_point ready_at;

@@ -12,10 +12,11 @@ work=$(mktemp -d)
 trap '"${server[@]}" stop "$dir"; rm -rf "$work"' EXIT
 cp "$1" "$work/lra.so"
 
-awk 'BEGIN { srand(5); print "USE bench;"
-  for (n = 0; n < 60000; n++)
-    printf "SELECT price FROM shuffled WHERE user_id = %d AND object_id = %d;\n", rand() * 70000, rand() * 100000 }' \
-  >"$work/lookups.sql"
+awk -v rows="${ROWS:-7000000}" 'BEGIN { srand(5); print "USE bench;"
+  for (n = 0; n < 60000; n++) {
+    key = int(rand() * rows)
+    printf "SELECT price FROM shuffled WHERE user_id = %d AND object_id = %d;\n", int(key / 100) + 1, key % 100 * 1000 + 7
+  } }' >"$work/lookups.sql"
 scan() { "${server[@]}" sql "$dir" bench -N -e "SELECT SUM(LENGTH(body)) FROM shuffled"; }
 lookups() { "${server[@]}" sql "$dir" -N <"$work/lookups.sql"; }
 best() { # COMMAND: the least of five times, in milliseconds

@@ -10,4 +10,5 @@ trap 'rm -f "$unit"' EXIT
 c++ -std=c++20 -Wall -Wextra -Werror -I../src window_test.cc ../src/window.cc ../src/tuner.cc -o "$unit"
 "$unit"
 python3 behaviour.py "$plugin"
+python3 dumps.py "$plugin"
 python3 stress.py "$plugin" "${2:-30}"

@@ -16,17 +16,31 @@ OPTIONS = [
 ]
 
 
+# Primes: keys of a shuffled table are below the least of them that leaves room for as many again.
+PRIMES = (400_009, 10_000_019)
+
+
+def keys_below(rows):
+    """What the keys of a shuffled table of so many rows are less than."""
+    return next(prime for prime in PRIMES if prime > 1.3 * rows)
+
+
 def shuffled(table, columns, rows, pad):
     """SQL that makes a table and fills it so that every insert goes to another leaf: key numbers
-    are multiples of 7919 modulo the prime 400009."""
+    are multiples of 7919 modulo a prime."""
+    fill = "".join(
+        f"INSERT INTO {table} SELECT (a.n * 1000 + b.n) * 7919 % {keys_below(rows)}, b.n,\n"
+        f"  REPEAT(CHAR(65 + b.n % 26), {pad}) FROM digits a, digits b\n"
+        f"  WHERE b.n < 1000 AND a.n >= {begin} AND a.n < {min(begin + 200, rows // 1000)};\n"
+        for begin in range(0, rows // 1000, 200)
+    )
     return f"""
 CREATE TABLE digits (n INT PRIMARY KEY);
-INSERT INTO digits WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 999)
+SET cte_max_recursion_depth = 100000;
+INSERT INTO digits WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 9999)
   SELECT n FROM s;
 CREATE TABLE {table} ({columns});
-INSERT INTO {table} SELECT (a.n * 1000 + b.n) * 7919 % 400009, b.n,
-  REPEAT(CHAR(65 + b.n % 26), {pad}) FROM digits a, digits b WHERE a.n < {rows // 1000};
-"""
+{fill}"""
 
 
 class Server:
@@ -58,11 +72,22 @@ class Server:
         self.stop()
         self.start(*options)
 
-    def client(self, *args):
-        socket = subprocess.run(
+    def _socket(self):
+        return subprocess.run(
             [*SERVER, "socket", self.directory], check=True, capture_output=True, text=True
         ).stdout.strip()
-        return ["mariadb", "--no-defaults", "--skip-ssl", "-uroot", "-S", socket, "-N", "-B", *args]
+
+    def client(self, *args):
+        return ["mariadb", "--no-defaults", "--skip-ssl", "-uroot", "-S", self._socket(), "-N", "-B",
+                *args]
+
+    def mysqldump(self, *args):
+        """The command of the server's own mysqldump, by the loader of its release."""
+        servers = os.environ.get("INNOSCAN_SERVERS", pathlib.Path.home() / ".cache/innoscan/servers")
+        root = pathlib.Path(servers, "mysql-9.7/root").resolve()
+        return [f"{root}/lib64/ld-linux-x86-64.so.2", "--library-path",
+                f"{root}/usr/lib/x86_64-linux-gnu", f"{root}/usr/bin/mysqldump", "--no-defaults",
+                "-uroot", "-S", self._socket(), *args]
 
     def try_sql(self, statements, *args):
         return subprocess.run(self.client(*args), input=statements, capture_output=True, text=True)

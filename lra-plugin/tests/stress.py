@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""stress.py LRA_SO [SECONDS [WRITERS]]: scans read ahead of while everything else goes on.
+"""stress.py LRA_SO [SECONDS [WRITERS [ROWS]]]: scans read ahead of while everything else goes on.
 
 A snapshot's sum is taken, then taken again and again from the same snapshot with read-ahead on,
 while writers change the table, DDL rebuilds and drops others, and queries are killed. The pool is
-small. Then CHECK TABLE, the error log, a SIGKILL, and recovery."""
+small. Then CHECK TABLE, the error log, a SIGKILL, and recovery. 200000 ROWS are a table of 180 MB."""
 
 import random
 import shutil
@@ -13,21 +13,29 @@ import tempfile
 import threading
 import time
 
-from server import Server, shuffled, temporary_directory
+from server import Server, keys_below, shuffled, temporary_directory
 
-ROWS = 200_000
 SUM = "SELECT COUNT(*), SUM(id), BIT_XOR(CRC32(CONCAT_WS(',', id, k, pad))) FROM s.t"
-TABLES = f"""
-CREATE DATABASE s; USE s;{shuffled("t", "id INT PRIMARY KEY, k INT, pad VARCHAR(700), KEY (k)", ROWS, 600)}
+OPTIONS = ["--innodb-stats-persistent=OFF"]
+POOL = "--innodb-buffer-pool-size=128M"
+# The table is made in a pool that holds it.
+POOL_OF_MAKER = "--innodb-buffer-pool-size=3G"
+
+
+def tables(rows):
+    columns = "id INT PRIMARY KEY, k INT, pad VARCHAR(700), KEY (k)"
+    return f"""
+CREATE DATABASE s; USE s;{shuffled("t", columns, rows, 600)}
 CREATE TABLE d LIKE t;
 INSERT INTO d SELECT * FROM t WHERE id < 40000;
 """
 
 
 class Stress:
-    def __init__(self, server, seconds):
+    def __init__(self, server, keys):
         self.server = server
-        self.until = time.monotonic() + seconds
+        self.keys = keys
+        self.until = time.monotonic()
         self.failed = []
         self.counts = {}
         self.lock = threading.Lock()
@@ -50,14 +58,14 @@ class Stress:
         while self.goes_on():
             statements = []
             for _ in range(200):
-                at = number.randrange(400_009)
+                at = number.randrange(self.keys)
                 statements.append(
                     number.choice(
                         [
                             f"INSERT IGNORE INTO s.t VALUES ({at}, {at % 1000}, REPEAT('w', {at % 700}))",
                             f"UPDATE s.t SET k = k + 1, pad = REPEAT('u', {at % 700}) WHERE id = {at}",
                             f"DELETE FROM s.t WHERE id BETWEEN {at} AND {at + 60}",
-                            f"REPLACE INTO s.t SELECT id + 200000, k, pad FROM s.t WHERE id BETWEEN {at} AND {at + 40}",
+                            f"REPLACE INTO s.t SELECT id + {self.keys // 2}, k, pad FROM s.t WHERE id BETWEEN {at} AND {at + 40}",
                             "ROLLBACK; START TRANSACTION",
                             "COMMIT; START TRANSACTION",
                         ]
@@ -133,13 +141,16 @@ class Stress:
 def main():
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 30
     writers = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+    rows = int(sys.argv[4]) if len(sys.argv) > 4 else 200_000
     directory = tempfile.mkdtemp(prefix="lra-", dir=temporary_directory())
     plugin = shutil.copy(sys.argv[1], directory)
-    server = Server(f"{directory}/server", plugin, "--innodb-buffer-pool-size=128M", "--innodb-stats-persistent=OFF")
+    server = Server(f"{directory}/server", plugin, *OPTIONS)
     server.init()
-    stress = Stress(server, 0)
+    stress = Stress(server, keys_below(rows))
     try:
-        server.sql(TABLES)
+        server.restart(POOL_OF_MAKER)
+        server.sql(tables(rows))
+        server.restart(POOL)
         stress.until = time.monotonic() + seconds
         stress.run(writers)
         for name in ("lra_pages_prefetched", "lra_scans", "lra_misses", "lra_evicted_unused", "lra_pages_failed"):
@@ -158,7 +169,7 @@ def main():
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         server.kill()
         scan.wait()
-        server.start()
+        server.start(POOL)
         if server.sql(SUM) != before:
             stress.fail("rows changed by the crash")
         if [row[-1] for row in server.sql("CHECK TABLE s.t")] != ["OK"]:

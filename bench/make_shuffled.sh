@@ -5,7 +5,9 @@
 # are in no order at all in the file. Row i of the input gets key number (i * 2654435761) mod ROWS,
 # so each insert goes to another leaf and every leaf is split at another time. That spaces the
 # leaves of a range of keys evenly in the file; with ORDER=random the keys come in a random order
-# (seeded), and so do the leaves.
+# (seeded), and so do the leaves. With ORDER=runs the table has grown as tables do: runs of 50 to
+# 500 neighbouring keys in a random order, two secondary indexes, and a tenth of the rows, strewn
+# over the table, made longer afterwards.
 #
 # Leaves DIR/data, a data directory after a clean shutdown, with the table bench.shuffled. Does
 # nothing when it is there. Needs about twice the table's size of disk and the server, as
@@ -34,6 +36,15 @@ rows, order = int(sys.argv[1]), sys.argv[2]
 if order == "random":
     keys = array.array("q", range(rows))
     random.Random(1).shuffle(keys)
+elif order == "runs":
+    chance = random.Random(1)
+    starts, at = [], 0
+    while at < rows:
+        starts.append(at)
+        at += chance.randint(50, 500)
+    ends = dict(zip(starts, starts[1:] + [rows]))
+    chance.shuffle(starts)
+    keys = (key for start in starts for key in range(start, ends[start]))
 else:
     keys = (i * 2654435761 % rows for i in range(rows))
 out = sys.stdout
@@ -54,6 +65,8 @@ out.write("".join(lines))
 PY
 }
 
+INDEXES=
+[ "${ORDER:-even}" != runs ] || INDEXES=', KEY (created), KEY (title)'
 "${SERVER[@]}" run "$DIR" --innodb-buffer-pool-size="${BUFFER_POOL:-6G}" \
     "$LOG_SIZE" --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=O_DIRECT
 trap '"${SERVER[@]}" stop "$DIR"' EXIT
@@ -66,7 +79,7 @@ trap '"${SERVER[@]}" stop "$DIR"' EXIT
         body VARCHAR(1000) NOT NULL,
         created DATETIME NOT NULL,
         price DECIMAL(12,2) NOT NULL,
-        PRIMARY KEY (user_id, object_id)
+        PRIMARY KEY (user_id, object_id)$INDEXES
     ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
 FIFO=$DIR/rows.fifo
 rm -f "$FIFO"
@@ -75,6 +88,11 @@ rows > "$FIFO" &
 "${SERVER[@]}" sql "$DIR" -e "
     SET unique_checks = 0; SET foreign_key_checks = 0;
     LOAD DATA INFILE '$FIFO' INTO TABLE bench.shuffled"
+if [ "${ORDER:-even}" = runs ]; then
+    "${SERVER[@]}" sql "$DIR" -e "
+        UPDATE bench.shuffled SET body = CONCAT(body, 'and what was written to it later')
+        WHERE CRC32(CONCAT(user_id, '.', object_id)) % 10 = 0"
+fi
 rm -f "$FIFO"
 "${SERVER[@]}" sql "$DIR" -e "SET GLOBAL innodb_fast_shutdown = 0"
 touch "$DIR/shuffled.$ROWS"

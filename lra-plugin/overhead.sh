@@ -5,7 +5,7 @@
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//' >&2; exit 1; }
 top=$(cd "$(dirname "$0")/.." && pwd)
-dir=${DIR:-$top/bench/data/mysql-9.7}
+dir=${DIR:-$top/bench/data/mysql-9.7-random}
 server=("$top/tests/servers/server.sh" mysql-9.7)
 ORDER=random SERVER=mysql-9.7 "$top/bench/make_shuffled.sh" "$dir" "${ROWS:-7000000}"
 work=$(mktemp -d)

@@ -4,6 +4,7 @@
 Every scan is made cold, with and without read-ahead, and must give the same; the counters must
 say what is expected of them."""
 
+import pathlib
 import re
 import shutil
 import sys
@@ -143,6 +144,57 @@ def too_large(server, checks):
                 rows)
 
 
+def leaves_in_pool(server, megabytes):
+    """The numbers of the pages that hold the first leaves of t.plain, and of the branches above."""
+    server.restart()
+    server.sql(f"SELECT lra_prefetch('t/plain', {megabytes})")
+    return {
+        int(number)
+        for [number] in server.sql(
+            "SELECT page_number FROM information_schema.innodb_buffer_page "
+            "WHERE table_name = '`t`.`plain`' AND index_name = 'PRIMARY'"
+        )
+    }
+
+
+def damage(server, checks):
+    """A damaged page fails the scan that comes to it, as it does without read-ahead, and no other."""
+    # The first in the file, so that the sweep has come to it before the scan below is over.
+    page = min(leaves_in_pool(server, 2) - leaves_in_pool(server, 1))
+    server.stop()
+    whole = pathlib.Path(server.directory, "data/t/plain.ibd")
+    at = page * 16384 + 8000
+    with whole.open("r+b") as file:
+        file.seek(at)
+        before = file.read(64)
+        file.seek(at)
+        file.write(bytes(255 - byte for byte in before))
+
+    # The first leaves only; the window goes on to the damaged one.
+    server.start()
+    rows, counted = server.session(
+        ON, "SELECT SUM(LENGTH(pad)) FROM (SELECT pad FROM t.plain IGNORE INDEX (k) LIMIT 3000) d")
+    checks.equal(rows, [["540000"]], "damage: a scan that ends before it has its rows")
+    checks.that(counted["pages_failed"] >= 1, "damage: the page is read ahead and dropped", counted)
+    checks.equal(server.errors(), [], "damage: dropped in silence")
+    said = {}
+    for settings in ("SET lra_size = 0", ON):
+        server.restart()
+        done = server.try_sql(f"{settings}; SELECT SUM(LENGTH(pad)) FROM t.plain IGNORE INDEX (k)")
+        checks.that(done.returncode != 0, f"damage: the scan fails ({settings})", done.stdout)
+        log = " ".join(server.errors())
+        checks.that(f"page number={page}" in log, f"damage: the log names the page ({settings})", log)
+        said[settings] = done.stderr
+    checks.equal(len(set(said.values())), 1, "damage: the client is told the same")
+
+    # The server may have ended itself over it.
+    server.kill()
+    with whole.open("r+b") as file:
+        file.seek(at)
+        file.write(before)
+    server.start()
+
+
 def install(server, checks):
     """Other builds refuse the plugin, and it stays while it is in use."""
     # The build id is a text of 40 hexadecimal digits.
@@ -182,6 +234,7 @@ def main():
         functions(server, checks)
         too_large(server, checks)
         checks.equal(server.errors(), [], "the error log tells of nothing")
+        damage(server, checks)
         install(server, checks)
     finally:
         server.stop()

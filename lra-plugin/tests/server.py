@@ -72,22 +72,18 @@ class Server:
         self.stop()
         self.start(*options)
 
-    def _socket(self):
+    def socket(self):
         return subprocess.run(
             [*SERVER, "socket", self.directory], check=True, capture_output=True, text=True
         ).stdout.strip()
 
     def client(self, *args):
-        return ["mariadb", "--no-defaults", "--skip-ssl", "-uroot", "-S", self._socket(), "-N", "-B",
+        return ["mariadb", "--no-defaults", "--skip-ssl", "-uroot", "-S", self.socket(), "-N", "-B",
                 *args]
 
     def mysqldump(self, *args):
-        """The command of the server's own mysqldump, by the loader of its release."""
-        servers = os.environ.get("INNOSCAN_SERVERS", pathlib.Path.home() / ".cache/innoscan/servers")
-        root = pathlib.Path(servers, "mysql-9.7/root").resolve()
-        return [f"{root}/lib64/ld-linux-x86-64.so.2", "--library-path",
-                f"{root}/usr/lib/x86_64-linux-gnu", f"{root}/usr/bin/mysqldump", "--no-defaults",
-                "-uroot", "-S", self._socket(), *args]
+        """The command of the server's own mysqldump."""
+        return [*SERVER, "mysqldump", self.directory, *args]
 
     def try_sql(self, statements, *args):
         return subprocess.run(self.client(*args), input=statements, capture_output=True, text=True)

@@ -13,6 +13,7 @@
 #   run   DIR [OPTIONS...]  init unless it is there, then start
 #   socket DIR              prints the path of the socket
 #   dump  DIR [ARGS...]     mariadb-dump
+#   mysqldump DIR [ARGS...] the server's own mysqldump (mysql-9.7)
 #   version DIR             the server's own version line (needs no init)
 #
 # No option file is read, no network is opened.  Environment: INNOSCAN_SERVERS
@@ -172,6 +173,9 @@ stop) stop ;;
 kill) alive || exit 0; PID=$(cat "$DIR/pid"); kill -KILL "$PID"; wait_until end gone; rm -f "$DIR/pid" ;;
 sql) client mariadb "$@" ;;
 dump) client mariadb-dump "$@" ;;
+mysqldump)
+    [ -n "${R:-}" ] && [ -e "$R/usr/bin/mysqldump" ] || die "has no mysqldump of its own here"
+    exec "${PRE[@]}" "$R/usr/bin/mysqldump" --no-defaults -uroot -S "$SOCK" "$@" ;;
 socket) echo "$SOCK" ;;
 version) server --no-defaults --version ;;
 *) die "unknown command $CMD" ;;

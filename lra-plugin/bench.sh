@@ -20,7 +20,7 @@ ORDER=$order SERVER=mysql-9.7 "$top/bench/make_shuffled.sh" "$dir" "${ROWS:-7000
 
 work=$(mktemp -d)
 cp "$plugin" "$work/lra.so"
-trap '"${server[@]}" stop "$dir"; rm -rf "$work"' EXIT
+trap '"${server[@]}" stop "$dir"; "$top/lra-plugin/throttle.sh" end "$work"; rm -rf "$work"' EXIT
 
 # cold PROFILE COMMAND...: its seconds, after a restart of the server with nothing cached.
 cold() {

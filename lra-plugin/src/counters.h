@@ -5,9 +5,17 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace lra {
+
+/** The time in microseconds, by a clock that never goes back. */
+inline std::uint64_t now_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
 
 /** The counters: name, and what it counts. */
 #define LRA_COUNTERS(COUNTER)                                                        \
@@ -20,6 +28,7 @@ namespace lra {
   COUNTER(misses, "leaves the scan came to that were not foreseen")                  \
   COUNTER(evicted_unused, "pages that left the pool before the scan came to them")   \
   COUNTER(requests, "requests made of the file")                                     \
+  COUNTER(request_us, "microseconds they took, all together")                        \
   COUNTER(bytes, "bytes read, gaps included")                                        \
   COUNTER(gap_bytes, "bytes read through that nobody wanted")                        \
   COUNTER(waits, "times the scan waited for a leaf")                                 \

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace lra {
@@ -26,6 +27,10 @@ void *gap_buffer() {
   static void *const buffer = std::aligned_alloc(UNIV_PAGE_SIZE_MAX, UNIV_PAGE_SIZE_MAX);
   return buffer;
 }
+
+/** Whoever claims frames: the pool's own mutexes are spun for, and the first use of a frame's memory
+happens under them, so several readers at it would burn the processors the scan needs. */
+std::mutex claiming;
 
 int open_file(const fil_space_t &space) {
   const int flags = O_RDONLY | O_CLOEXEC;
@@ -65,6 +70,7 @@ std::size_t Pages::read(std::span<const Page_no> pages, std::size_t gap, Counter
   std::copy_if(pages.begin(), pages.end(), std::back_inserter(absent),
                [this](Page_no page) { return !is_present(page); });
   counters->add(Counter::pages_present, pages.size() - absent.size());
+  std::unique_lock claim(claiming);
   free_frames(absent);
 
   std::size_t asked = 0;
@@ -75,8 +81,10 @@ std::size_t Pages::read(std::span<const Page_no> pages, std::size_t gap, Counter
                                           page - held.front().page >= frames_most);
     // A frame may have to be waited for: not while others wait for the ones that are held.
     if (is_far || (!held.empty() && !has_free_frame(page))) {
+      claim.unlock();
       read_vector(held, counters);
       held.clear();
+      claim.lock();
     }
     buf_page_t *descriptor = buf_page_init_for_read(
         BUF_READ_ANY_PAGE, page_id_t(m_space->id, page), m_page_size, false);
@@ -88,6 +96,7 @@ std::size_t Pages::read(std::span<const Page_no> pages, std::size_t gap, Counter
     count_read_ahead(page);
     asked++;
   }
+  claim.unlock();
   if (!held.empty()) read_vector(held, counters);
   return asked;
 }
@@ -124,10 +133,12 @@ void Pages::read_vector(std::span<const Frame> frames, Counters *counters) {
 
   const std::size_t total_bytes = n_parts * bytes;
   const auto offset = static_cast<off_t>(frames.front().page) * static_cast<off_t>(bytes);
+  const std::uint64_t begin_us = now_us();
   ssize_t got;
   do {
     got = ::preadv(m_descriptor, parts.data(), static_cast<int>(n_parts), offset);
   } while (got < 0 && errno == EINTR);
+  counters->add(Counter::request_us, now_us() - begin_us);
   // The server's own counts of what it reads: fil_io() and os_file_pread() keep them else.
   std::atomic_ref(os_n_file_reads).fetch_add(1, std::memory_order_relaxed);
   srv_stats.data_read.add(total_bytes);

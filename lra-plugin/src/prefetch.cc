@@ -20,6 +20,9 @@ constexpr std::size_t sweep_part_ahead = 2;
 /** A window grows to this many times itself when the scan has gone through it. */
 constexpr std::size_t growth = 8;
 
+/** Pages after which there is a rest, if one is wished for: as many as between two of the original's. */
+constexpr std::size_t sleep_pages = 1024;
+
 /** How often a waiting scan looks whether it was killed. */
 constexpr std::chrono::milliseconds kill_check{100};
 
@@ -48,11 +51,6 @@ class Learnt {
 Learnt learnt;
 
 std::atomic<std::size_t> prefetches{0};
-
-std::uint64_t now_us() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-}
 
 }  // namespace
 
@@ -176,12 +174,18 @@ void Prefetch::read(std::unique_lock<std::mutex> *lock, std::size_t gap, const R
   lock->lock();
 
   m_window.finish(run);
-  if (asked > 0) m_tuner.note(asked, now_us());
+  const Served served{asked, static_cast<std::size_t>(counted.get(Counter::bytes)),
+                      static_cast<std::uint64_t>(counted.get(Counter::request_us))};
+  if (asked > 0) m_tuner.note(served, now_us());
   m_read_since_sleep += asked;
-  if (m_read_since_sleep >= m_window_pages) {
-    m_read_since_sleep = 0;
-    add(Counter::windows);
+  if (m_read_since_sleep >= sleep_pages) {
+    m_read_since_sleep -= sleep_pages;
     m_asleep_until = Clock::now() + m_plan.sleep;
+  }
+  m_read_of_window += asked;
+  if (m_read_of_window >= m_window_pages) {
+    m_read_of_window = 0;
+    add(Counter::windows);
   }
   m_has_come.notify_all();
 }

@@ -30,7 +30,7 @@ struct Plan {
   std::size_t request_pages;
   /** Reads under way at once; none: as the device likes it. */
   std::optional<std::size_t> reads;
-  /** Rest after each window's worth of pages. */
+  /** Rest after each 1024 pages. */
   std::chrono::milliseconds sleep;
 };
 
@@ -99,6 +99,7 @@ class Prefetch final : public Work {
   std::size_t m_window_pages;
   std::size_t m_passed_since_growth{0};
   std::size_t m_read_since_sleep{0};
+  std::size_t m_read_of_window{0};
   Clock::time_point m_asleep_until{};
   Tuner m_tuner;
   bool m_follows_pool{false};

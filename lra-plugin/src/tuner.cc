@@ -1,18 +1,31 @@
 #include "tuner.h"
 
+#include <algorithm>
+
 namespace lra {
 
-void Tuner::note(std::size_t pages, std::uint64_t now_us) {
+namespace {
+
+/** The lesser of a value and what was the least, which fades. */
+double least(double was, double fading, double value) {
+  return was == 0 ? value : std::min(was * fading, value);
+}
+
+}  // namespace
+
+void Tuner::note(const Served &request, std::uint64_t now_us) {
   if (m_begin_us == 0) {
     // The first request of a trial only starts its clock: it was begun under another setting.
     m_begin_us = now_us;
     return;
   }
-  m_pages += pages;
+  m_pages += request.pages;
+  m_bytes += request.bytes;
+  m_took_us += request.took_us;
   m_requests++;
   const std::uint64_t elapsed_us = now_us - m_begin_us;
-  if (elapsed_us < trial_us || m_requests < trial_requests) return;
-  end_trial(static_cast<double>(m_pages) * 1e6 / static_cast<double>(elapsed_us));
+  if (elapsed_us < (m_is_first ? first_trial_us : trial_us) || m_requests < trial_requests) return;
+  end_trial(static_cast<double>(elapsed_us));
   forget();
 }
 
@@ -20,9 +33,38 @@ void Tuner::forget() {
   m_begin_us = 0;
   m_pages = 0;
   m_requests = 0;
+  m_bytes = 0;
+  m_took_us = 0;
 }
 
-void Tuner::end_trial(double rate) {
+void Tuner::end_trial(double elapsed_us) {
+  estimate_queue(elapsed_us);
+  if (!relieve()) judge(static_cast<double>(m_pages) * 1e6 / elapsed_us);
+}
+
+void Tuner::estimate_queue(double elapsed_us) {
+  m_queued = 0;
+  if (m_took_us == 0 || m_bytes == 0) return;
+  const double took_us = static_cast<double>(m_took_us);
+  const double mean_us = took_us / static_cast<double>(m_requests);
+  const double us_per_byte = took_us / static_cast<double>(m_bytes);
+  m_least_us = least(m_least_us, fading, mean_us);
+  m_least_us_per_byte = least(m_least_us_per_byte, fading, us_per_byte);
+  const double alone_us = std::max(m_least_us, m_least_us_per_byte * mean_us / us_per_byte);
+  const double under_way = took_us / elapsed_us;
+  m_queued = under_way * std::max(1 - alone_us / mean_us, 0.0);
+}
+
+bool Tuner::relieve() {
+  if (m_queued <= queued_most || m_depth.at == 0) return false;
+  if (m_tried == &m_gap) m_gap.at = m_before;
+  m_tried = nullptr;
+  m_depth.at--;
+  m_is_first = false;
+  return true;
+}
+
+void Tuner::judge(double rate) {
   if (m_tried == nullptr) {
     m_best_rate = rate;
     if (m_rest > 0) {
@@ -43,6 +85,7 @@ void Tuner::end_trial(double rate) {
     step(tried);
     return;
   }
+  m_is_first = false;
   tried->at = m_before;
   tried->direction = -tried->direction;
   m_failures++;
@@ -56,7 +99,10 @@ void Tuner::end_trial(double rate) {
 
 void Tuner::step(Ladder *ladder) {
   const bool is_at_end = ladder->direction > 0 ? ladder->at + 1 == ladder->steps : ladder->at == 0;
-  if (is_at_end) {
+  // Twice the reads on a device that is busy are twice those that wait.
+  const bool is_crowded = ladder == &m_depth && ladder->direction > 0 && 2 * m_queued > queued_most;
+  if (is_at_end || is_crowded) {
+    m_is_first = false;
     ladder->direction = -ladder->direction;
     m_is_depth_next = !m_is_depth_next;
     return;

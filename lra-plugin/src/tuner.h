@@ -1,8 +1,12 @@
 /* What the device likes: how large a gap to read through, how many reads at once.
 
    Both are found by trying: a setting is kept for a while, the wanted pages that came in a second
-   are counted, and the next setting up or down is tried. A larger gap must bring more to be kept;
-   fewer reads at once need only not bring less, since the device has other users too.
+   are counted, and the next setting up or down is tried. A larger gap must bring more to be kept.
+
+   More reads at once bring more pages in two ways: a device that works at several at once does
+   more, and one that is busy does ours before others'. Only the first is wanted, since the device
+   has other users. So the reads that merely wait in the device's queue are estimated, from how much
+   longer a read takes than it did at best, and kept few.
 
    No server's header is needed here: the class is tested alone. It has no lock of its own. */
 
@@ -15,6 +19,15 @@
 
 namespace lra {
 
+/** A request that was done. */
+struct Served {
+  /** Wanted pages it brought. */
+  std::size_t pages;
+  std::size_t bytes;
+  /** How long it took; 0 where that is not known. */
+  std::uint64_t took_us;
+};
+
 class Tuner {
  public:
   /** Pages nobody wants that a request may read through. */
@@ -24,9 +37,8 @@ class Tuner {
   std::size_t depth() const { return depths[m_depth.at]; }
 
   /** A request was done.
-  @param pages  wanted pages it brought
   @param now_us the time in microseconds, by a clock that never goes back */
-  void note(std::size_t pages, std::uint64_t now_us);
+  void note(const Served &request, std::uint64_t now_us);
 
   /** The reads were held up by something other than the device: what was counted says nothing. */
   void forget();
@@ -37,8 +49,14 @@ class Tuner {
   /** A trial ends when it has lasted this long and seen so many requests. */
   static constexpr std::uint64_t trial_us = 200'000;
   static constexpr std::size_t trial_requests = 32;
+  /** At first depth doubles, by short trials, as long as that brings more. */
+  static constexpr std::uint64_t first_trial_us = 10'000;
   /** Trials without a new setting before one is tried again. */
   static constexpr unsigned rest_trials = 6;
+  /** Reads of ours that may wait in the device's queue. */
+  static constexpr double queued_most = 4;
+  /** By so much the best times are forgotten each trial: devices change. */
+  static constexpr double fading = 1.02;
 
   struct Ladder {
     std::size_t at;
@@ -47,24 +65,37 @@ class Tuner {
     int direction;
   };
 
-  void end_trial(double rate);
+  void end_trial(double elapsed_us);
+  void judge(double rate);
+  void estimate_queue(double elapsed_us);
+  bool relieve();
   void step(Ladder *ladder);
 
   Ladder m_gap{1, gaps.size(), 1};
-  Ladder m_depth{3, depths.size(), 1};
+  Ladder m_depth{2, depths.size(), 1};
   /** The ladder that is tried, and where it stood before the trial. */
   Ladder *m_tried{nullptr};
   std::size_t m_before{0};
+  /** Whether depth has only gone up. */
+  bool m_is_first{true};
   /** Which ladder's turn it is. */
-  bool m_is_depth_next{false};
+  bool m_is_depth_next{true};
   /** Pages a second at the settings that are kept; 0 when not known. */
   double m_best_rate{0};
   unsigned m_rest{0};
   unsigned m_failures{0};
 
+  /** The least a request, and a byte, has taken; 0 when not known. */
+  double m_least_us{0};
+  double m_least_us_per_byte{0};
+  /** Reads of ours that waited in the device's queue, on average, in the last trial. */
+  double m_queued{0};
+
   std::uint64_t m_begin_us{0};
   std::size_t m_pages{0};
   std::size_t m_requests{0};
+  std::size_t m_bytes{0};
+  std::uint64_t m_took_us{0};
 };
 
 }  // namespace lra

@@ -19,7 +19,7 @@ MYSQL_THDVAR_ULONG(size, PLUGIN_VAR_RQCMDARG,
                    "Megabytes of leaf pages that a scan is read ahead of; 0 is off.", nullptr,
                    nullptr, 0, 0, 16384, 0);
 MYSQL_THDVAR_ULONG(sleep, PLUGIN_VAR_RQCMDARG,
-                   "Milliseconds of rest after each window, for others to read.", nullptr, nullptr,
+                   "Milliseconds of rest after each 1024 pages, for others to read.", nullptr, nullptr,
                    0, 0, 1000, 0);
 MYSQL_THDVAR_LONG(gap, PLUGIN_VAR_RQCMDARG,
                   "Pages nobody wants that one request may read through; -1: what the device is "

@@ -93,14 +93,17 @@ void every_leaf_once() {
   check(true, "random windows");
 }
 
-/** A device of a model: what one request of some pages takes. */
+/** A device of a model, with reads at once as the tuner says.
+@param cost_us     what the device does with a request of so many pages
+@param latency_us  what a request takes however idle the device is
+@param density     share of the pages that are wanted */
 template <class Cost>
-std::size_t settled_gap(Cost cost_us, double density) {
+lra::Tuner settled(Cost cost_us, double latency_us, double density) {
   lra::Tuner tuner;
-  std::uint64_t now_us = 1;
+  double now_us = 1;
   std::mt19937 random(3);
   for (int request = 0; request < 60000; request++) {
-    // Pages until a gap is too wide to read through, of pages that are wanted with `density`.
+    // Pages until a gap is too wide to read through.
     std::size_t wanted = 1;
     std::size_t pages = 1;
     while (pages < 64) {
@@ -110,20 +113,31 @@ std::size_t settled_gap(Cost cost_us, double density) {
       pages += gap + 1;
       wanted++;
     }
-    now_us += cost_us(pages);
-    tuner.note(wanted, now_us);
+    // As many are under way as may be: each waits for those before it.
+    const double depth = static_cast<double>(tuner.depth());
+    const double interval_us = std::max<double>(cost_us(pages), latency_us / depth);
+    now_us += interval_us;
+    tuner.note({wanted, pages * 16384, static_cast<std::uint64_t>(interval_us * depth)},
+               static_cast<std::uint64_t>(now_us));
   }
-  return tuner.gap();
+  return tuner;
 }
 
 void the_tuner_finds_what_a_device_likes() {
   const auto disk = [](std::size_t pages) { return std::max(6667.0, pages * 16384 / 157.3); };
   const auto volume = [](std::size_t pages) { return std::max(333.0, pages * 16384 / 131.0); };
   const auto flash = [](std::size_t pages) { return 2.0 + pages * 12.0; };
-  check(settled_gap(disk, 0.25) >= 16, "a disk of 150 requests a second likes large gaps");
-  const std::size_t gap = settled_gap(volume, 0.25);
-  check(gap >= 1 && gap <= 4, "a volume of 3000 requests a second likes small ones");
-  check(settled_gap(flash, 0.25) <= 1, "flash likes none");
+  const lra::Tuner of_disk = settled(disk, 0, 0.25);
+  check(of_disk.gap() >= 16, "a disk of 150 requests a second likes large gaps");
+  check(of_disk.depth() <= 4, "and few reads at once");
+  const lra::Tuner of_volume = settled(volume, 500, 0.25);
+  check(of_volume.gap() >= 1 && of_volume.gap() <= 4,
+        "a volume of 3000 requests a second likes small ones");
+  check(of_volume.depth() <= 8, "and no long queue");
+  const lra::Tuner of_flash = settled(flash, 100, 0.25);
+  check(of_flash.gap() <= 1, "flash likes none");
+  const auto wide = [](std::size_t pages) { return 1.0 + pages * 5.0; };
+  check(settled(wide, 150, 0.25).depth() >= 16, "and many reads at once, when it is wide");
 }
 
 }  // namespace

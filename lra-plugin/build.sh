@@ -3,10 +3,12 @@
 #
 # Compiles the plugin for one build of the server.
 #   SERVER   the server's program, whose build id the plugin is bound to
-#   SOURCE   its source, configured (Debian's mysql-source holds it so, under builddir/)
+#   SOURCE   its source
 #   HEADERS  where mysqld_error.h is (libmysqlclient-dev: /usr/include/mysql)
 #   OUT      the plugin, lra.so
 #   CXX      the compiler's command, g++ of the release the server was built with
+#   CONFIGURED  (environment) where the source was configured by CMake for make; in Debian's
+#            mysql-source that is SOURCE/builddir
 # The server's own flags are used, as its build wrote them down.
 set -euo pipefail
 [ $# -ge 4 ] || { sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//' >&2; exit 1; }
@@ -18,11 +20,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 build_id=$(readelf -n "$server" | sed -n 's/^ *Build ID: //p')
 [ -n "$build_id" ] || { echo "build.sh: $server has no build id" >&2; exit 1; }
-flags_make=$source/builddir/storage/innobase/CMakeFiles/innobase.dir/flags.make
-[ -e "$flags_make" ] || { echo "build.sh: $source is not a configured source of the server" >&2; exit 1; }
-# The include paths name the directory it was configured in.
-configured=$(sed -n 's/^CXX_INCLUDES = -I\([^ ]*\)\/builddir .*/\1/p' "$flags_make")
-flag() { sed -n "s/^CXX_$1 = //p" "$flags_make" | sed "s|$configured|$source|g"; }
+configured=${CONFIGURED:-$source/builddir}
+flags_make=$configured/storage/innobase/CMakeFiles/innobase.dir/flags.make
+[ -e "$flags_make" ] || { echo "build.sh: $configured: the source was not configured there" >&2; exit 1; }
+# The include paths name the directory it was configured in, on the machine where that was done.
+there=$(sed -n 's/^CXX_INCLUDES = -I\([^ ]*\)\/builddir .*/\1/p' "$flags_make")
+flag() { sed -n "s/^CXX_$1 = //p" "$flags_make" | sed "s|${there:-$source}|$source|g"; }
 # Words of the make file are words of the shell: quotes in it are taken as such.
 eval "flags=($(flag DEFINES) $(flag INCLUDES) $(flag FLAGS))"
 

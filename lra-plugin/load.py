@@ -148,7 +148,7 @@ class Case:
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
         os.environ["LAUNCH"] = launch
         server.start(*OPTIONS, "--plugin-load=lra=lra.so")
-        self.load = Load(server.socket(), rate)
+        self.load = Load(server.socket, rate)
         threading.Event().wait(WARM_UP_S)
 
     def __enter__(self):

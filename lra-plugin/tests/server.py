@@ -1,11 +1,13 @@
 """A real server with the plugin, driven by tests/servers/server.sh."""
 
+import functools
 import os
 import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SERVER = [str(ROOT / "tests/servers/server.sh"), "mysql-9.7"]
+# LRA_SERVER: which of server.sh's (mysql-9.7); mysql-9.7-debug checks its latches and memory.
+SERVER = [str(ROOT / "tests/servers/server.sh"), os.environ.get("LRA_SERVER", "mysql-9.7")]
 # The pool is cold after each start, and nothing but the test reads.
 OPTIONS = [
     "--skip-grant-tables=OFF",
@@ -72,13 +74,14 @@ class Server:
         self.stop()
         self.start(*options)
 
+    @functools.cached_property
     def socket(self):
         return subprocess.run(
             [*SERVER, "socket", self.directory], check=True, capture_output=True, text=True
         ).stdout.strip()
 
     def client(self, *args):
-        return ["mariadb", "--no-defaults", "--skip-ssl", "-uroot", "-S", self.socket(), "-N", "-B",
+        return ["mariadb", "--no-defaults", "--skip-ssl", "-uroot", "-S", self.socket, "-N", "-B",
                 *args]
 
     def mysqldump(self, *args):

@@ -8,11 +8,13 @@
 #
 #   mysql-5.6.24  mysql-5.7.22  mysql-8.0.12  mysql-8.0.33  mysql-9.7
 #   mariadb-10.1.13  mariadb-10.1.23  mariadb-10.2.11  mariadb-10.5.23
-#   mariadb-10.11  mariadb-10.11.5  mariadb-11.4.5  mariadb-11.8
+#   mariadb-10.11  mariadb-10.11.5  mariadb-11.4.5  mariadb-11.8  mysql-9.7-debug
 #
 # mariadb-10.11 is the machine's own Debian package (apt-get install, as root or with sudo);
 # mysql-9.7 and mariadb-11.8 live in one debootstrap of Debian unstable, and so
 # does mysql-9.7-source, the source of that server with a compiler (2.5 GB).
+# mysql-9.7-debug is that source's debug build with the sanitizer of addresses, for the plugin's
+# tests; it is compiled here, which takes an hour of two cores and 8 GB.
 # `mydumper`, for the benchmark, is Debian's package too.
 set -euo pipefail
 . "$(dirname "$0")/apt.sh"
@@ -202,6 +204,34 @@ install_sid_source() { # the server's own source, as its build configured it, an
     done_with "$1"
 }
 
+install_sid_debug() { # the server with its own checks, InnoDB's of latches among them, and the sanitizer's
+    [ "$(id -u)" = 0 ] || die "$1 needs root (chroot)"
+    local root=$ROOT/debian-sid
+    [ -e "$ROOT/mysql-9.7-source" ] || install_one mysql-9.7-source
+    chroot "$root" apt-get -q update >&2
+    chroot "$root" sh -c "DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
+        cmake make bison pkgconf libncurses-dev zlib1g-dev libzstd-dev liblz4-dev libicu-dev \
+        protobuf-compiler libprotobuf-dev libprotoc-dev libtirpc-dev libnuma-dev libaio-dev libevent-dev" >&2
+    # programs that the build runs are sanitized too, and look for themselves in /proc
+    mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+    local done=0
+    chroot "$root" sh -c 'mkdir -p /build/debug && cd /build/debug &&
+        cmake /usr/src/mysql/mysql-9.7 -DCMAKE_BUILD_TYPE=Debug -DWITH_ASAN=ON \
+            -DCMAKE_C_FLAGS_DEBUG="-g0 -O0" -DCMAKE_CXX_FLAGS_DEBUG="-g0 -O0" \
+            -DWITH_ROUTER=OFF -DWITH_NDB=OFF -DWITH_NDBCLUSTER_STORAGE_ENGINE=OFF -DWITH_MYSQLX=OFF \
+            -DWITH_UNIT_TESTS=OFF -DWITH_GROUP_REPLICATION=OFF -DWITH_CURL=none -DWITH_FIDO=none \
+            -DWITH_SSL=system -DWITH_ZLIB=system -DWITH_ZSTD=system -DWITH_LZ4=system -DWITH_ICU=system \
+            -DWITH_PROTOBUF=system -DWITH_EDITLINE=system -DWITH_AUTHENTICATION_CLIENT_PLUGINS=OFF \
+            -DWITH_AUTHENTICATION_WEBAUTHN=OFF -DWITH_MYSQL_SERVER_TELEMETRY=OFF \
+            -DWITH_MYSQL_CLIENT_TELEMETRY=OFF -DMYSQL_MAINTAINER_MODE=OFF &&
+        make -j "$(nproc)" mysqld' >&2 || done=$?
+    umount "$root/proc"
+    [ $done = 0 ] || die "the debug server was not built"
+    new "$1"
+    ln -s ../debian-sid "$TMP/root"
+    done_with "$1"
+}
+
 install_one() {
     # the machine's own server is looked for, whatever an earlier machine left in this directory
     if [ -e "$ROOT/$1" ] && [ "$1" != mariadb-10.11 ]; then return 0; fi
@@ -218,6 +248,7 @@ install_one() {
     mydumper) system mydumper mydumper ;;
     mysql-9.7 | mariadb-11.8) install_sid "$1" ;;
     mysql-9.7-source) install_sid_source "$1" ;;
+    mysql-9.7-debug) install_sid_debug "$1" ;;
     *) die "unknown version $1 (see the head of this file)" ;;
     esac
 }

@@ -7,6 +7,7 @@ say what is expected of them."""
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -144,6 +145,35 @@ def too_large(server, checks):
                 rows)
 
 
+def slow_scan(server):
+    """A scan that is under way and will not end by itself, with read-ahead."""
+    before = server.status("lra_scans")
+    scan = subprocess.Popen(
+        server.client("-e", f"{ON}; SELECT SUM(SLEEP(0.01)) FROM t.plain IGNORE INDEX (k)"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while server.status("lra_scans") == before:
+        if scan.poll() is not None:
+            raise AssertionError(scan.communicate()[1])
+    return scan
+
+
+def ends(server, checks):
+    """A KILL and a shutdown end a scan that is read ahead of."""
+    server.restart()
+    scan = slow_scan(server)
+    [[number]] = server.sql("SELECT id FROM information_schema.processlist WHERE info LIKE '%SLEEP(0%' "
+                            "AND info NOT LIKE '%processlist%'")
+    server.sql(f"KILL {number}")
+    scan.communicate()
+    checks.that(scan.returncode != 0, "KILL ends a scan")
+    scan = slow_scan(server)
+    server.stop()
+    scan.communicate()
+    checks.that(scan.returncode != 0, "a shutdown ends a scan")
+    checks.equal(server.errors(), [], "in peace")
+    server.start()
+
+
 def leaves_in_pool(server, megabytes):
     """The numbers of the pages that hold the first leaves of t.plain, and of the branches above."""
     server.restart()
@@ -234,6 +264,7 @@ def main():
         functions(server, checks)
         too_large(server, checks)
         checks.equal(server.errors(), [], "the error log tells of nothing")
+        ends(server, checks)
         damage(server, checks)
         install(server, checks)
     finally:

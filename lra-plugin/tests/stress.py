@@ -53,7 +53,8 @@ class Stress:
             print("FAILED:", what, flush=True)
 
     def writer(self, seed):
-        """Inserts, updates and deletes, many of them in runs so that pages split and merge."""
+        """Inserts, updates and deletes, many of them in runs so that pages split and merge. As many
+        rows come as go, so that the table keeps its size."""
         number = random.Random(seed)
         while self.goes_on():
             statements = []
@@ -62,7 +63,7 @@ class Stress:
                 statements.append(
                     number.choice(
                         [
-                            f"INSERT IGNORE INTO s.t VALUES ({at}, {at % 1000}, REPEAT('w', {at % 700}))",
+                            f"INSERT IGNORE INTO s.t SELECT {at} + n, n, REPEAT('w', 300 + {at} % 400) FROM s.digits WHERE n < 61",
                             f"UPDATE s.t SET k = k + 1, pad = REPEAT('u', {at % 700}) WHERE id = {at}",
                             f"DELETE FROM s.t WHERE id BETWEEN {at} AND {at + 60}",
                             f"REPLACE INTO s.t SELECT id + {self.keys // 2}, k, pad FROM s.t WHERE id BETWEEN {at} AND {at + 40}",

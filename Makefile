@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all lint bench plugin test-plugin install-toolchain install-server clean
+.PHONY: build demo test test-all lint bench plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -40,9 +40,17 @@ plugin:
 	tests/servers/install.sh mysql-9.7 mysql-9.7-source
 	lra-plugin/make.sh target/lra.so
 
-# The plugin on a real server: what it does (behaviour), then everything at once (stress; STRESS_SECONDS=30).
+# The plugin on a real server: what it does (behaviour), whole dumps with and without it (dumps), then
+# everything at once (stress; STRESS_SECONDS=30).
 test-plugin: plugin install-server
 	lra-plugin/test.sh target/lra.so $(or $(STRESS_SECONDS),30)
+
+# The same under a debug build of the server with the sanitizer of addresses, which is compiled first:
+# an hour of two cores, once.
+test-plugin-debug: install-server
+	tests/servers/install.sh mysql-9.7 mysql-9.7-source mysql-9.7-debug
+	lra-plugin/make.sh target/lra-debug.so mysql-9.7-debug
+	LRA_SERVER=mysql-9.7-debug lra-plugin/test.sh target/lra-debug.so $(or $(STRESS_SECONDS),30)
 
 install-toolchain:
 	@tests/servers/toolchain.sh

@@ -17,6 +17,9 @@ constexpr std::size_t first_bytes = 2 << 20;
 /** Indexes that one handler reads ahead of at once: partitions merged in key order. */
 constexpr std::size_t tracks_most = 16;
 
+/** Partitions that are read ahead of where InnoDB goes through them by itself: each has a file open. */
+constexpr std::size_t whole_most = 64;
+
 /** Leaves that were not foreseen, in a row, after which the tree has moved too far. */
 constexpr std::size_t misses_most = 64;
 
@@ -76,6 +79,8 @@ void Follow::end() {
 }
 
 void Follow::close_tracks() {
+  // In order: a partition's read-ahead may begin the next one's.
+  for (Track &track : m_tracks) track.prefetch.reset();
   m_tracks.clear();
   m_block = nullptr;
   m_index = nullptr;
@@ -129,19 +134,29 @@ void Follow::start(Track *track, const row_prebuilt_t *prebuilt) {
   auto prefetch = std::make_unique<Prefetch>(track->index, std::move(branches),
                                              plan_of(track->index), &m_counters);
   if (!prefetch->is_open()) return;
+  prefetch->begin();
   track->prefetch = std::move(prefetch);
 }
 
-void Follow::begin_whole(const TABLE *table, const row_prebuilt_t *prebuilt, unsigned passes) {
-  begin(table, prebuilt);
-  dict_index_t *index = prebuilt->table->first_index();
-  if (!m_is_on || !has_leaves_in_order(index)) return;
-  Branches branches(index, Direction::forward, nullptr, 0, nullptr);
-  auto prefetch =
-      std::make_unique<Prefetch>(index, std::move(branches), plan_of(index), &m_counters);
-  if (!prefetch->is_open()) return;
-  prefetch->follow_pool(passes);
-  m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, std::move(prefetch)});
+void Follow::read_whole(const std::vector<dict_index_t *> &indexes, unsigned passes) {
+  for (dict_index_t *index : indexes) {
+    if (m_tracks.size() == whole_most) break;
+    if (!has_leaves_in_order(index) || !is_readable(index->table)) continue;
+    Plan plan = plan_of(index);
+    // The next partition's window fills while the last leaves of the one before are still unused.
+    if (indexes.size() > 1) plan.window_pages = std::max<std::size_t>(plan.window_pages / 2, 1);
+    auto prefetch = std::make_unique<Prefetch>(
+        index, Branches(index, Direction::forward, nullptr, 0, nullptr), plan, &m_counters);
+    if (prefetch->is_open())
+      m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, std::move(prefetch)});
+  }
+  // The last first: the first begins, and each calls the one after it.
+  Prefetch *after = nullptr;
+  for (auto track = m_tracks.rbegin(); track != m_tracks.rend(); ++track) {
+    track->prefetch->follow_pool(passes, after);
+    after = track->prefetch.get();
+  }
+  if (after != nullptr) after->begin();
 }
 
 std::size_t Follow::usable_pages(const dict_index_t *index) const {

@@ -37,9 +37,10 @@ class Follow {
     moved(prebuilt, direction);
   }
 
-  /** The whole clustered index is about to be read by InnoDB itself.
-  @param passes how many times */
-  void begin_whole(const TABLE *table, const row_prebuilt_t *prebuilt, unsigned passes);
+  /** In the scan that began, whole indexes are about to be read by InnoDB itself, one after the
+  other.
+  @param passes how many times each is */
+  void read_whole(const std::vector<dict_index_t *> &indexes, unsigned passes);
 
   /** The scan is over. */
   void end();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <utility>
 
 namespace lra {
 
@@ -61,7 +62,10 @@ Prefetch::Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Cou
       m_counters(counters),
       m_branches(std::move(branches)),
       m_window_pages(std::min(plan.first_pages, plan.window_pages)) {
-  if (!is_open()) return;
+}
+
+void Prefetch::begin() {
+  m_is_begun = true;
   prefetches++;
   m_tuner = learnt.of(m_pages.device());
   add(Counter::scans);
@@ -70,7 +74,7 @@ Prefetch::Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Cou
 }
 
 Prefetch::~Prefetch() {
-  if (!is_open()) return;
+  if (!m_is_begun) return;
   {
     std::lock_guard guard(m_mutex);
     m_is_stopping = true;
@@ -126,6 +130,12 @@ void Prefetch::do_piece() {
   std::unique_lock lock(m_mutex);
   if (m_is_stopping) return;
   if (m_follows_pool && m_looks_at <= Clock::now()) slide_with_pool();
+  if (m_is_over && m_window.wanted() == 0 && m_after != nullptr) {
+    Prefetch *after = std::exchange(m_after, nullptr);
+    lock.unlock();
+    after->begin();
+    return;
+  }
   if (wants_leaves()) {
     collect(&lock);
     return;
@@ -242,13 +252,10 @@ void Prefetch::wait_for_next(THD *thd, std::unique_lock<std::mutex> *lock) {
     add(Counter::evicted_unused);
 }
 
-void Prefetch::follow_pool(unsigned passes) {
-  {
-    std::lock_guard guard(m_mutex);
-    m_follows_pool = true;
-    m_passes_left = passes - 1;
-  }
-  readers.wake();
+void Prefetch::follow_pool(unsigned passes, Prefetch *after) {
+  m_follows_pool = true;
+  m_passes_left = passes - 1;
+  m_after = after;
 }
 
 void Prefetch::slide_with_pool() {

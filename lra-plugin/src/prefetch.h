@@ -49,14 +49,18 @@ class Prefetch final : public Work {
   /** Whether the tablespace could be opened. */
   bool is_open() const { return m_pages.is_open(); }
 
+  /** Begins to read. The space must be open. */
+  void begin();
+
   /** The scan came to a leaf: lets the window slide, and waits until the leaf after it is there.
   @return whether the window knew the leaf */
   bool come_to(Page_no leaf, THD *thd);
 
   /** Lets the window slide as the pages of the pool are used, for scans whose place cannot be
-  seen.
-  @param passes times the whole index is gone through */
-  void follow_pool(unsigned passes);
+  seen. To be said before it begins.
+  @param passes times the whole index is gone through
+  @param after  what is to begin when all leaves are read; it outlives this. Or nullptr */
+  void follow_pool(unsigned passes, Prefetch *after);
 
   Clock::time_point ready_at(std::size_t threads_in) const override;
   void do_piece() override;
@@ -102,7 +106,9 @@ class Prefetch final : public Work {
   std::size_t m_read_of_window{0};
   Clock::time_point m_asleep_until{};
   Tuner m_tuner;
+  bool m_is_begun{false};
   bool m_follows_pool{false};
+  Prefetch *m_after{nullptr};
   unsigned m_passes_left{0};
   Clock::time_point m_looks_at{};
 };

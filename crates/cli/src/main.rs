@@ -21,8 +21,9 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    let is_check = matches!(cli.verb, args::Verb::Check(_));
     match commands::run(cli.verb) {
         Ok(exit) => exit.into(),
-        Err(error) => messages::report(&error).into(),
+        Err(error) => messages::report(&error, is_check).into(),
     }
 }

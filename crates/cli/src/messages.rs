@@ -41,12 +41,15 @@ pub fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Prints an error and gives its exit code; a reader that went away is no error.
-pub fn report(error: &anyhow::Error) -> Exit {
+/// Prints an error and gives its exit code; a reader that went away is no error. `is_check`: it is
+/// `innoscan check` that met it, so that there is no point in advising it.
+pub fn report(error: &anyhow::Error, is_check: bool) -> Exit {
     let exit = exit_of(error);
     match error.downcast_ref::<innoscan::Error>() {
         _ if exit == Exit::Done => {}
-        Some(error) => eprintln!("innoscan: {error}{}", hint(error)),
+        Some(error) => {
+            eprintln!("innoscan: {error}{}", if is_check { "" } else { hint(error) });
+        }
         None => eprintln!("innoscan: {error:#}"),
     }
     exit

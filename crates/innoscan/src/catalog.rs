@@ -124,7 +124,15 @@ impl Catalog {
                 "name an .ibd file in it, or db.table with --datadir; dump takes a directory",
             ));
         }
-        match path.extension().and_then(|extension| extension.to_str()) {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let is_known = matches!(extension, Some("ibd" | "frm"));
+        if !is_known && path.is_file() && (self.datadir.is_none() || path.is_absolute()) {
+            return Err(Error::refused(
+                format!("{source} is a file, but by its name neither an .ibd nor a .frm"),
+                "name the .ibd file of a table, or db.table with --datadir DIR",
+            ));
+        }
+        match extension {
             Some("ibd") if path.is_file() || self.datadir.is_none() => self.table_of_file(path),
             Some("frm") if path.is_file() => self.table_of_frm(path),
             _ => self.table_of_name(source),
@@ -169,7 +177,14 @@ impl Catalog {
 
     /// A table of the data directory.
     pub fn named(&self, name: &TableName) -> Result<Table> {
-        let dir = self.datadir()?.join(filename::encode(&name.schema));
+        let root = self.datadir()?;
+        let dir = root.join(filename::encode(&name.schema));
+        if !dir.is_dir() {
+            return Err(Error::refused(
+                format!("there is no database `{}` in {}", name.schema, root.display()),
+                "see the directory for what is there",
+            ));
+        }
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
         if plain.is_file() {
             return self.table_of_file(&plain);

@@ -249,7 +249,7 @@ pub fn scan_with_engine<S: RowSink>(
     let Some(page_size) = spaces.first().map(Space::page_size) else {
         return Ok(ScanOutcome::default());
     };
-    let budget = Budget::new(options, page_size.len());
+    let budget = Budget::new(options, page_size.len())?;
     let slab = io::Slab::new(budget.frames, page_size.len())?;
     let engine_name = engine.name();
     let pool = crate::pool::Pool::new(slab, engine);
@@ -353,19 +353,28 @@ struct Budget {
 const TASK_BYTES: usize = 512 << 10;
 
 impl Budget {
-    fn new(options: &ScanOptions, page_bytes: usize) -> Budget {
+    fn new(options: &ScanOptions, page_bytes: usize) -> Result<Budget> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if options.threads == 0 { cores() } else { options.threads };
         let pages_of =
             |bytes: u64| usize::try_from(bytes / page_bytes as u64).unwrap_or(usize::MAX);
         let reserve = threads + 2;
-        let frames = pages_of(options.memory_bytes).clamp(reserve + 2, u32::MAX as usize);
+        let least = reserve + 2;
+        let frames = pages_of(options.memory_bytes).min(u32::MAX as usize);
+        if frames < least {
+            return Err(Error::resources(format!(
+                "{} bytes of memory hold {frames} pages, and {threads} threads want {least} at \
+                 least; raise --memory to {} or lower --threads",
+                options.memory_bytes,
+                least * page_bytes
+            )));
+        }
         let tasks = 2 * threads + 2;
         let spare = frames - reserve;
         let task_leaves = (spare / (4 * tasks)).clamp(1, (TASK_BYTES / page_bytes).max(1));
         let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
         let window_pages = pages_of(options.lra_size_bytes).clamp(1, window_most);
-        Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages }
+        Ok(Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages })
     }
 }
 

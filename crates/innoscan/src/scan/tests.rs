@@ -75,12 +75,27 @@ fn small(memory_pages: u64, threads: usize) -> ScanOptions {
     }
 }
 
+/// Pages of memory a scan wants at least.
+fn least_pages(threads: usize) -> u64 {
+    threads as u64 + 4
+}
+
+#[test]
+fn too_little_memory_is_refused() {
+    let table = table(MYSQL);
+    let (_, outcome) = run(&table, &small(least_pages(3) - 1, 3), None);
+    let error = outcome.unwrap_err();
+    assert!(error.is_resources(), "{error}");
+    assert!(error.to_string().contains("raise --memory to"), "{error}");
+}
+
 #[test]
 fn every_way_of_reading_gives_the_servers_rows() {
     for server in [MYSQL, MARIADB] {
         let (table, expected) = (table(server), expected(server));
-        for memory_pages in [0, 9, 20, 100, 1000] {
+        for more_pages in [0, 5, 20, 100, 1000] {
             for threads in [1, 3] {
+                let memory_pages = least_pages(threads) + more_pages;
                 for read_ahead in [ReadAheadPolicy::None, ReadAheadPolicy::Logical] {
                     for (engine, gap_pages) in [(EngineKind::Pread, 0), (EngineKind::Auto, 3)] {
                         let gap_bytes = gap_pages * PAGE as u64;
@@ -123,7 +138,9 @@ fn whatever_the_engine_does_rows_are_right_or_an_error_says_why() {
         };
         let read_ahead =
             if seed % 5 == 0 { ReadAheadPolicy::None } else { ReadAheadPolicy::Logical };
-        let options = ScanOptions { read_ahead, ..small(seed % 64, 1 + (seed % 3) as usize) };
+        let threads = 1 + (seed % 3) as usize;
+        let options =
+            ScanOptions { read_ahead, ..small(least_pages(threads) + seed % 64, threads) };
         let (text, outcome) = run(&table, &options, Some(script));
         match outcome {
             Ok(outcome) => {

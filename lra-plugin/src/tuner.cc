@@ -57,59 +57,64 @@ void Tuner::estimate_queue(double elapsed_us) {
 
 bool Tuner::relieve() {
   if (m_queued <= queued_most || m_depth.at == 0) return false;
-  if (m_tried == &m_gap) m_gap.at = m_before;
-  m_tried = nullptr;
+  if (m_tried == Setting::gap) m_gap.at = m_before;
+  m_tried.reset();
   m_depth.at--;
   m_is_first = false;
   return true;
 }
 
 void Tuner::judge(double rate) {
-  if (m_tried == nullptr) {
+  if (!m_tried) {
     m_best_rate = rate;
     if (m_rest > 0) {
       m_rest--;
       return;
     }
-    step(m_is_depth_next ? &m_depth : &m_gap);
+    step(m_next);
     return;
   }
 
-  Ladder *tried = m_tried;
-  m_tried = nullptr;
-  const bool is_fewer_reads = tried == &m_depth && tried->at < m_before;
+  const Setting setting = *m_tried;
+  Ladder &tried = ladder(setting);
+  m_tried.reset();
+  const bool is_fewer_reads = setting == Setting::depth && tried.at < m_before;
   const double needed = m_best_rate * (is_fewer_reads ? 0.97 : 1.08);
   if (rate >= needed) {
     m_best_rate = rate;
     m_failures = 0;
-    step(tried);
+    step(setting);
     return;
   }
   m_is_first = false;
-  tried->at = m_before;
-  tried->direction = -tried->direction;
+  tried.at = m_before;
+  tried.direction = -tried.direction;
   m_failures++;
   // Each ladder is tried both ways; then the settings stand for a while.
-  if (m_failures % 2 == 0) m_is_depth_next = !m_is_depth_next;
+  if (m_failures % 2 == 0) pass_turn();
   if (m_failures >= 4) {
     m_failures = 0;
     m_rest = rest_trials;
   }
 }
 
-void Tuner::step(Ladder *ladder) {
-  const bool is_at_end = ladder->direction > 0 ? ladder->at + 1 == ladder->steps : ladder->at == 0;
+void Tuner::pass_turn() { m_next = m_next == Setting::gap ? Setting::depth : Setting::gap; }
+
+void Tuner::step(Setting setting) {
+  Ladder &stepped = ladder(setting);
+  const bool is_up = stepped.direction > 0;
+  const bool is_at_end = is_up ? stepped.at + 1 == stepped.steps : stepped.at == 0;
   // Twice the reads on a device that is busy are twice those that wait.
-  const bool is_crowded = ladder == &m_depth && ladder->direction > 0 && 2 * m_queued > queued_most;
+  const bool is_crowded = setting == Setting::depth && is_up && 2 * m_queued > queued_most;
   if (is_at_end || is_crowded) {
     m_is_first = false;
-    ladder->direction = -ladder->direction;
-    m_is_depth_next = !m_is_depth_next;
+    stepped.direction = -stepped.direction;
+    pass_turn();
     return;
   }
-  m_before = ladder->at;
-  m_tried = ladder;
-  ladder->at = ladder->direction > 0 ? ladder->at + 1 : ladder->at - 1;
+  m_before = stepped.at;
+  m_tried = setting;
+  stepped.at = is_up ? stepped.at + 1 : stepped.at - 1;
 }
 
 }  // namespace lra

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace lra {
 
@@ -58,6 +59,7 @@ class Tuner {
   /** By so much the best times are forgotten each trial: devices change. */
   static constexpr double fading = 1.02;
 
+  enum class Setting : std::uint8_t { gap, depth };
   struct Ladder {
     std::size_t at;
     std::size_t steps;
@@ -69,17 +71,20 @@ class Tuner {
   void judge(double rate);
   void estimate_queue(double elapsed_us);
   bool relieve();
-  void step(Ladder *ladder);
+  void step(Setting setting);
+  void pass_turn();
+  Ladder &ladder(Setting setting) { return setting == Setting::gap ? m_gap : m_depth; }
 
   Ladder m_gap{1, gaps.size(), 1};
   Ladder m_depth{2, depths.size(), 1};
-  /** The ladder that is tried, and where it stood before the trial. */
-  Ladder *m_tried{nullptr};
+  /** The setting that is tried, and where its ladder stood before the trial. No pointer to it:
+  tuners are copied. */
+  std::optional<Setting> m_tried;
   std::size_t m_before{0};
   /** Whether depth has only gone up. */
   bool m_is_first{true};
-  /** Which ladder's turn it is. */
-  bool m_is_depth_next{true};
+  /** Whose turn it is. */
+  Setting m_next{Setting::depth};
   /** Pages a second at the settings that are kept; 0 when not known. */
   double m_best_rate{0};
   unsigned m_rest{0};

@@ -140,6 +140,28 @@ void the_tuner_finds_what_a_device_likes() {
   check(settled(wide, 150, 0.25).depth() >= 16, "and many reads at once, when it is wide");
 }
 
+/** A tuner that is kept for the next scan in the middle of a trial stands alone. */
+void a_copy_of_a_tuner_is_its_own() {
+  lra::Tuner first;
+  std::uint64_t now_us = 1;
+  const auto feed = [&now_us](lra::Tuner *tuner, std::size_t pages) {
+    for (int request = 0; request < 50; request++) {
+      now_us += 400;
+      tuner->note({pages, 16384, 400}, now_us);
+    }
+  };
+  bool is_alone = true;
+  for (int round = 0; round < 200; round++) {
+    feed(&first, 1 + round % 5);
+    const std::size_t gap = first.gap();
+    const std::size_t depth = first.depth();
+    lra::Tuner copy = first;
+    for (int more = 0; more < 40; more++) feed(&copy, 1 + more % 7);
+    is_alone &= first.gap() == gap && first.depth() == depth;
+  }
+  check(is_alone, "what a copy learns changes nothing in the tuner it was copied from");
+}
+
 }  // namespace
 
 int main() {
@@ -148,6 +170,7 @@ int main() {
   the_scan_slides_it();
   every_leaf_once();
   the_tuner_finds_what_a_device_likes();
+  a_copy_of_a_tuner_is_its_own();
   std::printf("window: %d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

@@ -59,7 +59,7 @@ mysql-9.7 | mysql-9.7-debug)
     # the sanitizer of addresses takes what the server keeps until its end for leaks
     [ "$V" = mysql-9.7 ] || { BIN=$R/build/debug/runtime_output_directory/mysqld; export ASAN_OPTIONS=detect_leaks=0; }
     SHARE=$R/usr/share/mysql BOOT=initialize LOG_SIZE=(--innodb-redo-log-capacity=256M)
-    OPTS=(--secure-file-priv= --mysqlx=OFF --plugin-dir="$R/usr/lib/mysql/plugin" --character-sets-dir="$R/usr/share/mysql/charsets") ;;
+    OPTS=(--secure-file-priv= --loose-mysqlx=OFF --plugin-dir="$R/usr/lib/mysql/plugin" --character-sets-dir="$R/usr/share/mysql/charsets") ;;
 mariadb-10.1.* | mariadb-10.2.*)
     BIN=$S/bin/mysqld SHARE=$S/share LIBS=$S/libs
     case $V in mariadb-10.1.*) OPTS=(--innodb-file-format=Barracuda --innodb-large-prefix=ON) ;; esac ;;

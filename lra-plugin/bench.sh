@@ -2,6 +2,7 @@
 # bench.sh LRA_SO [PROFILE...]: cold scans of a shuffled table with and without the plugin, side by
 # side in one run: seconds and ratios. Needs root, and for the throttled profiles a blkio cgroup.
 #   PROFILE  unthrottled, gp3 (3000 reads and 131 MB a second), hdd (150 and 157; 25 minutes)
+#   WHAT     "query dump", of: query (SUM over a column), dump (mysqldump), count (COUNT(*))
 #   ROWS     7000000: a table of 2.1 GB        SIZE  512: lra_size
 #   ORDER    random, or runs: a table with locality (see bench/make_shuffled.sh)
 #   DIR      bench/data/mysql-9.7-ORDER: where the table is kept between runs
@@ -41,6 +42,9 @@ cold() {
 query() { # SIZE
   "${server[@]}" sql "$dir" bench -N -e "SET lra_size = $1; SELECT COUNT(*), SUM(LENGTH(body)) FROM shuffled"
 }
+count() { # SIZE
+  "${server[@]}" sql "$dir" bench -N -e "SET lra_size = $1; SELECT COUNT(*) FROM shuffled"
+}
 # What reads the dump would take the cores that write it: it goes nowhere. tests/dumps.py compares.
 dump() { # SIZE
   "${server[@]}" mysqldump "$dir" --single-transaction --set-gtid-purged=OFF \
@@ -52,7 +56,7 @@ printf 'machine: %s cores, %s; table: %s order, %s bytes; pool 1 GB; lra_size %s
   "$order" "$(stat -c %s "$dir/data/bench/shuffled.ibd")" "$size" "$(date -u +%F)"
 printf '%-14s %-12s %10s %10s %8s\n' profile what 'without s' 'with s' ratio
 for profile in "${profiles[@]}"; do
-  for what in query dump; do
+  for what in ${WHAT:-query dump}; do
     without=$(cold "$profile" $what 0)
     rows=$(cat "$work/out")
     with=$(cold "$profile" $what "$size")

@@ -39,12 +39,11 @@ cold() {
   end=$(date +%s%N)
   awk -v ns=$((end - begin)) 'BEGIN { printf "%.2f", ns / 1e9 }'
 }
-query() { # SIZE
-  "${server[@]}" sql "$dir" bench -N -e "SET lra_size = $1; SELECT COUNT(*), SUM(LENGTH(body)) FROM shuffled"
+sql() { # SIZE COLUMNS
+  "${server[@]}" sql "$dir" bench -N -e "SET lra_size = $1; SELECT $2 FROM shuffled"
 }
-count() { # SIZE
-  "${server[@]}" sql "$dir" bench -N -e "SET lra_size = $1; SELECT COUNT(*) FROM shuffled"
-}
+query() { sql "$1" 'COUNT(*), SUM(LENGTH(body))'; }
+count() { sql "$1" 'COUNT(*)'; }
 # What reads the dump would take the cores that write it: it goes nowhere. tests/dumps.py compares.
 dump() { # SIZE
   "${server[@]}" mysqldump "$dir" --single-transaction --set-gtid-purged=OFF \

@@ -30,7 +30,6 @@ try:
 except ImportError:
     sys.exit("load.py: PyMySQL is missing: pip install pymysql (or apt-get install python3-pymysql)")
 
-DEVICE_READS = {"hdd": 150, "gp3": 3000}
 LOAD_SHARE = 0.3
 TABLES, TABLE_ROWS = 4, 1_500_000
 CONNECTIONS = 48
@@ -80,6 +79,16 @@ def transaction(cursor, chance):
     cursor.execute(f"DELETE FROM {table} WHERE id = {again}")
     cursor.execute(f"INSERT IGNORE INTO {table} VALUES ({again}, {key()}, 'c', 'pad')")
     cursor.execute("COMMIT")
+
+
+def reads_a_second(work):
+    """What throttle.sh set for the server in WORK."""
+    limit = pathlib.Path("/sys/fs/cgroup/blkio", "lra-" + pathlib.Path(work).name,
+                         "blkio.throttle.read_iops_device")
+    if not limit.exists():
+        sys.exit("load.py: the load is a share of the device's reads: name a profile that limits them")
+    [[_, reads]] = [line.split() for line in limit.read_text().splitlines()]
+    return int(reads)
 
 
 class Load:
@@ -191,11 +200,12 @@ def main():
                             capture_output=True, text=True).stdout.strip()
     server = Server(directory, plugin)
     try:
-        wanted_reads = DEVICE_READS[profile] * LOAD_SHARE
+        device_reads = reads_a_second(work)
+        wanted_reads = device_reads * LOAD_SHARE
         a_transaction = reads_of_transaction(server, launch, wanted_reads / 15)
         rate = wanted_reads / a_transaction
         bytes_ = pathlib.Path(directory, "data/bench/shuffled.ibd").stat().st_size
-        print(f"{profile}: {DEVICE_READS[profile]} reads a second; a table of {bytes_} bytes; pool 1 GB; "
+        print(f"{profile}: {device_reads} reads a second; a table of {bytes_} bytes; pool 1 GB; "
               f"load {rate:.1f} transactions a second of {a_transaction:.1f} reads; "
               f"{os.cpu_count()} cores\n")
         print(f"{'':<26} {'dump s':>8} {'ratio':>7} | load meanwhile: {'count':>6} {'mean ms':>8} "

@@ -90,10 +90,8 @@ Follow::Track *Follow::track_of(dict_index_t *index) {
   const auto found = std::find_if(m_tracks.begin(), m_tracks.end(),
                                   [&](const Track &track) { return track.index == index; });
   if (found != m_tracks.end()) return &*found;
-  if (m_tracks.size() == tracks_most) {
-    // Partitions read one after the other: the first of them are done with.
-    m_tracks.erase(m_tracks.begin());
-  }
+  // Partitions read one after the other: the first of them are done with.
+  if (m_tracks.size() == tracks_most) m_tracks.erase(m_tracks.begin());
   m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, nullptr});
   return &m_tracks.back();
 }
@@ -163,7 +161,8 @@ std::size_t Follow::usable_pages(const dict_index_t *index) const {
   const auto pool_bytes = static_cast<double>(srv_buf_pool_curr_size);
   const auto old_ratio =
       static_cast<double>(buf_pool_from_array(0)->LRU_old_ratio) / BUF_LRU_OLD_RATIO_DIV;
-  const double bytes = pool_bytes * old_ratio * old_share / static_cast<double>(Prefetch::how_many() + 1);
+  const auto windows = static_cast<double>(Prefetch::how_many() + 1);
+  const double bytes = pool_bytes * old_ratio * old_share / windows;
   const page_size_t page_size = dict_table_page_size(index->table);
   return std::max<std::size_t>(static_cast<std::size_t>(bytes) / page_size.logical(), 1);
 }

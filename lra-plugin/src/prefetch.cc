@@ -61,8 +61,7 @@ Prefetch::Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Cou
       m_pages(index),
       m_counters(counters),
       m_branches(std::move(branches)),
-      m_window_pages(std::min(plan.first_pages, plan.window_pages)) {
-}
+      m_window_pages(std::min(plan.first_pages, plan.window_pages)) {}
 
 void Prefetch::begin() {
   m_is_begun = true;
@@ -122,7 +121,9 @@ Work::Clock::time_point Prefetch::ready_at(std::size_t threads_in) const {
   if (wants_leaves()) return Clock::time_point{};
   auto at = Clock::time_point::max();
   if (may_read() && threads_in < reads_most()) at = m_asleep_until;
-  if (m_follows_pool && threads_in == 0) at = std::min(at, m_looks_at);
+  // When all is read and used there is nothing left to look for.
+  const bool is_done = m_window.ahead() == 0 && m_after == nullptr;
+  if (m_follows_pool && threads_in == 0 && !is_done) at = std::min(at, m_looks_at);
   return at;
 }
 

@@ -85,7 +85,7 @@ class Tuner {
   bool m_is_first{true};
   /** Whose turn it is. */
   Setting m_next{Setting::depth};
-  /** Pages a second at the settings that are kept; 0 when not known. */
+  /** Pages a second at the settings that are kept. */
   double m_best_rate{0};
   unsigned m_rest{0};
   unsigned m_failures{0};

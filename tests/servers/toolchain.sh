@@ -26,13 +26,13 @@ new_enough() {
     [ -n "$have" ] && [ "$(printf '%s\n%s\n' "$WANT" "$have" | sort -V | head -1)" = "$WANT" ]
 }
 
-# packaged PACKAGE...: whether apt would install all of them, each new enough.
+# packaged AT_LEAST PACKAGE...: whether apt would install all of them, each new enough.
 packaged() {
-    local package version
-    for package in "$@"; do
+    local at_least=$1 package version
+    for package in "${@:2}"; do
         version=$(LC_ALL=C apt-cache policy "$package" | sed -n 's/^ *Candidate: //p')
         [ -n "$version" ] && [ "$version" != '(none)' ] || return 1
-        dpkg --compare-versions "$version" ge "$WANT" || return 1
+        dpkg --compare-versions "$version" ge "$at_least" || return 1
     done
 }
 
@@ -42,12 +42,15 @@ if [ ${#packages[@]} -gt 0 ] || [ -n "$rust" ]; then
     can_install "${packages[@]}" ${rust:+"Rust $WANT or later"} || exit 1
     as_root apt-get -q update >&2
     if [ -n "$rust" ]; then
-        if packaged rustc cargo; then packages+=(rustc cargo)
-        elif packaged rustc-web cargo-web; then packages+=(rustc-web cargo-web)
-        else packages+=(rustup); fi
+        if packaged "$WANT" rustc cargo; then packages+=(rustc cargo)
+        elif packaged "$WANT" rustc-web cargo-web; then packages+=(rustc-web cargo-web)
+        elif packaged 0 rustup; then packages+=(rustup)
+        else
+            die "apt's sources have no Rust $WANT or later: a stable release's is in its security" \
+                "suite (rustc-web), or take one from rustup.rs"
+        fi
     fi
-    apt_install "${packages[@]}" ||
-        die "can't install ${packages[*]}; Rust $WANT or later is to be had from rustup.rs"
+    apt_install "${packages[@]}" || die "can't install ${packages[*]}"
 fi
 if ! new_enough && command -v rustup >/dev/null; then
     rustup toolchain install stable --profile minimal >&2 && rustup default stable >&2

@@ -53,13 +53,15 @@ void Tuner::estimate_queue(double elapsed_us) {
   const double alone_us = std::max(m_least_us, m_least_us_per_byte * mean_us / us_per_byte);
   const double under_way = took_us / elapsed_us;
   m_queued = under_way * std::max(1 - alone_us / mean_us, 0.0);
+  m_queued_most = std::max(static_cast<double>(m_requests) * queued_most_us / elapsed_us, 1.0);
 }
 
 bool Tuner::relieve() {
-  if (m_queued <= queued_most || m_depth.at == 0) return false;
+  if (m_queued <= m_queued_most || m_depth.at == 0) return false;
   if (m_tried == Setting::gap) m_gap.at = m_before;
   m_tried.reset();
   m_depth.at--;
+  m_depth.direction = -1;
   m_is_first = false;
   return true;
 }
@@ -105,7 +107,7 @@ void Tuner::step(Setting setting) {
   const bool is_up = stepped.direction > 0;
   const bool is_at_end = is_up ? stepped.at + 1 == stepped.steps : stepped.at == 0;
   // Twice the reads on a device that is busy are twice those that wait.
-  const bool is_crowded = setting == Setting::depth && is_up && 2 * m_queued > queued_most;
+  const bool is_crowded = setting == Setting::depth && is_up && 2 * m_queued > m_queued_most;
   if (is_at_end || is_crowded) {
     m_is_first = false;
     stepped.direction = -stepped.direction;

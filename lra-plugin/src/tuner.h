@@ -5,8 +5,9 @@
 
    More reads at once bring more pages in two ways: a device that works at several at once does
    more, and one that is busy does ours before others'. Only the first is wanted, since the device
-   has other users. So the reads that merely wait in the device's queue are estimated, from how much
-   longer a read takes than it did at best, and kept few.
+   has other users, whose reads wait behind ours. So the reads that merely wait in the device's queue
+   are estimated, from how much longer a read takes than it did at best, and kept to as few as keep
+   the device busy.
 
    No server's header is needed here: the class is tested alone. It has no lock of its own. */
 
@@ -54,8 +55,9 @@ class Tuner {
   static constexpr std::uint64_t first_trial_us = 10'000;
   /** Trials without a new setting before one is tried again. */
   static constexpr unsigned rest_trials = 6;
-  /** Reads of ours that may wait in the device's queue. */
-  static constexpr double queued_most = 4;
+  /** Reads of ours that may wait in the device's queue: one, which is enough for it never to rest,
+  or as many as it does in this time, which nobody notices. */
+  static constexpr double queued_most_us = 500;
   /** By so much the best times are forgotten each trial: devices change. */
   static constexpr double fading = 1.02;
 
@@ -76,7 +78,7 @@ class Tuner {
   Ladder &ladder(Setting setting) { return setting == Setting::gap ? m_gap : m_depth; }
 
   Ladder m_gap{1, gaps.size(), 1};
-  Ladder m_depth{2, depths.size(), 1};
+  Ladder m_depth{1, depths.size(), 1};
   /** The setting that is tried, and where its ladder stood before the trial. No pointer to it:
   tuners are copied. */
   std::optional<Setting> m_tried;
@@ -93,8 +95,10 @@ class Tuner {
   /** The least a request, and a byte, has taken; 0 when not known. */
   double m_least_us{0};
   double m_least_us_per_byte{0};
-  /** Reads of ours that waited in the device's queue, on average, in the last trial. */
+  /** Reads of ours that waited in the device's queue, on average, in the last trial, and those
+  that may. */
   double m_queued{0};
+  double m_queued_most{1};
 
   std::uint64_t m_begin_us{0};
   std::size_t m_pages{0};

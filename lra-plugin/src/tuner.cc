@@ -1,6 +1,7 @@
 #include "tuner.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lra {
 
@@ -58,8 +59,9 @@ void Tuner::estimate_queue(double elapsed_us) {
 
 bool Tuner::relieve() {
   if (m_queued <= m_queued_most || m_depth.at == 0) return false;
-  if (m_tried == Setting::gap) m_gap.at = m_before;
+  if (m_tried == Setting::gap && !m_claimed) m_gap.at = m_before;
   m_tried.reset();
+  m_claimed.reset();
   m_depth.at--;
   m_depth.direction = -1;
   m_is_first = false;
@@ -77,20 +79,44 @@ void Tuner::judge(double rate) {
     return;
   }
 
-  const Setting setting = *m_tried;
-  Ladder &tried = ladder(setting);
-  m_tried.reset();
-  const bool is_fewer_reads = setting == Setting::depth && tried.at < m_before;
-  const double needed = m_best_rate * (is_fewer_reads ? 0.97 : 1.08);
-  if (rate >= needed) {
+  Ladder &tried = ladder(*m_tried);
+  if (m_claimed) {
+    const double claimed = *std::exchange(m_claimed, std::nullopt);
     m_best_rate = rate;
-    m_failures = 0;
-    step(setting);
+    if (claimed < rate * gain) {
+      refuse();
+      return;
+    }
+    std::swap(tried.at, m_before);
+    keep(claimed);
     return;
   }
+
+  const bool is_fewer_reads = m_tried == Setting::depth && tried.at < m_before;
+  // At first the queue alone limits depth: the trials are too short to tell a small gain.
+  const bool is_welcome = is_fewer_reads || m_is_first;
+  if (rate < m_best_rate * (is_welcome ? no_loss : gain)) {
+    tried.at = m_before;
+    refuse();
+  } else if (is_welcome) {
+    keep(rate);
+  } else {
+    m_claimed = rate;
+    std::swap(tried.at, m_before);
+  }
+}
+
+void Tuner::keep(double rate) {
+  m_best_rate = rate;
+  m_failures = 0;
+  step(*m_tried);
+}
+
+void Tuner::refuse() {
   m_is_first = false;
-  tried.at = m_before;
+  Ladder &tried = ladder(*m_tried);
   tried.direction = -tried.direction;
+  m_tried.reset();
   m_failures++;
   // Each ladder is tried both ways; then the settings stand for a while.
   if (m_failures % 2 == 0) pass_turn();
@@ -110,6 +136,7 @@ void Tuner::step(Setting setting) {
   const bool is_crowded = setting == Setting::depth && is_up && 2 * m_queued > m_queued_most;
   if (is_at_end || is_crowded) {
     m_is_first = false;
+    m_tried.reset();
     stepped.direction = -stepped.direction;
     pass_turn();
     return;

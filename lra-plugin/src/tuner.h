@@ -1,7 +1,8 @@
 /* What the device likes: how large a gap to read through, how many reads at once.
 
    Both are found by trying: a setting is kept for a while, the wanted pages that came in a second
-   are counted, and the next setting up or down is tried. A larger gap must bring more to be kept.
+   are counted, and the next setting up or down is tried. What seems to bring more is held against
+   the setting before it once again: the scan itself may have left the processors to us meanwhile.
 
    More reads at once bring more pages in two ways: a device that works at several at once does
    more, and one that is busy does ours before others'. Only the first is wanted, since the device
@@ -49,10 +50,10 @@ class Tuner {
   static constexpr std::array<std::size_t, 8> gaps{0, 1, 2, 4, 8, 16, 32, 64};
   static constexpr std::array<std::size_t, 6> depths{1, 2, 4, 8, 16, 32};
   /** A trial ends when it has lasted this long and seen so many requests. */
-  static constexpr std::uint64_t trial_us = 200'000;
+  static constexpr std::uint64_t trial_us = 100'000;
   static constexpr std::size_t trial_requests = 32;
-  /** At first depth doubles, by short trials, as long as that brings more. */
-  static constexpr std::uint64_t first_trial_us = 10'000;
+  /** At first depth doubles, by short trials, as long as that does no harm. */
+  static constexpr std::uint64_t first_trial_us = 20'000;
   /** Trials without a new setting before one is tried again. */
   static constexpr unsigned rest_trials = 6;
   /** Reads of ours that may wait in the device's queue: one, which is enough for it never to rest,
@@ -60,6 +61,10 @@ class Tuner {
   static constexpr double queued_most_us = 500;
   /** By so much the best times are forgotten each trial: devices change. */
   static constexpr double fading = 1.02;
+
+  /** What a setting must bring to be kept, and what may be lost where a change is welcome. */
+  static constexpr double gain = 1.08;
+  static constexpr double no_loss = 0.97;
 
   enum class Setting : std::uint8_t { gap, depth };
   struct Ladder {
@@ -71,6 +76,8 @@ class Tuner {
 
   void end_trial(double elapsed_us);
   void judge(double rate);
+  void keep(double rate);
+  void refuse();
   void estimate_queue(double elapsed_us);
   bool relieve();
   void step(Setting setting);
@@ -83,6 +90,9 @@ class Tuner {
   tuners are copied. */
   std::optional<Setting> m_tried;
   std::size_t m_before{0};
+  /** Pages a second that the setting m_before seemed to bring, while the one before it is looked at
+  once again. */
+  std::optional<double> m_claimed;
   /** Whether depth has only gone up. */
   bool m_is_first{true};
   /** Whose turn it is. */

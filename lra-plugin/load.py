@@ -153,6 +153,11 @@ class Case:
     def __init__(self, server, launch, rate):
         self.server = server
         server.stop()
+        # What the load before has left to purge would read beside this one.
+        os.environ["LAUNCH"] = ""
+        server.start(*OPTIONS)
+        server.sql("SET GLOBAL innodb_fast_shutdown = 0")
+        server.stop()
         subprocess.run(["sync"], check=True)
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
         os.environ["LAUNCH"] = launch

@@ -305,12 +305,16 @@ fn args(verb: &str, table: &Table, more: &[&str]) -> Vec<String> {
     args
 }
 
+/// The fields of the server's text that no file has.
+fn fields_in_no_file(table: &Table) -> Result<Vec<usize>> {
+    if !table.is("virtual") {
+        return Ok(Vec::new());
+    }
+    Ok(virtual_fields(&String::from_utf8_lossy(&table.read("create.sql")?)))
+}
+
 fn text_like_the_server(table: &Table, report: &Report) -> Result<()> {
-    let drop = if table.is("virtual") {
-        virtual_fields(&String::from_utf8_lossy(&table.read("create.sql")?))
-    } else {
-        Vec::new()
-    };
+    let drop = fields_in_no_file(table)?;
     let got = run_dump(table, "text");
     let expected = without_fields(&table.read("txt")?, &drop);
     report.add(table, "text", got.map(|got| difference(&expected, &got)));
@@ -322,6 +326,18 @@ fn text_like_the_server(table: &Table, report: &Report) -> Result<()> {
         args.extend(options.iter().cloned());
         let expected = table.read(ending)?;
         report.add(table, ending, run(&args).map(|got| difference(&expected, &got)));
+    }
+    Ok(())
+}
+
+/// Whatever reads ahead, in a pool that most tables are larger than.
+fn rows_by_every_policy(table: &Table, report: &Report) -> Result<()> {
+    let expected = without_fields(&table.read("txt")?, &fields_in_no_file(table)?);
+    let small = ["--quiet", "--format", "text", "--memory", "1M", "--threads", "2"];
+    for policy in ["none", "linear", "random", "physical"] {
+        let mut args = args("dump", table, &small);
+        args.extend(["--read-ahead".to_owned(), policy.to_owned()]);
+        report.add(table, policy, run(&args).map(|got| difference(&expected, &got)));
     }
     Ok(())
 }
@@ -396,9 +412,12 @@ fn compare(tables: &[Table], report: &Report) {
                         refused(table, report);
                         continue;
                     }
-                    for judge in
-                        [text_like_the_server, schema_like_the_server, checksum_like_the_server]
-                    {
+                    for judge in [
+                        text_like_the_server,
+                        rows_by_every_policy,
+                        schema_like_the_server,
+                        checksum_like_the_server,
+                    ] {
                         if let Err(error) = judge(table, report) {
                             report.add(table, "expected", Err(error));
                         }

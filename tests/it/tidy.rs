@@ -82,7 +82,7 @@ fn modules_of_the_library_import_in_one_direction() {
         ("ahead", &["pool", "scan", "walk", "space", "sink", "dump", "catalog"]),
         ("pool", &["scan", "walk", "sink", "dump", "catalog"]),
         ("walk", &["scan", "sink", "dump", "catalog"]),
-        ("scan", &["dump", "catalog"]),
+        ("scan", &["dump", "catalog", "explain"]),
         ("sink", &["dump", "catalog", "pool", "walk", "space"]),
         ("stats", &["scan", "pool", "walk", "space", "sink", "dump", "catalog", "ahead"]),
     ];

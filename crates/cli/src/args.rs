@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use innoscan::Device;
 
 use crate::sizes::ByteSize;
 
@@ -22,6 +23,8 @@ pub enum Verb {
     Dump(Box<DumpArgs>),
     /// Read a whole table without output: rows, checksum, read statistics
     Scan(Box<ScanArgs>),
+    /// Tell what a scan would cost under each read-ahead policy, from the branch pages alone
+    Explain(Box<ExplainArgs>),
     /// Print a table's CREATE TABLE as SHOW CREATE TABLE would
     Schema(SchemaArgs),
     /// Verify a tablespace: checksums, links, tree order, free lists
@@ -51,9 +54,15 @@ pub struct SourceArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArgs {
-    /// Read-ahead: none reads page by page as a server does, logical reads a sorted window of leaves
+    /// Read-ahead: none, linear and random are a server's own, physical reads the whole file in
+    /// order, logical a sorted window of the leaves that come next
     #[arg(long, value_enum, default_value_t = ReadAheadArg::Logical, value_name = "POLICY")]
     pub read_ahead: ReadAheadArg,
+
+    /// Pages of an extent that linear read-ahead wants accessed in order, of 64; 0 turns it off
+    #[arg(long, default_value_t = 56, value_name = "PAGES",
+          value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub read_ahead_threshold: u32,
 
     /// Window of logical read-ahead
     #[arg(long, default_value = "512M", value_name = "SIZE")]
@@ -66,6 +75,23 @@ pub struct ReadArgs {
     /// Threads that decode [default: one a core]
     #[arg(short = 't', long, value_name = "N")]
     pub threads: Option<usize>,
+
+    /// The device the files are on: hdd, gp3, ssd, nvme, or iops=3000,bw=125M,latency=500us (any of
+    /// these three). It decides which gaps between wanted pages are read through
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<Device>,
+
+    /// Read no faster than --device would: shows what a scan would take there
+    #[arg(long, requires = "device")]
+    pub impose: bool,
+
+    /// Read at most so much a second, and leave the rest to others
+    #[arg(long, value_name = "SIZE")]
+    pub max_rate: Option<ByteSize>,
+
+    /// Make at most so many requests a second
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_iops: Option<u32>,
 
     /// Whether to read around the page cache; optional falls back where the file system cannot
     #[arg(long, value_enum, default_value_t = DirectArg::Optional, value_name = "MODE")]
@@ -88,6 +114,9 @@ pub struct ReadArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReadAheadArg {
     None,
+    Linear,
+    Random,
+    Physical,
     Logical,
 }
 
@@ -123,6 +152,27 @@ pub struct ScanArgs {
     /// Also compute what CHECKSUM TABLE of the server that wrote the file would give
     #[arg(long)]
     pub checksum: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// `innoscan explain`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan explain /var/lib/mysql/shop/orders.ibd\n  innoscan explain \
+                  shop.orders --datadir /backup/mysql --device iops=4000,bw=250M --json"
+)]
+pub struct ExplainArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
 
     /// Print one JSON object
     #[arg(long)]

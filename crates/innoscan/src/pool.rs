@@ -5,19 +5,27 @@
 //! when it is used up nothing more is read until a page is given back. A [`PageRef`] pins its
 //! frame wherever it goes, also after the pool has let go of the page.
 //!
-//! A scan takes each page out as it comes to it ([`Pool::take`]): in a full scan nobody will ask
-//! for it again. Readers that may come back use [`Pool::get`].
+//! A scan is handed each page as it comes to it ([`Pool::hand_out`]), and the pool lets go of it:
+//! in a full scan nobody will ask for it again. A pool made with [`PoolOptions::keeps_used`] keeps
+//! it, as a server's does, until its frame is needed ([`Pool::make_room`]). Readers that may come
+//! back use [`Pool::get`].
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use innoscan_format::PageNo;
 use innoscan_io::{self as io, Completion, Engine, File, Frame, Kind, Read, Slab, Wait, Wake};
 
 use crate::stats::PoolStats;
 use crate::{Error, Result};
+
+mod lru;
+#[cfg(test)]
+mod tests;
+
+use lru::{Lru, Place};
 
 /// A page in memory; its frame stays as long as a clone of this does.
 pub type PageRef = Arc<Frame>;
@@ -44,17 +52,69 @@ pub enum Lookup {
     InFlight,
     /// Here.
     Resident,
-    /// It was read on demand and could not be; [`Pool::take`] tells why.
+    /// It was read on demand and could not be; [`Pool::hand_out`] tells why.
     Failed,
+}
+
+/// How a pool goes about pages that were used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolOptions {
+    /// Pages that were handed out stay until their frames are needed.
+    pub keeps_used: bool,
+    /// Which pages make room for others.
+    pub expendable: Expendable,
+    /// Share of the LRU list that new pages pass through, in percent: `innodb_old_blocks_pct`.
+    pub old_blocks_pct: usize,
+    /// A page that is accessed again so long after its first access is promoted:
+    /// `innodb_old_blocks_time`.
+    pub old_blocks_time: Duration,
+}
+
+impl Default for PoolOptions {
+    fn default() -> PoolOptions {
+        PoolOptions {
+            keeps_used: false,
+            expendable: Expendable::Used,
+            old_blocks_pct: 37,
+            old_blocks_time: Duration::from_secs(1),
+        }
+    }
+}
+
+/// Which pages may be evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expendable {
+    /// Those that were used.
+    Used,
+    /// Those, and those read ahead: not what somebody waits for.
+    ReadAhead,
+    /// All.
+    Any,
+}
+
+/// What is known of a page that is in the pool or on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residence {
+    /// When it was first accessed, as a number that grows with each first access of any page.
+    pub first_access: Option<u64>,
+    /// Whether it is far from being evicted (`buf_page_peek_if_young`, MySQL 8.0).
+    pub is_young: bool,
 }
 
 /// Pages by number, and the reads that bring them.
 pub struct Pool {
+    options: PoolOptions,
     slab: Slab,
     engine: Box<dyn Engine>,
     files: Vec<Arc<File>>,
     pages: HashMap<PageKey, Entry>,
+    lru: Lru<PageKey>,
+    /// Pages whose frames were needed: InnoDB's `freed_page_clock`.
+    evicted: u64,
+    /// First accesses so far.
+    accesses: u64,
     reads: HashMap<u64, Pending>,
+    pending_pages: usize,
     next_token: u64,
     done: Vec<Completion>,
     counters: io::Counters,
@@ -64,12 +124,27 @@ pub struct Pool {
 struct Entry {
     state: State,
     kind: Kind,
+    first_access: Option<Access>,
+    /// The pool's count of evictions when the page came to the head of the list.
+    evicted_before: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Access {
+    number: u64,
+    at: Instant,
 }
 
 enum State {
     InFlight,
-    Resident(PageRef),
+    Resident(PageRef, Place),
     Failed(Error),
+}
+
+impl Entry {
+    fn in_flight(kind: Kind) -> Entry {
+        Entry { state: State::InFlight, kind, first_access: None, evicted_before: 0 }
+    }
 }
 
 /// A read under way: its pages that are to be kept, ascending.
@@ -82,11 +157,21 @@ struct Pending {
 impl Pool {
     /// A pool over a slab whose frames are pages, and an engine.
     pub fn new(slab: Slab, engine: Box<dyn Engine>) -> Pool {
+        Pool::with_options(slab, engine, PoolOptions::default())
+    }
+
+    /// [`Pool::new`] with options.
+    pub fn with_options(slab: Slab, engine: Box<dyn Engine>, options: PoolOptions) -> Pool {
         Pool {
+            options,
             slab,
             engine,
             files: Vec::new(),
             pages: HashMap::new(),
+            lru: Lru::new(options.old_blocks_pct),
+            evicted: 0,
+            accesses: 0,
+            pending_pages: 0,
             reads: HashMap::new(),
             next_token: 0,
             done: Vec::new(),
@@ -110,6 +195,16 @@ impl Pool {
     /// Frames that are free now.
     pub fn free_frames(&self) -> usize {
         self.slab.free_frames()
+    }
+
+    /// Frames it has.
+    pub fn frames(&self) -> usize {
+        self.slab.frames()
+    }
+
+    /// Pages being read.
+    pub fn pending_pages(&self) -> usize {
+        self.pending_pages
     }
 
     /// Reads that could be started now, as far as the engine is concerned.
@@ -147,46 +242,120 @@ impl Pool {
         match self.pages.get(&key).map(|entry| &entry.state) {
             None => Lookup::Absent,
             Some(State::InFlight) => Lookup::InFlight,
-            Some(State::Resident(_)) => Lookup::Resident,
+            Some(State::Resident(..)) => Lookup::Resident,
             Some(State::Failed(_)) => Lookup::Failed,
         }
     }
 
-    /// A resident page, which stays in the pool.
-    pub fn get(&mut self, key: PageKey) -> Option<PageRef> {
-        let entry = self.pages.get_mut(&key)?;
-        let State::Resident(page) = &entry.state else { return None };
-        if entry.kind == Kind::Ahead {
-            entry.kind = Kind::Demand;
-            self.stats.ahead_used += 1;
-        }
-        Some(Arc::clone(page))
+    /// What is known of a page that is here or on its way.
+    pub fn residence(&self, key: PageKey) -> Option<Residence> {
+        let entry = self.pages.get(&key)?;
+        let first_access = entry.first_access.map(|access| access.number);
+        Some(Residence { first_access, is_young: self.is_young(entry) })
     }
 
-    /// Takes a resident page out, or why it could not be read. `None` when it is neither.
-    pub fn take(&mut self, key: PageKey) -> Option<Result<PageRef>> {
+    /// Whether fewer pages were evicted since it came to the head of the list than a quarter of the
+    /// young ones.
+    fn is_young(&self, entry: &Entry) -> bool {
+        let young_pct = 100 - self.options.old_blocks_pct.min(100);
+        let quarter = (self.lru.len() * young_pct / 400) as u64;
+        self.evicted < entry.evicted_before + quarter
+    }
+
+    /// A resident page, which stays in the pool.
+    pub fn get(&mut self, key: PageKey) -> Option<PageRef> {
+        let entry = self.pages.get(&key)?;
+        let State::Resident(page, place) = &entry.state else { return None };
+        let (page, place) = (Arc::clone(page), *place);
+        let is_promoted = match entry.first_access {
+            // Before anything is evicted there is nothing to be kept from it.
+            Some(_) if self.evicted == 0 => false,
+            Some(first) if self.lru.is_old(place) => {
+                first.at.elapsed() >= self.options.old_blocks_time
+            }
+            Some(_) => !self.is_young(entry),
+            None => false,
+        };
+        if is_promoted {
+            self.lru.promote(place);
+        }
+        let evicted = self.evicted;
+        let entry = self.pages.get_mut(&key)?;
+        if is_promoted {
+            entry.evicted_before = evicted;
+        }
+        if entry.first_access.is_none() {
+            self.accesses += 1;
+            entry.first_access = Some(Access { number: self.accesses, at: Instant::now() });
+            self.stats.ahead_used += u64::from(entry.kind == Kind::Ahead);
+        }
+        Some(page)
+    }
+
+    /// Gives a resident page, or why it could not be read, to somebody who will not come back for
+    /// it: unless the pool keeps used pages, it lets go of it. `None` when it is neither.
+    pub fn hand_out(&mut self, key: PageKey) -> Option<Result<PageRef>> {
+        if self.options.keeps_used && matches!(self.lookup(key), Lookup::Resident) {
+            return self.get(key).map(Ok);
+        }
         let MapEntry::Occupied(entry) = self.pages.entry(key) else { return None };
         if matches!(entry.get().state, State::InFlight) {
             return None;
         }
         let entry = entry.remove();
-        self.stats.ahead_used += u64::from(entry.kind == Kind::Ahead);
+        let is_first = entry.first_access.is_none();
+        self.stats.ahead_used += u64::from(entry.kind == Kind::Ahead && is_first);
         match entry.state {
-            State::Resident(page) => Some(Ok(page)),
+            State::Resident(page, place) => {
+                self.lru.remove(place);
+                Some(Ok(page))
+            }
             State::Failed(error) => Some(Err(error)),
             State::InFlight => None,
         }
     }
 
-    /// Lets go of a resident page nobody has used; whether it was there.
+    /// Lets go of a resident page; whether it was there.
     pub fn evict(&mut self, key: PageKey) -> bool {
         let MapEntry::Occupied(entry) = self.pages.entry(key) else { return false };
-        if !matches!(entry.get().state, State::Resident(_)) {
-            return false;
-        }
+        let State::Resident(_, place) = entry.get().state else { return false };
         let entry = entry.remove();
-        self.stats.ahead_evicted += u64::from(entry.kind == Kind::Ahead);
+        self.lru.remove(place);
+        let is_unused = entry.first_access.is_none();
+        self.stats.ahead_evicted += u64::from(entry.kind == Kind::Ahead && is_unused);
         true
+    }
+
+    /// Evicts pages from the end of the LRU list until so many frames are free, or no page is left
+    /// that may go: of those that are expendable none that is pinned.
+    pub fn make_room(&mut self, free_frames: usize) {
+        let PoolOptions { keeps_used, expendable, .. } = self.options;
+        // Where pages do not stay after use, there are next to none of these to be found.
+        if keeps_used || expendable != Expendable::Used {
+            self.evict_until(free_frames, expendable);
+        }
+    }
+
+    fn evict_until(&mut self, free_frames: usize, expendable: Expendable) {
+        let Some(wanted) = free_frames.checked_sub(self.free_frames()) else { return };
+        let may_go = |key: &PageKey| {
+            self.pages.get(key).is_some_and(|entry| {
+                let is_pinned =
+                    matches!(&entry.state, State::Resident(page, _) if Arc::strong_count(page) > 1);
+                let is_expendable = match expendable {
+                    Expendable::Used => entry.first_access.is_some(),
+                    Expendable::ReadAhead => {
+                        entry.first_access.is_some() || entry.kind == Kind::Ahead
+                    }
+                    Expendable::Any => true,
+                };
+                is_expendable && !is_pinned
+            })
+        };
+        let leaving: Vec<PageKey> = self.lru.tail_first().filter(may_go).take(wanted).collect();
+        for key in leaving {
+            self.evicted += u64::from(self.evict(key));
+        }
     }
 
     /// Starts to read `keep` (ascending) and whatever lies between its pages, in one request.
@@ -211,6 +380,21 @@ impl Pool {
         start
     }
 
+    /// Pages that are neither here nor on their way, in file order, as runs of neighbours.
+    pub fn absent_runs(
+        &self,
+        file: FileSlot,
+        pages: &[PageNo],
+        run_pages: u32,
+    ) -> Vec<Vec<PageNo>> {
+        let is_absent = |page: &&PageNo| !self.pages.contains_key(&PageKey { file, page: **page });
+        let mut absent: Vec<u32> = pages.iter().filter(is_absent).map(|page| page.0).collect();
+        absent.sort_unstable();
+        io::coalesce(&absent, 0, run_pages)
+            .map(|run| (run.first..run.first + run.count).map(PageNo).collect())
+            .collect()
+    }
+
     /// One request for as many of `keep` as there are frames for; all are absent.
     fn start_read(&mut self, file: FileSlot, keep: &[PageNo], kind: Kind) -> usize {
         if self.engine_room() == 0 {
@@ -226,8 +410,9 @@ impl Pool {
         }
         let keep = keep[..fitting].to_vec();
         for &page in &keep {
-            self.pages.insert(PageKey { file, page }, Entry { state: State::InFlight, kind });
+            self.pages.insert(PageKey { file, page }, Entry::in_flight(kind));
         }
+        self.pending_pages += fitting;
         if kind == Kind::Ahead {
             self.stats.ahead_pages += fitting as u64;
         }
@@ -267,6 +452,7 @@ impl Pool {
         let page_bytes = self.page_bytes();
         let good = done.good_bytes / page_bytes;
         let is_single = pending.keep.len() == 1;
+        self.pending_pages -= pending.keep.len();
         let mut keep = pending.keep.into_iter().peekable();
         let pages = (pending.first.0..).map(PageNo).zip(done.frames).enumerate();
         for (number, (page, frame)) in pages {
@@ -276,7 +462,7 @@ impl Pool {
             let key = PageKey { file: pending.file, page };
             let Some(entry) = self.pages.get_mut(&key) else { continue };
             if number < good {
-                entry.state = State::Resident(Arc::new(frame));
+                entry.state = State::Resident(Arc::new(frame), self.lru.insert(key));
             } else if let (true, Kind::Demand, Some(error)) = (is_single, done.kind, done.error) {
                 let file = &self.files[pending.file.0 as usize];
                 entry.state = State::Failed(unreadable(page, error).in_file(file.path()));
@@ -298,8 +484,8 @@ impl Pool {
                     }
                 }
                 Lookup::Failed => {
-                    if let Some(taken) = self.take(key) {
-                        return taken;
+                    if let Some(failed) = self.hand_out(key) {
+                        return failed;
                     }
                 }
                 Lookup::InFlight => {
@@ -317,13 +503,11 @@ impl Pool {
         }
     }
 
-    /// Lets go of some page nobody else holds.
+    /// Lets go of the page nobody else holds that is nearest to its end; whether there was one.
     pub(crate) fn evict_any(&mut self) -> bool {
-        let unpinned = self.pages.iter().find_map(|(key, entry)| match &entry.state {
-            State::Resident(page) if Arc::strong_count(page) == 1 => Some(*key),
-            _ => None,
-        });
-        unpinned.is_some_and(|key| self.evict(key))
+        let free_frames = self.free_frames();
+        self.evict_until(free_frames + 1, Expendable::Any);
+        self.free_frames() > free_frames
     }
 }
 
@@ -342,87 +526,5 @@ pub(crate) fn unreadable(page: PageNo, error: io::ReadError) -> Error {
             format!("reading page {page} at byte {at_byte}"),
             std::io::Error::from_raw_os_error(errno),
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use innoscan_io::engine::memory::{Memory, Script};
-
-    const PAGE: usize = 4096;
-
-    fn pool(frames: usize, script: Script) -> (Pool, FileSlot) {
-        let bytes: Vec<u8> = (0..64u8).flat_map(|page| [page; PAGE]).collect();
-        let slab = Slab::new(frames, PAGE).unwrap();
-        let mut pool = Pool::new(slab, Box::new(Memory::new(script)));
-        let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)));
-        (pool, file)
-    }
-
-    fn numbers(pages: &[u32]) -> Vec<PageNo> {
-        pages.iter().copied().map(PageNo).collect()
-    }
-
-    fn drain(pool: &mut Pool) {
-        while pool.is_reading() {
-            pool.poll(Wait::UntilSomething).unwrap();
-        }
-    }
-
-    #[test]
-    fn reads_over_gaps_keeps_what_was_named_and_counts_its_use() {
-        let (mut pool, file) = pool(16, Script::reordering(1));
-        assert_eq!(pool.read(file, &numbers(&[3, 4, 7]), Kind::Ahead), 3);
-        drain(&mut pool);
-        assert_eq!(pool.free_frames(), 13);
-        assert_eq!(pool.counters().requests(), 1);
-        assert_eq!(pool.counters().read_bytes(), 5 * PAGE as u64);
-        let key = |page| PageKey { file, page: PageNo(page) };
-        assert!(matches!(pool.lookup(key(5)), Lookup::Absent));
-        assert_eq!(pool.get(key(7)).unwrap()[0], 7);
-        assert_eq!(pool.take(key(7)).unwrap().unwrap()[0], 7);
-        assert!(pool.evict(key(3)) && !pool.evict(key(3)));
-        let stats = pool.stats();
-        assert_eq!((stats.ahead_pages, stats.gap_pages), (3, 2));
-        assert_eq!((stats.ahead_used, stats.ahead_evicted), (1, 1));
-    }
-
-    #[test]
-    fn pages_already_here_split_a_run() {
-        let (mut pool, file) = pool(16, Script::reordering(2));
-        pool.read_now(PageKey { file, page: PageNo(5) }).unwrap();
-        assert_eq!(pool.read(file, &numbers(&[4, 5, 6, 7]), Kind::Ahead), 4);
-        drain(&mut pool);
-        assert_eq!(pool.counters().ahead.requests, 2);
-        assert_eq!(pool.counters().ahead.read_bytes, 3 * PAGE as u64);
-    }
-
-    #[test]
-    fn a_full_slab_or_engine_takes_part_of_a_run() {
-        let (mut pool, file) = pool(3, Script { depth: 2, ..Script::reordering(3) });
-        assert_eq!(pool.read(file, &numbers(&[1, 2, 3, 4]), Kind::Ahead), 3);
-        assert_eq!(pool.read(file, &numbers(&[9]), Kind::Ahead), 0);
-        drain(&mut pool);
-        let page = pool.read_now(PageKey { file, page: PageNo(9) }).unwrap();
-        assert_eq!(page[0], 9);
-    }
-
-    #[test]
-    fn a_failed_run_is_dropped_and_a_failed_page_says_why() {
-        let mut script = Script::reordering(4);
-        script.bad.push(5 * PAGE as u64..6 * PAGE as u64);
-        let (mut pool, file) = pool(16, script);
-        pool.read(file, &numbers(&[4, 5, 6]), Kind::Ahead);
-        drain(&mut pool);
-        let key = |page| PageKey { file, page: PageNo(page) };
-        assert!(matches!(pool.lookup(key(4)), Lookup::Resident));
-        assert!(matches!(pool.lookup(key(6)), Lookup::Absent));
-        assert_eq!(pool.read_now(key(6)).unwrap()[0], 6);
-        let error = pool.read_now(key(5)).unwrap_err();
-        assert!(error.to_string().contains("page 5 at byte 20480"), "{error}");
-        let error = pool.read_now(key(64)).unwrap_err();
-        assert!(error.is_corrupt() && error.to_string().contains("ends at byte 262144"));
-        assert_eq!(pool.free_frames(), 14);
     }
 }

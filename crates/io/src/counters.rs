@@ -45,6 +45,18 @@ impl Counters {
         counters.service_most = counters.service_most.max(done.service);
     }
 
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: &Counters) {
+        for (into, from) in [(&mut self.demand, &other.demand), (&mut self.ahead, &other.ahead)] {
+            into.requests += from.requests;
+            into.read_bytes += from.read_bytes;
+            into.resumed += from.resumed;
+            into.failed += from.failed;
+            into.service += from.service;
+            into.service_most = into.service_most.max(from.service_most);
+        }
+    }
+
     /// Reads completed, of both kinds.
     pub fn requests(&self) -> u64 {
         self.demand.requests + self.ahead.requests

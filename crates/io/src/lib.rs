@@ -16,6 +16,7 @@
 
 mod coalesce;
 mod counters;
+mod device;
 pub mod engine;
 mod error;
 mod file;
@@ -25,6 +26,7 @@ mod slab;
 
 pub use coalesce::{Run, coalesce};
 pub use counters::{Counters, KindCounters};
+pub use device::Device;
 pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
 pub use file::{Direct, File, Identity};

@@ -2,6 +2,7 @@
 
 mod check;
 mod dump;
+mod explain;
 mod inspect;
 mod scan;
 mod schema;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 use innoscan::catalog::Catalog;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, ScanOptions};
-use innoscan::{Direct, EngineKind};
+use innoscan::{Device, Direct, EngineKind};
 
 use crate::args::{DirectArg, EngineArg, OnCorruptArg, ReadAheadArg, ReadArgs, SourceArgs, Verb};
 use crate::messages::Exit;
@@ -22,6 +23,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Dump(args) => dump::run(&args),
         Verb::Scan(args) => scan::run(&args),
+        Verb::Explain(args) => explain::run(&args),
         Verb::Schema(args) => schema::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
@@ -44,6 +46,11 @@ fn scan_options(
     ScanOptions {
         read_ahead: match args.read_ahead {
             ReadAheadArg::None => ReadAheadPolicy::None,
+            ReadAheadArg::Linear => {
+                ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold }
+            }
+            ReadAheadArg::Random => ReadAheadPolicy::Random,
+            ReadAheadArg::Physical => ReadAheadPolicy::Physical,
             ReadAheadArg::Logical => ReadAheadPolicy::Logical,
         },
         lra_size_bytes: args.lra_size.0,
@@ -59,6 +66,8 @@ fn scan_options(
             Some(EngineArg::Uring) => EngineKind::Uring,
             Some(EngineArg::Pread) => EngineKind::Pread,
         },
+        device: args.device,
+        limits: limits(args),
         on_corrupt: match args.on_corrupt {
             OnCorruptArg::Fail => OnCorrupt::Fail,
             OnCorruptArg::Skip => OnCorrupt::Skip,
@@ -67,6 +76,17 @@ fn scan_options(
         cancel: Some(cancel),
         ..ScanOptions::default()
     }
+}
+
+/// What reading is slowed down to.
+fn limits(args: &ReadArgs) -> Device {
+    let asked = Device {
+        iops: args.max_iops.map(f64::from),
+        bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
+        ..Device::default()
+    };
+    let imposed = args.device.filter(|_| args.impose);
+    asked.and(imposed.unwrap_or_default())
 }
 
 /// A flag that Ctrl-C and SIGTERM set; a second signal ends the program at once.

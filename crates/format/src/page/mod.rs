@@ -137,12 +137,12 @@ impl<'a> Page<'a> {
 
     /// The previous page of its level, where the kind has levels.
     pub fn prev(&self) -> Option<PageNo> {
-        self.link(8)
+        unverified_links(self.bytes).0
     }
 
     /// The next page of its level, where the kind has levels.
     pub fn next(&self) -> Option<PageNo> {
-        self.link(12)
+        unverified_links(self.bytes).1
     }
 
     /// The end of the newest change.
@@ -159,10 +159,13 @@ impl<'a> Page<'a> {
     pub(crate) fn corrupt(&self, what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
         self.locate_error(Error::corrupt(what))
     }
+}
 
-    fn link(&self, at: usize) -> Option<PageNo> {
-        PageNo(bytes::u32_at(self.bytes, at).unwrap_or(u32::MAX)).non_null()
-    }
+/// The pages before and after one on its level, as its header names them, of bytes that nothing is
+/// known of: a hint, for read-ahead.
+pub fn unverified_links(bytes: &[u8]) -> (Option<PageNo>, Option<PageNo>) {
+    let link = |at: usize| PageNo(bytes::u32_at(bytes, at).unwrap_or(u32::MAX)).non_null();
+    (link(8), link(12))
 }
 
 /// Says which checksum algorithm a page satisfies; what `inspect` prints.

@@ -7,15 +7,18 @@
 //! saw-tooth of filling and emptying, as there is where one batch is fetched whole, used up, and
 //! only then followed by the next (Facebook's `innodb_lra_size` of 2013, which holds two batches).
 //!
-//! The window starts small. When the scan had to wait for a leaf, the window grows with each leaf
-//! taken, until it has doubled: the first rows come after a short sweep, a scan that stops early has
-//! read little in vain, and one that never waits, of a file in the page cache, needs little memory.
+//! Where requests are cheap the window starts small. When the scan had to wait for a leaf, the window
+//! grows with each leaf taken, until it has doubled: the first rows come after a short sweep, a scan
+//! that stops early has read little in vain, and one that never waits, of a file in the page cache,
+//! needs little memory. Where they are dear it starts whole: a sweep over a small window of a
+//! shuffled table would read through nearly as many gaps as one over all of it.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
 
 use innoscan_format::PageNo;
 
-use super::ReadAhead;
+use super::{Manners, ReadAhead};
 
 /// What logical read-ahead is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,9 @@ pub struct LogicalOptions {
     /// The most pages of a run; at least 1.
     pub run_pages: u32,
 }
+
+/// A request that takes so long is dear: that of a disk, or of a volume with few of them a second.
+const DEAR: Duration = Duration::from_micros(200);
 
 /// The policy; see the module's text.
 #[derive(Clone, Debug)]
@@ -48,6 +54,10 @@ pub struct Logical {
 }
 
 impl Logical {
+    /// What it reads fits, so nothing need go unused.
+    pub const MANNERS: Manners =
+        Manners { keeps_used: false, evicts_unused: false, descends_singly: false };
+
     /// A policy that has learnt nothing yet.
     pub fn new(options: LogicalOptions) -> Logical {
         assert!(options.window_pages > 0 && options.run_pages > 0, "sizes are at least 1");
@@ -72,6 +82,12 @@ impl Logical {
 }
 
 impl ReadAhead for Logical {
+    fn told_cost(&mut self, request: Duration) {
+        if request >= DEAR {
+            self.window_most = self.options.window_pages;
+        }
+    }
+
     fn learn(&mut self, leaves: &[PageNo]) {
         self.beyond.extend(leaves);
         self.fill_window();
@@ -168,6 +184,19 @@ mod tests {
         assert_eq!(next(&mut policy, 3), [20, 21, 22]);
         assert!(next(&mut policy, 0).is_empty());
         assert_eq!(next(&mut policy, 64), [23, 24]);
+    }
+
+    #[test]
+    fn it_starts_whole_where_requests_are_dear() {
+        let leaves: Vec<PageNo> = (0..100).map(PageNo).collect();
+        for (cost_us, first_run) in [(100, 4), (6667, 50)] {
+            let mut policy = logical(50, 4, 0, 64);
+            policy.told_cost(Duration::from_micros(cost_us));
+            policy.learn(&leaves);
+            let mut run = Vec::new();
+            policy.next_run(64, &mut run);
+            assert_eq!(run.len(), first_run);
+        }
     }
 
     #[test]

@@ -1,19 +1,21 @@
-//! No read-ahead: each leaf is read when the scan has come to it, as a server reads a table whose
+//! No read-ahead: each page is read when the scan has come to it, as a server reads a table whose
 //! leaves are not in file order.
 
 use innoscan_format::PageNo;
 
-use super::ReadAhead;
+use super::{Manners, ReadAhead};
 
 /// Reads nothing ahead.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct None;
 
+impl None {
+    /// A server's; what was used is of no use to it, so it may go.
+    pub const MANNERS: Manners =
+        Manners { keeps_used: false, evicts_unused: false, descends_singly: true };
+}
+
 impl ReadAhead for None {
-    fn learn(&mut self, _leaves: &[PageNo]) {}
-
-    fn take(&mut self, _leaf: PageNo, _waited: bool) {}
-
     fn next_run(&mut self, _most_pages: u32, run: &mut Vec<PageNo>) {
         run.clear();
     }

@@ -97,7 +97,7 @@ impl InFileOrder {
                     pool.read_now(key)?;
                 }
                 Lookup::Resident | Lookup::Failed => {
-                    if let Some(page) = pool.take(key) {
+                    if let Some(page) = pool.hand_out(key) {
                         return page;
                     }
                 }

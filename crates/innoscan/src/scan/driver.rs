@@ -3,19 +3,22 @@
 //! on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::PageNo;
 use innoscan_format::layout::{Layout, MetadataReader};
-use innoscan_format::page::{IndexPage, Need, Page};
-use innoscan_io::{self as io, Kind, Wait, coalesce};
+use innoscan_format::page::{IndexPage, Need, Page, unverified_links};
+use innoscan_io::{self as io, Kind, Wait};
 
 use super::decode::{Item, SpaceContext, Task};
 use super::keys::KeyColumns;
 use super::lob::LobRequest;
-use super::{Budget, ReadAheadPolicy, ScanOptions, Shared};
-use crate::ahead::{self, Logical, LogicalOptions, ReadAhead};
+use super::lob_service::LobServices;
+use super::view::FileInPool;
+use super::{Budget, ScanOptions, Shared};
+use crate::ahead::{Links, Manners, ReadAhead};
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
@@ -28,9 +31,6 @@ const BRANCHES_AT_ONCE: usize = 256;
 /// Leaf numbers known ahead of the scan, at least: all those of a table of 16 GiB, whose count is
 /// thereby exact from the start. Four bytes each.
 const LEAVES_AHEAD: usize = 1 << 20;
-
-/// The first window of logical read-ahead, in bytes.
-const FIRST_WINDOW_BYTES: usize = 16 << 20;
 
 /// What the scan thread can tell at its end.
 #[derive(Debug, Default)]
@@ -47,10 +47,10 @@ pub(super) struct Driver<'s> {
     options: &'s ScanOptions,
     budget: &'s Budget,
     shared: &'s Shared,
+    manners: Manners,
     pool: Pool,
     tasks: Sender<Task>,
-    lob_requests: Receiver<LobRequest>,
-    lobs: Vec<LobService>,
+    lobs: LobServices,
     /// Tasks handed out.
     handed: u64,
     /// The next task, not yet full.
@@ -61,26 +61,14 @@ pub(super) struct Driver<'s> {
     is_announced: bool,
 }
 
-/// A LOB request being served.
-struct LobService {
-    file: FileSlot,
-    pages: Vec<PageNo>,
-    /// `None` when nobody listens any more; what is on its way is awaited and dropped.
-    reply: Option<Sender<Result<PageRef>>>,
-    is_over: Arc<AtomicBool>,
-    /// Pages answered.
-    answered: usize,
-    /// Pages asked of the pool, as far as it took them.
-    started: usize,
-    /// A read of several failed: one by one from here.
-    is_single: bool,
-}
-
 /// One tablespace being scanned.
 struct Current {
     context: Arc<SpaceContext>,
     walk: Walk,
     policy: Box<dyn ReadAhead>,
+    /// When it was opened, and how many requests were done by then.
+    opened: (Instant, u64),
+    is_cost_told: bool,
     /// The next leaf is on its way.
     is_due: bool,
     /// The scan stood still until the next leaf was there.
@@ -88,6 +76,13 @@ struct Current {
     /// What is left of a run the engine had no room for.
     run: Vec<PageNo>,
     pages: Vec<PageNo>,
+}
+
+impl Current {
+    /// What the policy may know of the pool.
+    fn view<'p>(&self, pool: &'p Pool) -> FileInPool<'p> {
+        FileInPool { pool, file: self.context.slot, file_pages: self.context.format.size_pages }
+    }
 }
 
 impl<'s> Driver<'s> {
@@ -104,10 +99,10 @@ impl<'s> Driver<'s> {
             options,
             budget,
             shared,
+            manners: options.read_ahead.manners(),
             pool,
             tasks,
-            lob_requests,
-            lobs: Vec::new(),
+            lobs: LobServices::new(lob_requests),
             handed: 0,
             building: Vec::new(),
             past_leaves: 0,
@@ -124,18 +119,20 @@ impl<'s> Driver<'s> {
                 .map_err(|error| error.in_file(space.file().path()))?;
         }
         while self.delivered() < self.handed && !self.shared.is_stopped() {
-            let progress = self.serve_lobs() | (self.pool.poll(Wait::No)? > 0);
+            let progress = self.lobs.serve(&mut self.pool, self.budget.reserve)
+                | (self.pool.poll(Wait::No)? > 0);
             self.wait_unless(progress)?;
         }
         self.driven.reads = self.pool.counters();
         self.driven.pool = self.pool.stats();
+        self.driven.lob_pages = self.lobs.pages;
         Ok(self.driven)
     }
 
     fn scan_space(&mut self, space: &Space, file: &TableFile, is_last: bool) -> Result<()> {
         let Some(mut current) = self.open_tree(space, file)? else { return Ok(()) };
         while !current.walk.is_done() && !self.shared.is_stopped() {
-            let mut progress = self.serve_lobs();
+            let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
             progress |= self.feed_walk(&mut current, is_last);
             progress |= self.read_branches(&mut current);
             progress |= self.assemble(&mut current);
@@ -181,6 +178,7 @@ impl<'s> Driver<'s> {
     /// Reads the root, and what instant `ALTER TABLE` noted on the leftmost leaf; `None` when the
     /// scan was stopped meanwhile.
     fn open_tree(&mut self, space: &Space, file: &TableFile) -> Result<Option<Current>> {
+        let opened = (Instant::now(), self.pool.counters().requests());
         let slot = self.pool.add_file(Arc::clone(space.file()));
         let root_no = file.clustered_root.unwrap_or(space.first_root());
         let format = space.format();
@@ -208,12 +206,15 @@ impl<'s> Driver<'s> {
             layout,
             newest_lsn: self.table.newest_lsn,
         };
-        let policy = self.new_policy();
+        let sizes = self.budget.sizes(self.options, format);
+        let policy = self.options.read_ahead.begin(&sizes);
         let context = Arc::new(context);
         Ok(Some(Current {
             context,
             walk,
             policy,
+            opened,
+            is_cost_told: false,
             is_due: false,
             has_waited: false,
             run: Vec::new(),
@@ -221,26 +222,12 @@ impl<'s> Driver<'s> {
         }))
     }
 
-    fn new_policy(&self) -> Box<dyn ReadAhead> {
-        let page_bytes = self.pool.page_bytes();
-        let pages_of = |bytes: u64| u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX);
-        match self.options.read_ahead {
-            ReadAheadPolicy::None => Box::new(ahead::None),
-            ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
-                window_pages: self.budget.window_pages,
-                first_pages: FIRST_WINDOW_BYTES / page_bytes,
-                gap_pages: pages_of(self.options.gap_bytes),
-                run_pages: pages_of(self.options.read_bytes_most).max(1),
-            })),
-        }
-    }
-
     /// Waits for a page without which nothing can begin, serving workers of the tablespace before
     /// meanwhile.
     fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
         let key = PageKey { file, page };
         while !self.shared.is_stopped() {
-            let mut progress = self.serve_lobs();
+            let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
             match self.pool.lookup(key) {
                 Lookup::Resident => {
                     if let Some(page) = self.pool.get(key) {
@@ -248,7 +235,7 @@ impl<'s> Driver<'s> {
                     }
                 }
                 Lookup::Failed => {
-                    if let Some(taken) = self.pool.take(key) {
+                    if let Some(taken) = self.pool.hand_out(key) {
                         return taken.map(Some);
                     }
                 }
@@ -267,23 +254,43 @@ impl<'s> Driver<'s> {
         Ok(None)
     }
 
+    /// Gives a page to whoever uses it, and tells the policy.
+    fn hand_out(&mut self, current: &mut Current, page: PageNo) -> Option<Result<PageRef>> {
+        let key = PageKey { file: current.context.slot, page };
+        if !self.manners.keeps_used {
+            return self.pool.hand_out(key);
+        }
+        let is_first = self.pool.residence(key)?.first_access.is_none();
+        let handed = self.pool.hand_out(key)?;
+        if let (true, Ok(bytes)) = (is_first, &handed) {
+            let (prev, next) = unverified_links(bytes);
+            let view = current.view(&self.pool);
+            current.policy.accessed(page, Links { prev, next }, &view);
+            // As a server does, before it asks for the next page.
+            self.read_ahead(current);
+        }
+        Some(handed)
+    }
+
     /// Whether a page the scan needs next may be read: all but one frame a worker may be used.
-    fn may_read_on_demand(&self) -> bool {
+    fn may_read_on_demand(&mut self) -> bool {
+        self.pool.make_room(self.budget.threads + 1);
         self.pool.free_frames() > self.budget.threads && self.pool.engine_room() > 0
     }
 
     /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
     fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> bool {
-        let file = current.context.slot;
         let mut progress = false;
         loop {
             let is_far = current.walk.leaves_ahead() >= self.leaves_ahead_most();
+            if is_far {
+                break;
+            }
             let fronts: Vec<PageNo> = current.walk.fronts().collect();
-            let ready = fronts.into_iter().find_map(|page| {
-                let taken = self.pool.take(PageKey { file, page })?;
-                Some((page, taken))
-            });
-            let Some((page_no, taken)) = ready.filter(|_| !is_far) else { break };
+            let ready = fronts
+                .into_iter()
+                .find_map(|page| self.hand_out(current, page).map(|handed| (page, handed)));
+            let Some((page_no, taken)) = ready else { break };
             let bytes = taken.as_ref().map(|page| &***page);
             match bytes {
                 Ok(bytes) => current.walk.feed(page_no, Ok(bytes), &current.context.layout),
@@ -296,6 +303,10 @@ impl<'s> Driver<'s> {
         }
         current.walk.take_learnt(&mut current.pages);
         if !current.pages.is_empty() {
+            if !current.is_cost_told {
+                current.policy.told_cost(self.request_cost(current.opened));
+                current.is_cost_told = true;
+            }
             current.policy.learn(&current.pages);
             let (total, is_exact) = current.walk.total_leaves();
             self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
@@ -304,7 +315,20 @@ impl<'s> Driver<'s> {
         progress
     }
 
+    /// What a request costs: as the device's model says, or as those for branch pages so far took.
+    fn request_cost(&self, (opened, requests_before): (Instant, u64)) -> Duration {
+        if let Some(device) = self.options.device {
+            return device.request_cost(self.pool.page_bytes() as u64);
+        }
+        let requests = self.pool.counters().requests() - requests_before;
+        opened.elapsed().div_f64(requests.max(1) as f64)
+    }
+
     fn leaves_ahead_most(&self) -> usize {
+        if self.manners.descends_singly {
+            // The next leaf, and whether there is one after it.
+            return 2;
+        }
         LEAVES_AHEAD.max(2 * self.budget.window_pages)
     }
 
@@ -316,21 +340,15 @@ impl<'s> Driver<'s> {
         {
             return false;
         }
-        let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
-        let most = (spare / 2).clamp(1, BRANCHES_AT_ONCE);
+        let spare = self.spare_frames();
+        let at_once = if self.manners.descends_singly { 1 } else { BRANCHES_AT_ONCE };
+        let most = (spare / 2).clamp(1, at_once);
         let file = current.context.slot;
         current.walk.wanted(most, &mut current.pages);
-        let is_absent = |page: &PageNo| {
-            matches!(self.pool.lookup(PageKey { file, page: *page }), Lookup::Absent)
-        };
-        let mut absent: Vec<u32> =
-            current.pages.iter().filter(|page| is_absent(page)).map(|page| page.0).collect();
-        absent.sort_unstable();
         let run_pages = self.options.read_bytes_most / self.pool.page_bytes() as u64;
         let run_pages = u32::try_from(run_pages).unwrap_or(u32::MAX).max(1);
         let mut progress = false;
-        for run in coalesce(&absent, 0, run_pages) {
-            let pages: Vec<PageNo> = (run.first..run.first + run.count).map(PageNo).collect();
+        for pages in self.pool.absent_runs(file, &current.pages, run_pages) {
             if !self.may_read_on_demand() {
                 break;
             }
@@ -387,6 +405,11 @@ impl<'s> Driver<'s> {
                 current.is_due = true;
                 let must_ask = !current.policy.will_read(leaf) && self.may_read_on_demand();
                 let is_asked = must_ask && self.pool.read(key.file, &[leaf], Kind::Demand) > 0;
+                if is_asked {
+                    let view = current.view(&self.pool);
+                    current.policy.missed(leaf, &view);
+                    self.read_ahead(current);
+                }
                 return if is_asked { Next::Asked } else { Next::NotYet };
             }
         }
@@ -395,7 +418,7 @@ impl<'s> Driver<'s> {
         };
         current.policy.take(page, std::mem::take(&mut current.has_waited));
         current.is_due = false;
-        match self.pool.take(key) {
+        match self.hand_out(current, leaf) {
             Some(Ok(bytes)) => Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next }),
             Some(Err(error)) => Next::Item(Item::Damaged { page_no: page, error }),
             None => Next::NotYet,
@@ -419,33 +442,45 @@ impl<'s> Driver<'s> {
     /// Passes the policy's runs on to the engine.
     fn read_ahead(&mut self, current: &mut Current) -> bool {
         let mut progress = false;
-        loop {
-            let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
-            if spare == 0 || self.pool.engine_room() == 0 {
-                return progress;
-            }
+        while self.pool.engine_room() > 0 {
             if current.run.is_empty() {
-                let spare = u32::try_from(spare).unwrap_or(u32::MAX);
-                current.policy.next_run(spare, &mut current.run);
+                let most = self.frames_for_a_run();
+                current.policy.next_run(u32::try_from(most).unwrap_or(u32::MAX), &mut current.run);
             }
-            if current.run.is_empty() {
-                return progress;
-            }
-            let dealt = self.pool.read(current.context.slot, &current.run, Kind::Ahead);
+            let Some(first) = current.run.first() else { return progress };
+            let span = current.run.last().map_or(0, |last| (last.0 - first.0) as usize + 1);
+            self.pool.make_room(self.budget.reserve + span);
+            let spare = self.spare_frames();
+            let is_fitting = |page: &&PageNo| ((page.0 - first.0) as usize) < spare;
+            let fitting = current.run.iter().take_while(is_fitting).count();
+            let dealt = self.pool.read(current.context.slot, &current.run[..fitting], Kind::Ahead);
             current.run.drain(..dealt);
             if dealt == 0 {
                 return progress;
             }
             progress = true;
         }
+        progress
+    }
+
+    /// Frames that reading ahead may use now.
+    fn spare_frames(&self) -> usize {
+        self.pool.free_frames().saturating_sub(self.budget.reserve)
+    }
+
+    /// The most pages a run may have; 0 when it has to wait.
+    fn frames_for_a_run(&self) -> usize {
+        if self.manners.evicts_unused {
+            return self.pool.frames() - self.budget.reserve;
+        }
+        self.spare_frames()
     }
 
     /// Whether nothing is on its way, from the files or from the workers.
     fn is_stuck(&self) -> bool {
         !self.pool.is_reading()
             && self.building.is_empty()
-            && self.lobs.is_empty()
-            && self.lob_requests.is_empty()
+            && self.lobs.is_idle()
             && self.delivered() == self.handed
     }
 
@@ -461,80 +496,6 @@ impl<'s> Driver<'s> {
         while !self.may_read_on_demand() && self.pool.evict_any() {}
         self.pool.read(file, &[page], Kind::Demand);
         Ok(())
-    }
-
-    /// Answers LOB requests with the pages that are here, and asks for those that are not.
-    fn serve_lobs(&mut self) -> bool {
-        let mut progress = false;
-        for request in self.lob_requests.try_iter() {
-            progress = true;
-            self.lobs.push(LobService {
-                file: request.file,
-                pages: request.pages,
-                reply: Some(request.reply),
-                is_over: request.is_over,
-                answered: 0,
-                started: 0,
-                is_single: false,
-            });
-        }
-        let mut lobs = std::mem::take(&mut self.lobs);
-        lobs.retain_mut(|lob| {
-            progress |= self.answer_lob(lob);
-            progress |= self.start_lob(lob);
-            lob.answered < lob.pages.len()
-        });
-        self.lobs = lobs;
-        progress
-    }
-
-    fn answer_lob(&mut self, lob: &mut LobService) -> bool {
-        let before = lob.answered;
-        if lob.is_over.load(Ordering::SeqCst) {
-            lob.reply = None;
-        }
-        while let Some(&page) = lob.pages.get(lob.answered) {
-            match self.pool.take(PageKey { file: lob.file, page }) {
-                Some(taken) => {
-                    self.driven.lob_pages += 1;
-                    if lob.reply.as_ref().is_some_and(|reply| reply.send(taken).is_err()) {
-                        lob.reply = None;
-                    }
-                }
-                None if lob.reply.is_none() && lob.answered >= lob.started => {}
-                None => break,
-            }
-            lob.answered += 1;
-        }
-        if lob.answered < lob.started {
-            let key = PageKey { file: lob.file, page: lob.pages[lob.answered] };
-            if matches!(self.pool.lookup(key), Lookup::Absent) {
-                // It was read with others and failed, or another worker took it.
-                lob.started = lob.answered;
-                lob.is_single = true;
-            }
-        }
-        lob.answered > before
-    }
-
-    fn start_lob(&mut self, lob: &mut LobService) -> bool {
-        lob.started = lob.started.max(lob.answered);
-        let before = lob.started;
-        while lob.reply.is_some() && lob.started < lob.pages.len() {
-            let spare = self.pool.free_frames().saturating_sub(self.budget.reserve);
-            // The page that is needed next may always be read.
-            let most = if lob.started == lob.answered { spare.max(1) } else { spare };
-            let most = if lob.is_single { most.min(1) } else { most };
-            let rest = &lob.pages[lob.started..];
-            let run = rest.iter().zip(rest[0].0..).take_while(|(page, next)| page.0 == *next);
-            let run = run.take(most).count();
-            let dealt = self.pool.read(lob.file, &rest[..run], Kind::Demand);
-            lob.started += dealt;
-            if dealt == 0 {
-                break;
-            }
-        }
-        lob.started > before
     }
 }
 

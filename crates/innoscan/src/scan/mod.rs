@@ -19,7 +19,9 @@ mod decode;
 mod driver;
 mod keys;
 mod lob;
+mod lob_service;
 mod order;
+mod view;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -28,12 +30,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use innoscan_format::PageNo;
+use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Direct, Engine, EngineKind};
 
+use crate::ahead::Sizes;
+use crate::pool::{Expendable, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
 use crate::stats::PoolStats;
 use crate::{Error, Result, Table};
+
+pub use crate::ahead::ReadAheadPolicy;
 
 /// Is told how far a scan is.
 pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
@@ -56,11 +63,14 @@ pub struct ScanOptions {
     /// The most reads in flight. No more than a block device's queue holds (128 or 256 mostly):
     /// beyond that the kernel makes submissions wait.
     pub depth: usize,
-    /// Bytes between two wanted pages that are read rather than skipped: about what the device
-    /// transfers in the time another request costs it.
+    /// The device the files are on, where that is known.
+    pub device: Option<io::Device>,
+    /// Bytes between two wanted pages that are read rather than skipped, unless the device says.
     pub gap_bytes: u64,
     /// The most bytes of a read.
     pub read_bytes_most: u64,
+    /// Reads are spread so that no limit of this is exceeded.
+    pub limits: io::Device,
     /// What damage does.
     pub on_corrupt: OnCorrupt,
     /// Off-page values larger than this are refused.
@@ -81,24 +91,16 @@ impl Default for ScanOptions {
             direct: Direct::Optional,
             engine: EngineKind::Auto,
             depth: 128,
+            device: None,
             gap_bytes: 16 << 10,
             read_bytes_most: 1 << 20,
+            limits: io::Device::default(),
             on_corrupt: OnCorrupt::Fail,
             lob_bytes_most: 1 << 30,
             progress: None,
             cancel: None,
         }
     }
-}
-
-/// Which policy reads ahead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadAheadPolicy {
-    /// None: page by page, on demand.
-    None,
-    /// A window of leaves in key order, read in file order.
-    #[default]
-    Logical,
 }
 
 /// What a page or row that cannot be read does.
@@ -232,7 +234,10 @@ pub fn scan<S: RowSink>(
     sink: &S,
     in_key_order: impl FnMut(S::Batch) -> Result<()>,
 ) -> Result<ScanOutcome> {
-    let engine = io::engine::open(options.engine, options.depth)?;
+    let mut engine = io::engine::open(options.engine, options.depth)?;
+    if !options.limits.is_unlimited() {
+        engine = Box::new(io::engine::paced::Paced::new(engine, options.limits));
+    }
     scan_with_engine(table, options, engine, sink, in_key_order)
 }
 
@@ -252,7 +257,13 @@ pub fn scan_with_engine<S: RowSink>(
     let budget = Budget::new(options, page_size.len())?;
     let slab = io::Slab::new(budget.frames, page_size.len())?;
     let engine_name = engine.name();
-    let pool = crate::pool::Pool::new(slab, engine);
+    let manners = options.read_ahead.manners();
+    let pool_options = PoolOptions {
+        keeps_used: manners.keeps_used,
+        expendable: if manners.evicts_unused { Expendable::ReadAhead } else { Expendable::Used },
+        ..PoolOptions::default()
+    };
+    let pool = Pool::with_options(slab, engine, pool_options);
     let shared = Shared::new(pool.waker());
     let is_direct = spaces.iter().all(|space| space.file().is_direct());
     let mut outcome = std::thread::scope(|scope| {
@@ -335,12 +346,12 @@ fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
 
 /// How memory and work are divided; see the module's text.
 #[derive(Clone, Copy, Debug)]
-struct Budget {
+pub(crate) struct Budget {
     threads: usize,
     /// Frames of the slab.
-    frames: usize,
+    pub(crate) frames: usize,
     /// Frames that reading ahead leaves alone.
-    reserve: usize,
+    pub(crate) reserve: usize,
     /// The most tasks handed out and not yet delivered.
     tasks: u64,
     /// The most leaves of a task.
@@ -353,7 +364,7 @@ struct Budget {
 const TASK_BYTES: usize = 512 << 10;
 
 impl Budget {
-    fn new(options: &ScanOptions, page_bytes: usize) -> Result<Budget> {
+    pub(crate) fn new(options: &ScanOptions, page_bytes: usize) -> Result<Budget> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if options.threads == 0 { cores() } else { options.threads };
         let pages_of =
@@ -375,6 +386,20 @@ impl Budget {
         let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
         let window_pages = pages_of(options.lra_size_bytes).clamp(1, window_most);
         Ok(Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages })
+    }
+
+    /// What a policy has to do with in a file.
+    pub(crate) fn sizes(&self, options: &ScanOptions, format: PageFormat) -> Sizes {
+        Sizes {
+            page_bytes: format.page_size.len(),
+            file_pages: format.size_pages,
+            window_pages: self.window_pages,
+            gap_bytes: options
+                .device
+                .and_then(|device| device.gap_bytes())
+                .unwrap_or(options.gap_bytes),
+            read_bytes_most: options.read_bytes_most,
+        }
     }
 }
 
@@ -439,3 +464,5 @@ impl Drop for StopOnPanic<'_> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod traces;

@@ -14,8 +14,8 @@ use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Encoded, Encoder, Form};
 use crate::space::SpaceReader;
 
-const PAGE: usize = 4096;
-const MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 80033 };
+pub(crate) const PAGE: usize = 4096;
+pub(crate) const MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 80033 };
 const MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_100 };
 
 fn fixture(server: ServerVersion) -> PathBuf {
@@ -64,7 +64,7 @@ fn run(
     (text, outcome)
 }
 
-fn small(memory_pages: u64, threads: usize) -> ScanOptions {
+pub(crate) fn small(memory_pages: u64, threads: usize) -> ScanOptions {
     ScanOptions {
         memory_bytes: memory_pages * PAGE as u64,
         threads,
@@ -74,6 +74,15 @@ fn small(memory_pages: u64, threads: usize) -> ScanOptions {
         ..ScanOptions::default()
     }
 }
+
+pub(crate) const POLICIES: [ReadAheadPolicy; 6] = [
+    ReadAheadPolicy::None,
+    ReadAheadPolicy::Linear { threshold: 56 },
+    ReadAheadPolicy::Linear { threshold: 1 },
+    ReadAheadPolicy::Random,
+    ReadAheadPolicy::Physical,
+    ReadAheadPolicy::Logical,
+];
 
 /// Pages of memory a scan wants at least.
 fn least_pages(threads: usize) -> u64 {
@@ -96,7 +105,7 @@ fn every_way_of_reading_gives_the_servers_rows() {
         for more_pages in [0, 5, 20, 100, 1000] {
             for threads in [1, 3] {
                 let memory_pages = least_pages(threads) + more_pages;
-                for read_ahead in [ReadAheadPolicy::None, ReadAheadPolicy::Logical] {
+                for read_ahead in POLICIES {
                     for (engine, gap_pages) in [(EngineKind::Pread, 0), (EngineKind::Auto, 3)] {
                         let gap_bytes = gap_pages * PAGE as u64;
                         let small = small(memory_pages, threads);
@@ -136,8 +145,7 @@ fn whatever_the_engine_does_rows_are_right_or_an_error_says_why() {
             failing,
             ..Script::reordering(seed)
         };
-        let read_ahead =
-            if seed % 5 == 0 { ReadAheadPolicy::None } else { ReadAheadPolicy::Logical };
+        let read_ahead = POLICIES[(seed / 3) as usize % POLICIES.len()];
         let threads = 1 + (seed % 3) as usize;
         let options =
             ScanOptions { read_ahead, ..small(least_pages(threads) + seed % 64, threads) };

@@ -28,12 +28,27 @@ pub struct Script {
     pub failing: u8,
     /// Byte ranges of the file that always fail with `EIO`.
     pub bad: Vec<std::ops::Range<u64>>,
+    /// Each poll ends all reads, in the order they were pushed: as if they took no time.
+    pub is_immediate: bool,
 }
 
 impl Script {
     /// Reorders completions and does nothing worse.
     pub fn reordering(seed: u64) -> Script {
-        Script { seed, depth: 8, short: 0, interrupted: 0, failing: 0, bad: Vec::new() }
+        Script {
+            seed,
+            depth: 8,
+            short: 0,
+            interrupted: 0,
+            failing: 0,
+            bad: Vec::new(),
+            is_immediate: false,
+        }
+    }
+
+    /// Does what it is asked, at once.
+    pub fn immediate(depth: usize) -> Script {
+        Script { depth, is_immediate: true, ..Script::reordering(0) }
     }
 }
 
@@ -161,6 +176,11 @@ impl Engine for Memory {
                     .unwrap_or_else(PoisonError::into_inner);
                 *is_woken = false;
             }
+            return Ok(());
+        }
+        if self.script.is_immediate {
+            let flights = std::mem::take(&mut self.in_flight);
+            done.extend(flights.into_iter().map(|flight| self.finish(flight)));
             return Ok(());
         }
         let fewest = u64::from(wait == Wait::UntilSomething);

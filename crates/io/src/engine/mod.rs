@@ -5,8 +5,10 @@
 //! | [`uring`] | one thread, `io_uring` | wherever the kernel permits it |
 //! | [`pread`] | a pool of threads calling `preadv` | everywhere else |
 //! | [`memory`] | by script: reordered, short, failing | tests |
+//! | [`paced`] | another engine, slowed down to a device's limits | rate limits, comparisons |
 
 pub mod memory;
+pub mod paced;
 pub mod pread;
 pub mod uring;
 

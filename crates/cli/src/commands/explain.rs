@@ -1,0 +1,186 @@
+//! `innoscan explain`.
+
+use innoscan::Device;
+use innoscan::explain::{Cost, Explanation, choose, explain};
+use innoscan::scan::ReadAheadPolicy;
+use serde_json::{Value, json};
+
+use crate::args::ExplainArgs;
+use crate::messages::Exit;
+use crate::sizes::ByteSize;
+
+/// The devices that are told of when none is named.
+const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
+
+const MIB: f64 = (1 << 20) as f64;
+
+pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
+    let table = super::catalog(&args.from)?.table(&args.source)?;
+    let options = super::scan_options(&args.read, None, super::cancel_on_signal()?);
+    let explanation = explain(&table, &options)?;
+    let devices: Vec<(String, Device)> = match args.read.device {
+        Some(device) => vec![(device.to_string(), device)],
+        None => DEVICES
+            .iter()
+            .filter_map(|name| {
+                Some((format!("{name}: {}", name.parse::<Device>().ok()?), name.parse().ok()?))
+            })
+            .collect(),
+    };
+    let mut by_device = Vec::new();
+    for (name, device) in devices {
+        by_device.push((name, device, explanation.costs(&device)?));
+    }
+    let name = table.qualified_name();
+    if args.json {
+        println!("{}", to_json(&name, &explanation, &by_device, options.memory_bytes));
+        return Ok(Exit::Done);
+    }
+    print_layout(&name, &explanation);
+    for (name, _, costs) in &by_device {
+        print_costs(name, &explanation, costs, options.memory_bytes);
+    }
+    Ok(Exit::Done)
+}
+
+/// Shares of a file, in percent.
+struct Shares {
+    leaves: f64,
+    free: f64,
+    /// Secondary indexes, off-page columns, pages the segments have in reserve.
+    others: f64,
+}
+
+fn shares(explanation: &Explanation) -> Shares {
+    let of_file = |pages: u64| 100.0 * pages as f64 / explanation.file_pages.max(1) as f64;
+    let leaves = of_file(explanation.leaves());
+    let free = of_file(explanation.free_pages);
+    Shares {
+        leaves,
+        free,
+        others: (100.0 - leaves - free - of_file(explanation.branch_pages)).max(0.0),
+    }
+}
+
+fn print_layout(name: &str, explanation: &Explanation) {
+    let shares = shares(explanation);
+    let page_kib = explanation.page_bytes / 1024;
+    println!("table         {name}");
+    println!(
+        "files         {:.1} MiB, {} pages of {page_kib} KiB",
+        (explanation.file_pages * explanation.page_bytes) as f64 / MIB,
+        explanation.file_pages,
+    );
+    println!(
+        "leaves        {}, {:.1} % of the files; free extents {:.1} %, secondary indexes and others {:.1} %",
+        explanation.leaves(),
+        shares.leaves,
+        shares.free,
+        shares.others,
+    );
+    println!(
+        "branch pages  {}, read in {} requests",
+        explanation.branch_pages,
+        explanation.branch_reads.requests(),
+    );
+    println!(
+        "order         {:.1} % of the leaves are followed in the file by their next in key order",
+        100.0 * explanation.adjacent_share(),
+    );
+    let runs: Vec<String> = explanation
+        .windows_bytes()
+        .into_iter()
+        .map(|window| format!("{:.1} of {}", explanation.mean_run(window), ByteSize(window)))
+        .collect();
+    println!("sorted        leaves side by side, on average, in a window: {}", runs.join(", "));
+}
+
+fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], memory_bytes: u64) {
+    println!("\n{device}");
+    println!(
+        "{:<9} {:>7} {:>10} {:>10} {:>9} {:>8} {:>11} {:>8}",
+        "policy", "window", "requests", "MiB", "KiB each", "useful %", "device s", "memory"
+    );
+    for cost in costs {
+        let bytes = (cost.pages() * explanation.page_bytes) as f64;
+        let window =
+            cost.window_bytes.map_or("-".to_owned(), |window| ByteSize(window).to_string());
+        println!(
+            "{:<9} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8}",
+            policy_name(cost.policy),
+            cost.requests(),
+            bytes / MIB,
+            bytes / 1024.0 / cost.requests().max(1) as f64,
+            100.0 * explanation.leaves() as f64 / cost.pages().max(1) as f64,
+            cost.device_time.as_secs_f64(),
+            ByteSize(cost.memory_bytes).to_string(),
+        );
+    }
+    if let Some(best) = choose(costs, memory_bytes) {
+        let none = costs.iter().find(|cost| cost.policy == ReadAheadPolicy::None);
+        let gain = none.map_or(1.0, |none| {
+            none.device_time.as_secs_f64() / best.device_time.as_secs_f64().max(1e-9)
+        });
+        let window = best
+            .window_bytes
+            .map_or(String::new(), |window| format!(" with a window of {}", ByteSize(window)));
+        println!(
+            "best within --memory {}: {}{window}, {gain:.1} times as fast as page by page",
+            ByteSize(memory_bytes),
+            policy_name(best.policy),
+        );
+    }
+}
+
+fn policy_name(policy: ReadAheadPolicy) -> &'static str {
+    match policy {
+        ReadAheadPolicy::None => "none",
+        ReadAheadPolicy::Linear { .. } => "linear",
+        ReadAheadPolicy::Random => "random",
+        ReadAheadPolicy::Physical => "physical",
+        ReadAheadPolicy::Logical => "logical",
+    }
+}
+
+fn to_json(
+    name: &str,
+    explanation: &Explanation,
+    by_device: &[(String, Device, Vec<Cost>)],
+    memory_bytes: u64,
+) -> Value {
+    let shares = shares(explanation);
+    let cost = |cost: &Cost| {
+        json!({
+            "policy": policy_name(cost.policy),
+            "window_bytes": cost.window_bytes,
+            "memory_bytes": cost.memory_bytes,
+            "requests": cost.requests(),
+            "demand_requests": cost.reads.demand_pages,
+            "read_bytes": cost.pages() * explanation.page_bytes,
+            "device_seconds": cost.device_time.as_secs_f64(),
+        })
+    };
+    let device = |(_, device, costs): &(String, Device, Vec<Cost>)| {
+        json!({
+            "iops": device.iops,
+            "bytes_per_second": device.bytes_per_second,
+            "latency_us": device.latency.as_micros() as u64,
+            "costs": costs.iter().map(cost).collect::<Vec<_>>(),
+            "best": choose(costs, memory_bytes).map(cost),
+        })
+    };
+    let run = |window: u64| json!({ "window_bytes": window, "mean_run_pages": explanation.mean_run(window) });
+    json!({
+        "table": name,
+        "page_bytes": explanation.page_bytes,
+        "file_pages": explanation.file_pages,
+        "leaf_pages": explanation.leaves(),
+        "branch_pages": explanation.branch_pages,
+        "branch_requests": explanation.branch_reads.requests(),
+        "free_pages": explanation.free_pages,
+        "others_share": shares.others / 100.0,
+        "adjacent_share": explanation.adjacent_share(),
+        "runs": explanation.windows_bytes().into_iter().map(run).collect::<Vec<_>>(),
+        "devices": by_device.iter().map(device).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,56 @@
+//! The whole file in its order, into the pool, before the scan needs it: `buf_warmup` of the 2012
+//! blog, done by itself. Pages of other indexes come with it, and a pool smaller than the file has
+//! lost the first pages when it comes to the last.
+
+use innoscan_format::PageNo;
+
+use super::{Manners, ReadAhead};
+
+/// The policy; see the module's text.
+#[derive(Clone, Debug)]
+pub struct Physical {
+    /// The next page to read.
+    next: u32,
+    file_pages: u32,
+    run_pages: u32,
+}
+
+impl Physical {
+    /// What it read first may be gone before the scan comes to it.
+    pub const MANNERS: Manners =
+        Manners { keeps_used: false, evicts_unused: true, descends_singly: false };
+
+    /// A policy for a file of so many pages, in runs of at most `run_pages`; at least 1.
+    pub fn new(file_pages: u32, run_pages: u32) -> Physical {
+        assert!(run_pages > 0, "sizes are at least 1");
+        Physical { next: 0, file_pages, run_pages }
+    }
+}
+
+impl ReadAhead for Physical {
+    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
+        run.clear();
+        let pages = most_pages.min(self.run_pages).min(self.file_pages - self.next);
+        run.extend((self.next..self.next + pages).map(PageNo));
+        self.next += pages;
+    }
+
+    fn will_read(&self, page: PageNo) -> bool {
+        (self.next..self.file_pages).contains(&page.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::area::tests::runs;
+    use super::*;
+
+    #[test]
+    fn it_reads_each_page_once_from_the_first_to_the_last() {
+        let mut policy = Physical::new(150, 100);
+        assert!(policy.will_read(PageNo(149)) && !policy.will_read(PageNo(150)));
+        assert_eq!(runs(&mut policy), [(0, 64), (64, 128), (128, 150)]);
+        assert!(!policy.will_read(PageNo(149)));
+        assert_eq!(runs(&mut Physical::new(0, 8)), []);
+    }
+}

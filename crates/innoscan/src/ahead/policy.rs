@@ -1,0 +1,80 @@
+//! The policies by name, and what each is made with.
+
+use super::{
+    Linear, Logical, LogicalOptions, Manners, None as NoReadAhead, Physical, Random, ReadAhead,
+};
+
+/// Which policy reads ahead; see [`crate::ahead`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadAheadPolicy {
+    /// None: page by page, on demand.
+    None,
+    /// InnoDB's linear read-ahead.
+    Linear {
+        /// Pages of an extent that must have been accessed in order, to 64; 0: none.
+        threshold: u32,
+    },
+    /// InnoDB's random read-ahead.
+    Random,
+    /// The whole file in its order.
+    Physical,
+    /// A window of leaves in key order, read in file order.
+    #[default]
+    Logical,
+}
+
+/// What a policy has to do with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub page_bytes: usize,
+    pub file_pages: u32,
+    /// Leaves ahead of the scan that may be read.
+    pub window_pages: usize,
+    pub gap_bytes: u64,
+    pub read_bytes_most: u64,
+}
+
+impl Sizes {
+    /// The first window of logical read-ahead, in bytes.
+    const FIRST_WINDOW_BYTES: usize = 16 << 20;
+
+    fn pages_of(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes / self.page_bytes as u64).unwrap_or(u32::MAX)
+    }
+
+    /// The most pages of a run; at least 1.
+    pub fn run_pages(&self) -> u32 {
+        self.pages_of(self.read_bytes_most).max(1)
+    }
+}
+
+impl ReadAheadPolicy {
+    /// How the scan and its pool go about things.
+    pub(crate) fn manners(self) -> Manners {
+        match self {
+            ReadAheadPolicy::None => NoReadAhead::MANNERS,
+            ReadAheadPolicy::Linear { .. } => Linear::MANNERS,
+            ReadAheadPolicy::Random => Random::MANNERS,
+            ReadAheadPolicy::Physical => Physical::MANNERS,
+            ReadAheadPolicy::Logical => Logical::MANNERS,
+        }
+    }
+
+    /// The policy for a file.
+    pub(crate) fn begin(self, sizes: &Sizes) -> Box<dyn ReadAhead> {
+        match self {
+            ReadAheadPolicy::None => Box::new(NoReadAhead),
+            ReadAheadPolicy::Linear { threshold } => Box::new(Linear::new(threshold)),
+            ReadAheadPolicy::Random => Box::new(Random::new()),
+            ReadAheadPolicy::Physical => {
+                Box::new(Physical::new(sizes.file_pages, sizes.run_pages()))
+            }
+            ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
+                window_pages: sizes.window_pages,
+                first_pages: Sizes::FIRST_WINDOW_BYTES / sizes.page_bytes,
+                gap_pages: sizes.pages_of(sizes.gap_bytes),
+                run_pages: sizes.run_pages(),
+            })),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The leaves of a tree in key order, from its branch pages alone.
+
+use std::sync::Arc;
+
+use innoscan_format::PageNo;
+use innoscan_format::page::{IndexPage, Page};
+use innoscan_io::{self as io, Kind, Slab, Wait};
+
+use crate::pool::{PageKey, Pool};
+use crate::scan::ScanOptions;
+use crate::space::{Space, SpaceReader};
+use crate::walk::{Step, Walk};
+use crate::{Result, Table, TableFile};
+
+/// Branch pages read at once.
+const BRANCHES_AT_ONCE: usize = 256;
+
+/// A tree's leaves, and what it took to learn them.
+#[derive(Clone, Debug)]
+pub(super) struct Leaves {
+    /// In key order.
+    pub pages: Vec<PageNo>,
+    /// Branch pages above them.
+    pub branch_pages: u64,
+    /// What reading these took.
+    pub reads: io::Counters,
+}
+
+/// Reads the branch pages of one of a table's tablespaces.
+pub(super) fn leaves(
+    table: &Table,
+    file: &TableFile,
+    space: &Space,
+    options: &ScanOptions,
+) -> Result<Leaves> {
+    let root_no = file.clustered_root.unwrap_or(space.first_root());
+    let (_, layout) = SpaceReader::new(space.clone())?.clustered(&table.def_of(file), root_no)?;
+    let slab = Slab::new(4 * BRANCHES_AT_ONCE, space.page_size().len())?;
+    let mut pool = Pool::new(slab, io::engine::open(options.engine, options.depth)?);
+    let slot = pool.add_file(Arc::clone(space.file()));
+    let root_page = pool.read_now(PageKey { file: slot, page: root_no })?;
+    let root = IndexPage::parse(Page::parse(&root_page, space.format(), root_no)?)?;
+    let mut walk = Walk::new(&root, &layout)?;
+
+    let run_pages = options.read_bytes_most / u64::from(space.page_size().bytes());
+    let run_pages = u32::try_from(run_pages).unwrap_or(u32::MAX).max(1);
+    let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        loop {
+            let fronts: Vec<PageNo> = walk.fronts().collect();
+            let ready = fronts.into_iter().find_map(|page| {
+                let read = pool.hand_out(PageKey { file: slot, page })?;
+                Some((page, read))
+            });
+            let Some((page, read)) = ready else { break };
+            walk.feed(page, Ok(&read?), &layout);
+        }
+        while let Some(step) = walk.next_step() {
+            if let Step::Damaged { error, .. } = step {
+                return Err(error);
+            }
+        }
+        walk.take_learnt(&mut learnt);
+        pages.append(&mut learnt);
+        if walk.is_done() {
+            break;
+        }
+        walk.wanted(BRANCHES_AT_ONCE, &mut wanted);
+        for run in pool.absent_runs(slot, &wanted, run_pages) {
+            pool.read(slot, &run, Kind::Demand);
+        }
+        pool.poll(Wait::UntilSomething)?;
+    }
+    Ok(Leaves { pages, branch_pages: walk.branch_pages(), reads: pool.counters() })
+}

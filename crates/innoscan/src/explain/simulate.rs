@@ -1,0 +1,243 @@
+//! What a policy would read: the policy itself, of the tree's real leaf numbers, on a device that
+//! is slower than the scan.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::time::Duration;
+
+use innoscan_format::PageNo;
+use innoscan_io::Device;
+
+use crate::ahead::{Links, Manners, ReadAhead, ReadAheadPolicy, Resident, Residents, Sizes};
+
+/// Reads of leaves, and of what is read beside them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Pages the scan waited for, each a request.
+    pub demand_pages: u64,
+    /// Requests made before anybody asked: how many there are of each number of pages, those of
+    /// gaps among them.
+    pub ahead: BTreeMap<u64, u64>,
+    /// Pages these brought that were still there when the scan came to them.
+    pub ahead_used: u64,
+}
+
+impl Reads {
+    /// Requests, of both kinds.
+    pub fn requests(&self) -> u64 {
+        self.demand_pages + self.ahead.values().sum::<u64>()
+    }
+
+    /// Pages, of both kinds.
+    pub fn pages(&self) -> u64 {
+        let ahead = self.ahead.iter().map(|(pages, requests)| pages * requests);
+        self.demand_pages + ahead.sum::<u64>()
+    }
+
+    /// How long a device needs for them: reads the scan waits for one after the other, each with
+    /// the device's latency; the others without a pause.
+    pub fn device_time(&self, device: &Device, page_bytes: u64) -> Duration {
+        let demand = device.request_cost(page_bytes);
+        let ahead = self.ahead.iter().map(|(pages, requests)| {
+            device.occupied(pages * page_bytes).as_secs_f64() * *requests as f64
+        });
+        demand.mul_f64(self.demand_pages as f64) + Duration::from_secs_f64(ahead.sum())
+    }
+
+    /// Adds another tablespace's.
+    pub(super) fn add(&mut self, other: &Reads) {
+        self.demand_pages += other.demand_pages;
+        self.ahead_used += other.ahead_used;
+        for (pages, requests) in &other.ahead {
+            *self.ahead.entry(*pages).or_default() += requests;
+        }
+    }
+}
+
+/// A scan that only counts.
+struct Scan<'a> {
+    sizes: &'a Sizes,
+    manners: Manners,
+    policy: Box<dyn ReadAhead>,
+    pool: SimulatedPool,
+    depth: usize,
+    /// Requests under way, each with its pages and whether it was made ahead.
+    in_flight: VecDeque<(Vec<PageNo>, bool)>,
+    run: Vec<PageNo>,
+    reads: Reads,
+}
+
+/// Pages by number, without their bytes; the first to come is the first to go.
+struct SimulatedPool {
+    page_bytes: usize,
+    file_pages: u32,
+    pages_most: usize,
+    pages: HashMap<PageNo, SimulatedPage>,
+    arrived: VecDeque<PageNo>,
+    pending: HashSet<PageNo>,
+    accesses: u64,
+    evicted: u64,
+}
+
+#[derive(Clone, Copy)]
+struct SimulatedPage {
+    first_access: Option<u64>,
+    is_ahead: bool,
+}
+
+impl Residents for SimulatedPool {
+    fn resident(&self, page: PageNo) -> Option<Resident> {
+        // As InnoDB has it before a page is promoted, which none is in a scan.
+        let is_young = self.evicted < (self.pages.len() * 63 / 400) as u64;
+        if self.pending.contains(&page) {
+            return Some(Resident { first_access: None, is_young });
+        }
+        let first_access = self.pages.get(&page)?.first_access;
+        Some(Resident { first_access, is_young })
+    }
+
+    fn file_pages(&self) -> u32 {
+        self.file_pages
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    fn pool_pages(&self) -> usize {
+        self.pages_most
+    }
+
+    fn pending_pages(&self) -> usize {
+        self.pending.len()
+    }
+}
+
+impl SimulatedPool {
+    fn is_here_or_coming(&self, page: PageNo) -> bool {
+        self.pages.contains_key(&page) || self.pending.contains(&page)
+    }
+
+    fn take_in(&mut self, pages: Vec<PageNo>, is_ahead: bool) {
+        for page in pages {
+            self.pending.remove(&page);
+            self.pages.insert(page, SimulatedPage { first_access: None, is_ahead });
+            self.arrived.push_back(page);
+        }
+        while self.pages.len() + self.pending.len() > self.pages_most {
+            let Some(page) = self.arrived.pop_front() else { return };
+            self.evicted += u64::from(self.pages.remove(&page).is_some());
+        }
+    }
+}
+
+/// Counts what a scan of these leaves would read under a policy.
+///
+/// `pool_pages`: frames for pages read and not used; `depth`: requests under way at once.
+pub(super) fn simulate(
+    policy: ReadAheadPolicy,
+    leaves: &[PageNo],
+    sizes: &Sizes,
+    pool_pages: usize,
+    depth: usize,
+    device: &Device,
+) -> Reads {
+    let pool = SimulatedPool {
+        page_bytes: sizes.page_bytes,
+        file_pages: sizes.file_pages,
+        pages_most: pool_pages,
+        pages: HashMap::new(),
+        arrived: VecDeque::new(),
+        pending: HashSet::new(),
+        accesses: 0,
+        evicted: 0,
+    };
+    let mut scan = Scan {
+        sizes,
+        manners: policy.manners(),
+        policy: policy.begin(sizes),
+        pool,
+        depth,
+        in_flight: VecDeque::new(),
+        run: Vec::new(),
+        reads: Reads::default(),
+    };
+    scan.policy.told_cost(device.request_cost(sizes.page_bytes as u64));
+    scan.policy.learn(leaves);
+    for (number, &leaf) in leaves.iter().enumerate() {
+        let links = Links {
+            prev: number.checked_sub(1).and_then(|before| leaves.get(before)).copied(),
+            next: leaves.get(number + 1).copied(),
+        };
+        let waited = scan.wait_for(leaf);
+        scan.use_page(leaf, links);
+        scan.policy.take(leaf, waited);
+    }
+    scan.reads
+}
+
+impl Scan<'_> {
+    /// Reads until a leaf is there; whether it was not.
+    fn wait_for(&mut self, leaf: PageNo) -> bool {
+        let mut waited = false;
+        while !self.pool.pages.contains_key(&leaf) {
+            waited = true;
+            self.read_ahead();
+            if !self.pool.is_here_or_coming(leaf) && !self.policy.will_read(leaf) {
+                self.reads.demand_pages += 1;
+                self.pool.pending.insert(leaf);
+                self.in_flight.push_back((vec![leaf], false));
+                self.policy.missed(leaf, &self.pool);
+                self.read_ahead();
+            }
+            if let Some((pages, is_ahead)) = self.in_flight.pop_front() {
+                self.pool.take_in(pages, is_ahead);
+            }
+        }
+        waited
+    }
+
+    fn use_page(&mut self, leaf: PageNo, links: Links) {
+        let Some(page) = self.pool.pages.get_mut(&leaf) else { return };
+        let is_first = page.first_access.is_none();
+        self.reads.ahead_used += u64::from(is_first && page.is_ahead);
+        if !self.manners.keeps_used {
+            self.pool.pages.remove(&leaf);
+            return;
+        }
+        if is_first {
+            self.pool.accesses += 1;
+            page.first_access = Some(self.pool.accesses);
+            self.policy.accessed(leaf, links, &self.pool);
+            self.read_ahead();
+        }
+    }
+
+    /// Makes the policy's requests, as many as may be under way.
+    fn read_ahead(&mut self) {
+        while self.in_flight.len() < self.depth {
+            let room = match self.manners.evicts_unused {
+                true => self.pool.pages_most,
+                false => self
+                    .pool
+                    .pages_most
+                    .saturating_sub(self.pool.pages.len() + self.pool.pending.len()),
+            };
+            let most = u32::try_from(room).unwrap_or(u32::MAX).min(self.sizes.run_pages());
+            self.policy.next_run(most, &mut self.run);
+            if self.run.is_empty() {
+                return;
+            }
+            let run = std::mem::take(&mut self.run);
+            // What is there already splits a run.
+            let is_there: HashSet<PageNo> =
+                run.iter().copied().filter(|page| self.pool.is_here_or_coming(*page)).collect();
+            for part in run.split(|page| is_there.contains(page)) {
+                let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
+                let pages = u64::from(last.0 - first.0) + 1;
+                *self.reads.ahead.entry(pages).or_default() += 1;
+                self.pool.pending.extend(part);
+                self.in_flight.push_back((part.to_vec(), true));
+            }
+        }
+    }
+}

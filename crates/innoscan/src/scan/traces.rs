@@ -1,0 +1,117 @@
+//! Which pages each policy asks for, of real tables, in which order.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use innoscan_format::page::{IndexPage, Page, PageKind};
+use innoscan_format::schema::from_create_table;
+use innoscan_format::{IndexId, PageNo};
+use innoscan_io::engine::memory::{Memory, Script};
+
+use super::tests::{MYSQL, PAGE};
+pub(crate) use super::tests::{POLICIES, small};
+use super::{ReadAheadPolicy, ScanOptions, scan_with_engine};
+use crate::sink::checksum::{Checksum, Sum};
+use crate::space::{Space, SpaceReader};
+use crate::{Direct, Table, TableFile};
+
+/// Frames of the pool: its read-ahead areas are of 64 pages.
+pub(crate) const POOL_PAGES: u64 = 3000;
+
+pub(crate) struct Fixture {
+    pub table: Table,
+    checksum: u32,
+    _dir: tempfile::TempDir,
+}
+
+pub(crate) fn fixture(name: &str) -> Fixture {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/read_ahead");
+    let read = |extension: &str| std::fs::read(data.join(format!("{name}.{extension}"))).unwrap();
+    let text = |extension: &str| String::from_utf8(read(extension)).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{name}.ibd"));
+    std::fs::write(&path, zstd::decode_all(&read("ibd.zst")[..]).unwrap()).unwrap();
+    let def = from_create_table(&text("create.sql"), MYSQL).unwrap();
+    let files = vec![TableFile::whole(path)];
+    let table = Table { def, files, newest_lsn: None, notes: Default::default() };
+    Fixture { table, checksum: text("checksum").trim().parse().unwrap(), _dir: dir }
+}
+
+/// The requests of a scan in their order, each as its first page and how many.
+pub(crate) fn requests(fixture: &Fixture, options: &ScanOptions) -> Vec<(u64, u64)> {
+    let engine = Memory::new(Script::immediate(64));
+    let log = engine.log();
+    let sink = Checksum::new(&fixture.table.def).unwrap();
+    let mut total = Sum::default();
+    let add = |sum: Sum| {
+        total.add(&sum);
+        Ok(())
+    };
+    scan_with_engine(&fixture.table, options, Box::new(engine), &sink, add).unwrap();
+    assert_eq!(total.sum, fixture.checksum, "{:?}", options.read_ahead);
+    let log = log.lock().unwrap();
+    log.iter().map(|(offset, bytes)| (offset / PAGE as u64, (bytes / PAGE) as u64)).collect()
+}
+
+/// The requests as text: `7` is a page, `64..128` several, lines are cut at 100 columns.
+fn trace(fixture: &Fixture, read_ahead: ReadAheadPolicy) -> String {
+    let options = ScanOptions { read_ahead, ..small(POOL_PAGES, 1) };
+    let mut lines = vec![String::new()];
+    for (first, pages) in requests(fixture, &options) {
+        let range = format!("{first}..{}", first + pages);
+        let request = if pages == 1 { first.to_string() } else { range };
+        if lines.last().unwrap().len() + request.len() > 99 {
+            lines.push(String::new());
+        }
+        let line = lines.last_mut().unwrap();
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&request);
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn each_policy_asks_for_these_pages_in_this_order() {
+    for name in ["ascending", "grown"] {
+        let fixture = fixture(name);
+        let traces = POLICIES.map(|policy| format!("{policy:?}\n{}\n", trace(&fixture, policy)));
+        insta::assert_snapshot!(name, traces.join("\n"));
+        for (policy, before) in POLICIES.iter().zip(&traces) {
+            assert!(before.contains(&trace(&fixture, *policy)), "{policy:?}: the same each time");
+        }
+    }
+}
+
+#[test]
+fn secondary_indexes_are_read_by_the_physical_policy_alone() {
+    let fixture = fixture("grown");
+    let space = Space::open(&fixture.table.files[0].path, Direct::Off).unwrap();
+    let (format, root) = (space.format(), space.first_root());
+    let mut reader = SpaceReader::new(space).unwrap();
+    let mut index_of = |page: u32| -> Option<IndexId> {
+        let bytes = reader.read_page(PageNo(page)).unwrap();
+        let page = Page::parse(&bytes, format, PageNo(page)).unwrap();
+        let is_index = page.kind() == PageKind::Index;
+        is_index.then(|| IndexPage::parse(page).unwrap().index_id())
+    };
+    let clustered = index_of(root.0);
+    let is_secondary = |page: &u32| {
+        let index = index_of(*page);
+        index.is_some() && index != clustered
+    };
+    let secondary: BTreeSet<u32> = (0..format.size_pages).filter(is_secondary).collect();
+    assert!(secondary.len() > 100);
+    for (read_ahead, expected) in [
+        (ReadAheadPolicy::None, 0),
+        (ReadAheadPolicy::Logical, 0),
+        (ReadAheadPolicy::Physical, secondary.len()),
+    ] {
+        let options = ScanOptions { read_ahead, gap_bytes: 0, ..small(POOL_PAGES, 1) };
+        let read = requests(&fixture, &options);
+        let pages = read.iter().flat_map(|(first, pages)| *first..first + pages);
+        let read = pages.filter(|page| secondary.contains(&(*page as u32))).count();
+        assert_eq!(read, expected, "{read_ahead:?}");
+    }
+}

@@ -1,0 +1,182 @@
+//! What a device gives: requests a second, bytes a second, and how long one takes on its own.
+//!
+//! The model is that of cloud volumes and of the kernel's block throttle: one after the other, a
+//! request takes the device for whichever is longer, a request's share of a second or its bytes'.
+//! A disk differs in that near places are cheaper than far ones; the model charges each request the
+//! same, as for a disk whose places are far apart.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A device's limits; what is `None` is not limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Device {
+    /// Requests a second.
+    pub iops: Option<f64>,
+    /// Bytes a second.
+    pub bytes_per_second: Option<f64>,
+    /// How long a request takes beyond the time it holds the device.
+    pub latency: Duration,
+}
+
+/// The devices that have names.
+const NAMED: [(&str, f64, u64, u64); 4] = [
+    // A disk of 7200 turns a minute whose queue is sorted; its rate midway between rim and hub.
+    ("hdd", 150.0, 150 << 20, 0),
+    // The smallest volume of AWS EBS's gp3: 3000 requests and 125 MiB a second.
+    ("gp3", 3000.0, 125 << 20, 0),
+    ("ssd", 60_000.0, 500 << 20, 100),
+    ("nvme", 500_000.0, 3000 << 20, 80),
+];
+
+impl Device {
+    /// How long a request of so many bytes holds the device.
+    pub fn occupied(&self, bytes: u64) -> Duration {
+        let by_count = self.iops.map_or(0.0, |iops| 1.0 / iops);
+        let by_bytes = self.bytes_per_second.map_or(0.0, |rate| bytes as f64 / rate);
+        Duration::from_secs_f64(by_count.max(by_bytes))
+    }
+
+    /// How long a request of so many bytes takes when nothing else is asked.
+    pub fn request_cost(&self, bytes: u64) -> Duration {
+        self.occupied(bytes) + self.latency
+    }
+
+    /// Bytes it transfers in the time a request holds it at least: a gap up to this size costs less
+    /// to read than another request. `None` where one of the two has no limit.
+    pub fn gap_bytes(&self) -> Option<u64> {
+        Some((self.bytes_per_second? / self.iops?) as u64)
+    }
+
+    /// Limits as strict as the stricter of the two.
+    pub fn and(self, other: Device) -> Device {
+        let least = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, None) | (None, one) => one,
+        };
+        Device {
+            iops: least(self.iops, other.iops),
+            bytes_per_second: least(self.bytes_per_second, other.bytes_per_second),
+            latency: self.latency.max(other.latency),
+        }
+    }
+
+    /// Whether it limits nothing.
+    pub fn is_unlimited(&self) -> bool {
+        *self == Device::default()
+    }
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    /// `hdd`, `gp3`, `ssd`, `nvme`, or `iops=3000,bw=125M,latency=500us` with any of the three.
+    fn from_str(typed: &str) -> Result<Device, String> {
+        if let Some(&(_, iops, bytes, latency_us)) = NAMED.iter().find(|named| named.0 == typed) {
+            return Ok(Device {
+                iops: Some(iops),
+                bytes_per_second: Some(bytes as f64),
+                latency: Duration::from_micros(latency_us),
+            });
+        }
+        let mut device = Device::default();
+        for part in typed.split(',') {
+            let (name, value) = part.split_once('=').ok_or_else(|| unknown(typed))?;
+            match name {
+                "iops" => device.iops = Some(positive(value, 1.0)?),
+                "bw" => device.bytes_per_second = Some(size(value)?),
+                "latency" => device.latency = duration(value)?,
+                _ => return Err(unknown(typed)),
+            }
+        }
+        Ok(device)
+    }
+}
+
+fn unknown(typed: &str) -> String {
+    let names: Vec<&str> = NAMED.iter().map(|named| named.0).collect();
+    format!(
+        "`{typed}` is no device: write {} or iops=3000,bw=125M,latency=500us with any of the three",
+        names.join(", ")
+    )
+}
+
+fn positive(typed: &str, unit: f64) -> Result<f64, String> {
+    let number: f64 = typed.parse().map_err(|_| format!("`{typed}` is not a number"))?;
+    if number.is_finite() && number > 0.0 {
+        Ok(number * unit)
+    } else {
+        Err(format!("`{typed}` must be more than 0"))
+    }
+}
+
+fn size(typed: &str) -> Result<f64, String> {
+    let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match typed[number.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1.0,
+        "K" | "KB" | "KIB" => 1024.0,
+        "M" | "MB" | "MIB" => 1024.0 * 1024.0,
+        "G" | "GB" | "GIB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(format!("`{typed}` is no number of bytes; write it with K, M or G")),
+    };
+    positive(number, unit)
+}
+
+fn duration(typed: &str) -> Result<Duration, String> {
+    let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &typed[number.len()..] {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err(format!("`{typed}` is no time; write it with us, ms or s")),
+    };
+    Duration::try_from_secs_f64(positive(number, unit)?).map_err(|error| error.to_string())
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.iops.map(|iops| format!("{iops:.0} requests/s")));
+        let mib = self.bytes_per_second.map(|rate| rate / f64::from(1 << 20));
+        parts.extend(mib.map(|rate| format!("{rate:.0} MiB/s")));
+        if !self.latency.is_zero() {
+            parts.push(format!("{} us a request", self.latency.as_micros()));
+        }
+        if parts.is_empty() {
+            return f.write_str("no limit");
+        }
+        f.write_str(&parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_holds_it_for_its_share_of_a_second_or_its_bytes() {
+        let disk: Device = "hdd".parse().unwrap();
+        assert_eq!(disk.occupied(16384), Duration::from_secs_f64(1.0 / 150.0));
+        assert_eq!(disk.occupied(150 << 20), Duration::from_secs(1));
+        assert_eq!(disk.gap_bytes(), Some(1 << 20));
+        let volume: Device = "gp3".parse().unwrap();
+        assert_eq!(volume.gap_bytes(), Some((125 << 20) / 3000));
+        assert_eq!(Device::default().occupied(u64::MAX), Duration::ZERO);
+    }
+
+    #[test]
+    fn limits_can_be_typed_and_joined() {
+        let typed: Device = "iops=2000,bw=10M,latency=2ms".parse().unwrap();
+        assert_eq!((typed.iops, typed.bytes_per_second), (Some(2000.0), Some(10485760.0)));
+        assert_eq!(typed.latency, Duration::from_millis(2));
+        let rate: Device = "bw=5M".parse().unwrap();
+        assert_eq!((rate.iops, rate.gap_bytes()), (None, None));
+        assert_eq!(typed.and(rate).bytes_per_second, Some(5242880.0));
+        assert_eq!(typed.and(rate).iops, Some(2000.0));
+        for wrong in ["", "floppy", "iops", "iops=0", "iops=-1", "bw=1X", "latency=3", "iops=nan"] {
+            assert!(wrong.parse::<Device>().is_err(), "{wrong}");
+        }
+        assert_eq!(typed.to_string(), "2000 requests/s, 10 MiB/s, 2000 us a request");
+    }
+}

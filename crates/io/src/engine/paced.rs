@@ -1,0 +1,256 @@
+//! Imposes a [`Device`] on another engine: reads start no sooner, and are over no sooner, than they
+//! would be there. A table on a fast disk is so read as from a slow one, and a scan leaves the rest
+//! of a device to others.
+//!
+//! ```text
+//! push -> waiting (until its turn) -> the other engine -> arrived (until it is due) -> poll
+//! ```
+//!
+//! The device takes reads one after the other, in the order they were pushed. It saves nothing up:
+//! what it could have done while nobody asked is lost.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::{Engine, Wait, Wake};
+use crate::{Completion, Device, Read, Result};
+
+/// Another engine, slowed down.
+pub struct Paced {
+    inner: Box<dyn Engine>,
+    device: Device,
+    /// When the device is done with all reads pushed so far.
+    free_at: Instant,
+    waiting: VecDeque<Waiting>,
+    /// Reads that the other engine has, or had: in the order they were pushed.
+    started: VecDeque<Started>,
+    /// Read, and not yet due.
+    arrived: HashMap<u64, Completion>,
+    polled: Vec<Completion>,
+    waker: Arc<Waker>,
+}
+
+struct Waiting {
+    starts_at: Instant,
+    started: Started,
+    read: Read,
+}
+
+#[derive(Clone, Copy)]
+struct Started {
+    token: u64,
+    pushed_at: Instant,
+    due_at: Instant,
+}
+
+/// Wakes whichever of the two the engine waits for: its own clock, or the other engine.
+struct Waker {
+    is_woken: Mutex<bool>,
+    changed: Condvar,
+    inner: Arc<dyn Wake>,
+}
+
+impl Wake for Waker {
+    fn wake(&self) {
+        *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
+        self.inner.wake();
+    }
+}
+
+impl Waker {
+    /// Takes the wake that came, if one did.
+    fn take(&self) -> bool {
+        std::mem::take(&mut *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Until then, or a wake; whether it was a wake.
+    fn wait(&self, until: Instant) -> bool {
+        let is_woken = self.is_woken.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = until.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout_while(is_woken, left, |is_woken| !*is_woken);
+        std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner).0)
+    }
+}
+
+impl Paced {
+    /// `inner` as if its files were on `device`.
+    pub fn new(inner: Box<dyn Engine>, device: Device) -> Paced {
+        let waker =
+            Waker { is_woken: Mutex::new(false), changed: Condvar::new(), inner: inner.waker() };
+        Paced {
+            inner,
+            device,
+            free_at: Instant::now(),
+            waiting: VecDeque::new(),
+            started: VecDeque::new(),
+            arrived: HashMap::new(),
+            polled: Vec::new(),
+            waker: Arc::new(waker),
+        }
+    }
+
+    /// Hands the reads whose turn it is to the other engine.
+    fn start(&mut self) {
+        let now = Instant::now();
+        while self.waiting.front().is_some_and(|read| read.starts_at <= now) {
+            let Some(Waiting { started, read, .. }) = self.waiting.pop_front() else { return };
+            self.started.push_back(started);
+            self.inner.push(read);
+        }
+    }
+
+    /// Starts and takes in what can be, and gives out what is due; whether anything was.
+    fn go_on(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<bool> {
+        self.start();
+        let polled = self.inner.poll(wait, &mut self.polled);
+        self.arrived.extend(self.polled.drain(..).map(|one| (one.token, one)));
+        polled?;
+        let now = Instant::now();
+        let before = done.len();
+        while let Some(first) = self.started.front().filter(|first| first.due_at <= now) {
+            let Some(mut completion) = self.arrived.remove(&first.token) else { break };
+            completion.service = now - first.pushed_at;
+            done.push(completion);
+            self.started.pop_front();
+        }
+        Ok(done.len() > before)
+    }
+
+    /// When there is something to do next; `None` when only the other engine knows.
+    fn next_at(&self) -> Option<Instant> {
+        let starts_at = self.waiting.front().map(|read| read.starts_at);
+        let first = self.started.front();
+        let due_at = first.filter(|first| self.arrived.contains_key(&first.token));
+        let due_at = due_at.map(|first| first.due_at);
+        starts_at.into_iter().chain(due_at).min()
+    }
+}
+
+impl Engine for Paced {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn depth(&self) -> usize {
+        self.inner.depth()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.waiting.len() + self.started.len()
+    }
+
+    fn push(&mut self, read: Read) {
+        assert!(self.in_flight() < self.depth(), "no more reads than the depth");
+        let now = Instant::now();
+        let starts_at = self.free_at.max(now);
+        self.free_at = starts_at + self.device.occupied(read.len_bytes() as u64);
+        let due_at = self.free_at + self.device.latency;
+        let started = Started { token: read.token, pushed_at: now, due_at };
+        self.waiting.push_back(Waiting { starts_at, started, read });
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.start();
+        self.inner.submit()
+    }
+
+    fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
+        let mut is_over = self.go_on(Wait::No, done)?;
+        while wait == Wait::UntilSomething && !is_over && !self.waker.take() {
+            match self.next_at() {
+                Some(at) if at > Instant::now() => {
+                    if self.waker.wait(at) {
+                        return Ok(());
+                    }
+                    is_over = self.go_on(Wait::No, done)?;
+                }
+                Some(_) => is_over = self.go_on(Wait::No, done)?,
+                None => is_over = self.go_on(Wait::UntilSomething, done)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        Arc::clone(&self.waker) as Arc<dyn Wake>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::memory::{Memory, Script};
+    use crate::{File, Kind, Slab};
+
+    const PAGE: usize = 4096;
+
+    fn paced(device: &str) -> Paced {
+        Paced::new(Box::new(Memory::new(Script::reordering(1))), device.parse().unwrap())
+    }
+
+    /// Reads so many pages, eight at a time; the order they came in.
+    fn read(engine: &mut Paced, pages: u64) -> Vec<Completion> {
+        let file = Arc::new(File::memory("t", vec![7; 64 * PAGE]));
+        let slab = Slab::new(64, PAGE).unwrap();
+        let mut done = Vec::new();
+        let mut pushed = 0;
+        while (done.len() as u64) < pages {
+            while pushed < pages && engine.in_flight() < engine.depth() {
+                let frames = vec![slab.take().unwrap()];
+                let (file, offset) = (Arc::clone(&file), pushed * PAGE as u64);
+                engine.push(Read { token: pushed, file, offset, frames, kind: Kind::Ahead });
+                pushed += 1;
+            }
+            engine.poll(Wait::UntilSomething, &mut done).unwrap();
+        }
+        done
+    }
+
+    #[test]
+    fn reads_are_over_in_order_and_no_sooner_than_the_device_would_have_them() {
+        for (device, least_ms) in [("iops=2000", 20), ("bw=8M", 19), ("latency=5ms", 25)] {
+            let begin = Instant::now();
+            let done = read(&mut paced(device), 40);
+            assert!(begin.elapsed() >= Duration::from_millis(least_ms), "{device}");
+            assert!(done.iter().map(|one| one.token).eq(0..40), "{device}");
+        }
+        // Alone, a read takes its share of a second and the latency.
+        let done = read(&mut paced("iops=1000,latency=2ms"), 1);
+        assert!(done[0].service >= Duration::from_millis(3));
+    }
+
+    #[test]
+    fn what_waits_for_its_turn_comes_back_when_the_engine_is_dropped() {
+        let file = Arc::new(File::memory("t", vec![7; 8 * PAGE]));
+        let slab = Slab::new(4, PAGE).unwrap();
+        let mut engine = paced("iops=0.001");
+        for token in 0..4 {
+            let frames = vec![slab.take().unwrap()];
+            let file = Arc::clone(&file);
+            engine.push(Read { token, file, offset: 0, frames, kind: Kind::Demand });
+        }
+        engine.submit().unwrap();
+        assert_eq!((engine.in_flight(), slab.free_frames()), (4, 0));
+        drop(engine);
+        assert_eq!(slab.free_frames(), 4);
+    }
+
+    #[test]
+    fn a_wake_ends_the_wait_for_a_turn() {
+        let slab = Slab::new(1, PAGE).unwrap();
+        let mut engine = paced("latency=1000s");
+        let frames = vec![slab.take().unwrap()];
+        let file = Arc::new(File::memory("t", vec![7; PAGE]));
+        engine.push(Read { token: 0, file, offset: 0, frames, kind: Kind::Demand });
+        let waker = engine.waker();
+        let late = std::thread::spawn(move || waker.wake());
+        let mut done = Vec::new();
+        engine.poll(Wait::UntilSomething, &mut done).unwrap();
+        late.join().unwrap();
+        assert!(done.is_empty());
+    }
+}

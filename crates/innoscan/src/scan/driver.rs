@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::PageNo;
@@ -66,8 +66,8 @@ struct Current {
     context: Arc<SpaceContext>,
     walk: Walk,
     policy: Box<dyn ReadAhead>,
-    /// When it was opened, and how many requests were done by then.
-    opened: (Instant, u64),
+    /// How long was waited for how many requests, before it was opened.
+    waited_before: (Duration, u64),
     is_cost_told: bool,
     /// The next leaf is on its way.
     is_due: bool,
@@ -178,7 +178,7 @@ impl<'s> Driver<'s> {
     /// Reads the root, and what instant `ALTER TABLE` noted on the leftmost leaf; `None` when the
     /// scan was stopped meanwhile.
     fn open_tree(&mut self, space: &Space, file: &TableFile) -> Result<Option<Current>> {
-        let opened = (Instant::now(), self.pool.counters().requests());
+        let waited_before = self.waited();
         let slot = self.pool.add_file(Arc::clone(space.file()));
         let root_no = file.clustered_root.unwrap_or(space.first_root());
         let format = space.format();
@@ -213,7 +213,7 @@ impl<'s> Driver<'s> {
             context,
             walk,
             policy,
-            opened,
+            waited_before,
             is_cost_told: false,
             is_due: false,
             has_waited: false,
@@ -304,7 +304,7 @@ impl<'s> Driver<'s> {
         current.walk.take_learnt(&mut current.pages);
         if !current.pages.is_empty() {
             if !current.is_cost_told {
-                current.policy.told_cost(self.request_cost(current.opened));
+                current.policy.told_cost(self.request_cost(current.waited_before));
                 current.is_cost_told = true;
             }
             current.policy.learn(&current.pages);
@@ -315,13 +315,19 @@ impl<'s> Driver<'s> {
         progress
     }
 
-    /// What a request costs: as the device's model says, or as those for branch pages so far took.
-    fn request_cost(&self, (opened, requests_before): (Instant, u64)) -> Duration {
+    /// How long was waited so far, for how many requests.
+    fn waited(&self) -> (Duration, u64) {
+        (self.pool.stats().wait, self.pool.counters().requests())
+    }
+
+    /// What a request costs: as the device's model says, or by how long those for branch pages were
+    /// waited for.
+    fn request_cost(&self, (wait_before, requests_before): (Duration, u64)) -> Duration {
         if let Some(device) = self.options.device {
             return device.request_cost(self.pool.page_bytes() as u64);
         }
-        let requests = self.pool.counters().requests() - requests_before;
-        opened.elapsed().div_f64(requests.max(1) as f64)
+        let (wait, requests) = self.waited();
+        (wait - wait_before).div_f64((requests - requests_before).max(1) as f64)
     }
 
     fn leaves_ahead_most(&self) -> usize {

@@ -55,9 +55,14 @@ pub struct SourceArgs {
 #[command(next_help_heading = "Reading")]
 pub struct ReadArgs {
     /// Read-ahead: none, linear and random are a server's own, physical reads the whole file in
-    /// order, logical a sorted window of the leaves that come next
-    #[arg(long, value_enum, default_value_t = ReadAheadArg::Logical, value_name = "POLICY")]
-    pub read_ahead: ReadAheadArg,
+    /// order, logical a sorted window of the leaves that come next, segment all leaves in file order
+    /// [default: logical, with --order any segment]
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub read_ahead: Option<ReadAheadArg>,
+
+    /// The order of the rows: that of the key, or any
+    #[arg(long, value_enum, default_value_t = OrderArg::Key, value_name = "ORDER")]
+    pub order: OrderArg,
 
     /// Pages of an extent that linear read-ahead wants accessed in order, of 64; 0 turns it off
     #[arg(long, default_value_t = 56, value_name = "PAGES",
@@ -118,6 +123,13 @@ pub enum ReadAheadArg {
     Random,
     Physical,
     Logical,
+    Segment,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OrderArg {
+    Key,
+    Any,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

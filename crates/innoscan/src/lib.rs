@@ -9,6 +9,7 @@ mod dictionary;
 pub mod dump;
 mod error;
 pub mod explain;
+mod file_order;
 pub mod inspect;
 pub mod pool;
 pub mod scan;

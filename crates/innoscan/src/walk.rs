@@ -21,6 +21,7 @@ use innoscan_format::layout::Layout;
 use innoscan_format::page::{IndexPage, Page, PageFormat};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, tree};
 
+use crate::file_order::FileOrder;
 use crate::{Error, Result};
 
 /// What is known of a page's neighbour on its level.
@@ -290,6 +291,13 @@ impl Walk {
         let is_new = self.reached[word] & bit == 0;
         self.reached[word] |= bit;
         is_new
+    }
+
+    /// Gives out all leaves at once, when all are learnt, in file order; nothing is left.
+    pub fn take_file_order(&mut self) -> FileOrder {
+        assert!(self.is_all_learnt(), "a leaf that is not learnt yet has no place");
+        let leaves = std::mem::take(&mut self.levels[0]);
+        FileOrder::new(leaves.pages.into(), leaves.damaged)
     }
 
     /// The leaf the next step is, if it is one and known.

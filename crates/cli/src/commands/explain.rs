@@ -16,7 +16,7 @@ const MIB: f64 = (1 << 20) as f64;
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.from)?.table(&args.source)?;
-    let options = super::scan_options(&args.read, None, super::cancel_on_signal()?);
+    let options = super::scan_options(&args.read, None, super::cancel_on_signal()?)?;
     let explanation = explain(&table, &options)?;
     let devices: Vec<(String, Device)> = match args.read.device {
         Some(device) => vec![(device.to_string(), device)],
@@ -139,6 +139,7 @@ fn policy_name(policy: ReadAheadPolicy) -> &'static str {
         ReadAheadPolicy::Random => "random",
         ReadAheadPolicy::Physical => "physical",
         ReadAheadPolicy::Logical => "logical",
+        ReadAheadPolicy::Segment => "segment",
     }
 }
 

@@ -10,12 +10,14 @@ mod schema;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use innoscan::catalog::Catalog;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, ScanOptions};
 use innoscan::{Device, Direct, EngineKind};
 
-use crate::args::{DirectArg, EngineArg, OnCorruptArg, ReadAheadArg, ReadArgs, SourceArgs, Verb};
+use crate::args::{
+    DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, SourceArgs, Verb,
+};
 use crate::messages::Exit;
 
 /// Does what the verb says.
@@ -42,17 +44,9 @@ fn scan_options(
     args: &ReadArgs,
     progress: Option<Arc<ProgressFn>>,
     cancel: Arc<AtomicBool>,
-) -> ScanOptions {
-    ScanOptions {
-        read_ahead: match args.read_ahead {
-            ReadAheadArg::None => ReadAheadPolicy::None,
-            ReadAheadArg::Linear => {
-                ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold }
-            }
-            ReadAheadArg::Random => ReadAheadPolicy::Random,
-            ReadAheadArg::Physical => ReadAheadPolicy::Physical,
-            ReadAheadArg::Logical => ReadAheadPolicy::Logical,
-        },
+) -> anyhow::Result<ScanOptions> {
+    Ok(ScanOptions {
+        read_ahead: policy(args)?,
         lra_size_bytes: args.lra_size.0,
         memory_bytes: args.memory.0,
         threads: args.threads.unwrap_or(0),
@@ -75,7 +69,23 @@ fn scan_options(
         progress,
         cancel: Some(cancel),
         ..ScanOptions::default()
-    }
+    })
+}
+
+fn policy(args: &ReadArgs) -> anyhow::Result<ReadAheadPolicy> {
+    Ok(match (args.read_ahead, args.order) {
+        (Some(ReadAheadArg::None), _) => ReadAheadPolicy::None,
+        (Some(ReadAheadArg::Linear), _) => {
+            ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold }
+        }
+        (Some(ReadAheadArg::Random), _) => ReadAheadPolicy::Random,
+        (Some(ReadAheadArg::Physical), _) => ReadAheadPolicy::Physical,
+        (Some(ReadAheadArg::Segment), OrderArg::Key) => {
+            bail!("--read-ahead segment gives rows in the order of the file: add --order any")
+        }
+        (Some(ReadAheadArg::Segment), _) | (None, OrderArg::Any) => ReadAheadPolicy::Segment,
+        (Some(ReadAheadArg::Logical), _) | (None, OrderArg::Key) => ReadAheadPolicy::Logical,
+    })
 }
 
 /// What reading is slowed down to.

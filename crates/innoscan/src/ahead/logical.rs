@@ -55,8 +55,12 @@ pub struct Logical {
 
 impl Logical {
     /// What it reads fits, so nothing need go unused.
-    pub const MANNERS: Manners =
-        Manners { keeps_used: false, evicts_unused: false, descends_singly: false };
+    pub const MANNERS: Manners = Manners {
+        keeps_used: false,
+        evicts_unused: false,
+        descends_singly: false,
+        in_file_order: false,
+    };
 
     /// A policy that has learnt nothing yet.
     pub fn new(options: LogicalOptions) -> Logical {

@@ -12,6 +12,7 @@
 //! | [`Random`] | the rest of an extent, when much of it is in use | InnoDB, when asked to |
 //! | [`Physical`] | the whole file in order, at the start | `buf_warmup` |
 //! | [`Logical`] | a window of leaves in key order, sorted | `innodb_lra_size`, and ours |
+//! | [`Segment`] | all leaves, in file order | ours |
 
 mod area;
 mod linear;
@@ -20,6 +21,7 @@ mod none;
 mod physical;
 mod policy;
 mod random;
+mod segment;
 
 pub use linear::Linear;
 pub use logical::{Logical, LogicalOptions};
@@ -28,6 +30,7 @@ pub use physical::Physical;
 pub use policy::ReadAheadPolicy;
 pub(crate) use policy::Sizes;
 pub use random::Random;
+pub use segment::Segment;
 
 use std::time::Duration;
 
@@ -69,6 +72,8 @@ pub struct Manners {
     pub evicts_unused: bool,
     /// Branch pages are read one by one, when the scan has come to them, as a server does.
     pub descends_singly: bool,
+    /// Leaves are learnt all at once, and taken, in file order instead of key order.
+    pub in_file_order: bool,
 }
 
 /// A page's neighbours on its level, as its header names them.

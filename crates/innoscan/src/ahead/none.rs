@@ -11,8 +11,12 @@ pub struct None;
 
 impl None {
     /// A server's; what was used is of no use to it, so it may go.
-    pub const MANNERS: Manners =
-        Manners { keeps_used: false, evicts_unused: false, descends_singly: true };
+    pub const MANNERS: Manners = Manners {
+        keeps_used: false,
+        evicts_unused: false,
+        descends_singly: true,
+        in_file_order: false,
+    };
 }
 
 impl ReadAhead for None {

@@ -17,8 +17,12 @@ pub struct Physical {
 
 impl Physical {
     /// What it read first may be gone before the scan comes to it.
-    pub const MANNERS: Manners =
-        Manners { keeps_used: false, evicts_unused: true, descends_singly: false };
+    pub const MANNERS: Manners = Manners {
+        keeps_used: false,
+        evicts_unused: true,
+        descends_singly: false,
+        in_file_order: false,
+    };
 
     /// A policy for a file of so many pages, in runs of at most `run_pages`; at least 1.
     pub fn new(file_pages: u32, run_pages: u32) -> Physical {

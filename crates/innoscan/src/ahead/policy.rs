@@ -2,6 +2,7 @@
 
 use super::{
     Linear, Logical, LogicalOptions, Manners, None as NoReadAhead, Physical, Random, ReadAhead,
+    Segment,
 };
 
 /// Which policy reads ahead; see [`crate::ahead`].
@@ -21,6 +22,8 @@ pub enum ReadAheadPolicy {
     /// A window of leaves in key order, read in file order.
     #[default]
     Logical,
+    /// All leaves in file order; rows come in that order.
+    Segment,
 }
 
 /// What a policy has to do with.
@@ -35,6 +38,9 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Leaves ahead of a scan in file order: enough to keep a device busy.
+    const SEGMENT_BYTES: usize = 32 << 20;
+
     /// The first window of logical read-ahead, in bytes.
     const FIRST_WINDOW_BYTES: usize = 16 << 20;
 
@@ -57,6 +63,7 @@ impl ReadAheadPolicy {
             ReadAheadPolicy::Random => Random::MANNERS,
             ReadAheadPolicy::Physical => Physical::MANNERS,
             ReadAheadPolicy::Logical => Logical::MANNERS,
+            ReadAheadPolicy::Segment => Segment::MANNERS,
         }
     }
 
@@ -68,6 +75,11 @@ impl ReadAheadPolicy {
             ReadAheadPolicy::Random => Box::new(Random::new()),
             ReadAheadPolicy::Physical => {
                 Box::new(Physical::new(sizes.file_pages, sizes.run_pages()))
+            }
+            ReadAheadPolicy::Segment => {
+                let window_pages = sizes.window_pages.min(Sizes::SEGMENT_BYTES / sizes.page_bytes);
+                let gap_pages = sizes.pages_of(sizes.gap_bytes);
+                Box::new(Segment::new(window_pages, gap_pages, sizes.run_pages()))
             }
             ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
                 window_pages: sizes.window_pages,

@@ -25,6 +25,9 @@ use crate::{Error, Result, Table};
 /// Windows of logical read-ahead that are tried, in bytes.
 const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
 
+/// Memory for pages that a scan in file order makes use of.
+const SEGMENT_BYTES: u64 = 48 << 20;
+
 /// Where a table's leaves are.
 pub struct Explanation {
     /// Bytes of a page.
@@ -149,6 +152,7 @@ impl Explanation {
         for policy in [ReadAheadPolicy::None, linear, random, ReadAheadPolicy::Physical] {
             costs.push(self.cost(policy, None, device)?);
         }
+        costs.push(self.cost(ReadAheadPolicy::Segment, None, device)?);
         for window_bytes in self.windows_bytes() {
             costs.push(self.cost(ReadAheadPolicy::Logical, Some(window_bytes), device)?);
         }
@@ -169,6 +173,10 @@ impl Explanation {
             options.lra_size_bytes = window_bytes;
             // As much more as the defaults have.
             options.memory_bytes = window_bytes / 2 * 3;
+        }
+        if policy.manners().in_file_order {
+            // What is read is used at once; eight bytes a leaf come on top.
+            options.memory_bytes = SEGMENT_BYTES + 8 * self.leaves();
         }
         let mut reads = Reads::default();
         for tree in &self.trees {
@@ -212,10 +220,12 @@ impl Cost {
     }
 }
 
-/// The cost to choose: the least time within the memory; of those within a twentieth of it the one
-/// with the least memory.
+/// The cost to choose where rows must come in key order: the least time within the memory; of those
+/// within a twentieth of it the one with the least memory.
 pub fn choose(costs: &[Cost], memory_bytes: u64) -> Option<&Cost> {
-    let within = || costs.iter().filter(|cost| cost.memory_bytes <= memory_bytes);
+    let may_be_chosen =
+        |cost: &&Cost| cost.memory_bytes <= memory_bytes && !cost.policy.manners().in_file_order;
+    let within = || costs.iter().filter(may_be_chosen);
     let least = within().map(|cost| cost.device_time).min()?;
     within()
         .filter(|cost| cost.device_time <= least.mul_f64(1.05))

@@ -161,6 +161,15 @@ pub(super) fn simulate(
         run: Vec::new(),
         reads: Reads::default(),
     };
+    let mut in_file_order = Vec::new();
+    let leaves = match policy.manners().in_file_order {
+        true => {
+            in_file_order.extend_from_slice(leaves);
+            in_file_order.sort_unstable();
+            &in_file_order
+        }
+        false => leaves,
+    };
     scan.policy.told_cost(device.request_cost(sizes.page_bytes as u64));
     scan.policy.learn(leaves);
     for (number, &leaf) in leaves.iter().enumerate() {

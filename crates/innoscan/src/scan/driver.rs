@@ -19,6 +19,7 @@ use super::lob_service::LobServices;
 use super::view::FileInPool;
 use super::{Budget, ScanOptions, Shared};
 use crate::ahead::{Links, Manners, ReadAhead};
+use crate::file_order::FileOrder;
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
@@ -65,6 +66,8 @@ pub(super) struct Driver<'s> {
 struct Current {
     context: Arc<SpaceContext>,
     walk: Walk,
+    /// All leaves, once they are learnt, where they are taken in file order.
+    file_order: Option<FileOrder>,
     policy: Box<dyn ReadAhead>,
     /// How long was waited for how many requests, before it was opened.
     waited_before: (Duration, u64),
@@ -79,6 +82,28 @@ struct Current {
 }
 
 impl Current {
+    /// The next leaf, if it is known.
+    fn peek(&self, manners: Manners) -> Option<PageNo> {
+        match &self.file_order {
+            Some(file_order) => file_order.peek(),
+            None if manners.in_file_order => None,
+            None => self.walk.peek(),
+        }
+    }
+
+    fn next_step(&mut self, manners: Manners) -> Option<Step> {
+        match &mut self.file_order {
+            Some(file_order) => file_order.next_step(),
+            None if manners.in_file_order => None,
+            None => self.walk.next_step(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let is_sorted_done = self.file_order.as_ref().is_none_or(FileOrder::is_done);
+        self.walk.is_done() && is_sorted_done
+    }
+
     /// What the policy may know of the pool.
     fn view<'p>(&self, pool: &'p Pool) -> FileInPool<'p> {
         FileInPool { pool, file: self.context.slot, file_pages: self.context.format.size_pages }
@@ -131,7 +156,7 @@ impl<'s> Driver<'s> {
 
     fn scan_space(&mut self, space: &Space, file: &TableFile, is_last: bool) -> Result<()> {
         let Some(mut current) = self.open_tree(space, file)? else { return Ok(()) };
-        while !current.walk.is_done() && !self.shared.is_stopped() {
+        while !current.is_done() && !self.shared.is_stopped() {
             let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
             progress |= self.feed_walk(&mut current, is_last);
             progress |= self.read_branches(&mut current);
@@ -202,7 +227,10 @@ impl<'s> Driver<'s> {
             slot,
             format,
             index: root.index_id(),
-            keys: KeyColumns::of(def, &layout),
+            keys: match self.manners.in_file_order {
+                true => KeyColumns::none(),
+                false => KeyColumns::of(def, &layout),
+            },
             layout,
             newest_lsn: self.table.newest_lsn,
         };
@@ -212,6 +240,7 @@ impl<'s> Driver<'s> {
         Ok(Some(Current {
             context,
             walk,
+            file_order: None,
             policy,
             waited_before,
             is_cost_told: false,
@@ -301,18 +330,32 @@ impl<'s> Driver<'s> {
             }
             progress = true;
         }
-        current.walk.take_learnt(&mut current.pages);
-        if !current.pages.is_empty() {
-            if !current.is_cost_told {
-                current.policy.told_cost(self.request_cost(current.waited_before));
-                current.is_cost_told = true;
-            }
-            current.policy.learn(&current.pages);
-            let (total, is_exact) = current.walk.total_leaves();
-            self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
-            self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
-        }
+        self.learn(current, is_last);
         progress
+    }
+
+    /// Tells the policy of the leaves the walk has learnt.
+    fn learn(&mut self, current: &mut Current, is_last: bool) {
+        current.walk.take_learnt(&mut current.pages);
+        if self.manners.in_file_order {
+            if current.file_order.is_some() || !current.walk.is_all_learnt() {
+                return;
+            }
+            let file_order = current.walk.take_file_order();
+            current.pages = file_order.pages();
+            current.file_order = Some(file_order);
+        }
+        if current.pages.is_empty() {
+            return;
+        }
+        let (total, is_exact) = current.walk.total_leaves();
+        self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
+        self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
+        if !current.is_cost_told {
+            current.policy.told_cost(self.request_cost(current.waited_before));
+            current.is_cost_told = true;
+        }
+        current.policy.learn(&current.pages);
     }
 
     /// How long was waited so far, for how many requests.
@@ -331,6 +374,9 @@ impl<'s> Driver<'s> {
     }
 
     fn leaves_ahead_most(&self) -> usize {
+        if self.manners.in_file_order {
+            return usize::MAX;
+        }
         if self.manners.descends_singly {
             // The next leaf, and whether there is one after it.
             return 2;
@@ -392,8 +438,8 @@ impl<'s> Driver<'s> {
     }
 
     fn next_item(&mut self, current: &mut Current) -> Next {
-        let Some(leaf) = current.walk.peek() else {
-            return match current.walk.next_step() {
+        let Some(leaf) = current.peek(self.manners) else {
+            return match current.next_step(self.manners) {
                 Some(Step::Damaged { page, error }) => {
                     Next::Item(Item::Damaged { page_no: page, error })
                 }
@@ -419,7 +465,7 @@ impl<'s> Driver<'s> {
                 return if is_asked { Next::Asked } else { Next::NotYet };
             }
         }
-        let Some(Step::Leaf { page, prev, next }) = current.walk.next_step() else {
+        let Some(Step::Leaf { page, prev, next }) = current.next_step(self.manners) else {
             return Next::NotYet;
         };
         current.policy.take(page, std::mem::take(&mut current.has_waited));
@@ -497,7 +543,8 @@ impl<'s> Driver<'s> {
         let absent = |page: &PageNo| {
             matches!(self.pool.lookup(PageKey { file, page: *page }), Lookup::Absent)
         };
-        let needed = current.walk.peek().into_iter().chain(current.walk.fronts()).find(absent);
+        let needed =
+            current.peek(self.manners).into_iter().chain(current.walk.fronts()).find(absent);
         let Some(page) = needed else { return Ok(()) };
         while !self.may_read_on_demand() && self.pool.evict_any() {}
         self.pool.read(file, &[page], Kind::Demand);

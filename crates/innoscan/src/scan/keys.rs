@@ -16,6 +16,11 @@ pub(super) struct KeyColumns {
 }
 
 impl KeyColumns {
+    /// Of a scan whose leaves do not come in key order, where the nearest key says nothing.
+    pub fn none() -> KeyColumns {
+        KeyColumns { parts: Vec::new() }
+    }
+
     pub fn of(def: &TableDef, layout: &Layout) -> KeyColumns {
         let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
         let parts = primary.map(|index| index.parts.as_slice()).unwrap_or_default();

@@ -106,6 +106,7 @@ fn secondary_indexes_are_read_by_the_physical_policy_alone() {
     for (read_ahead, expected) in [
         (ReadAheadPolicy::None, 0),
         (ReadAheadPolicy::Logical, 0),
+        (ReadAheadPolicy::Segment, 0),
         (ReadAheadPolicy::Physical, secondary.len()),
     ] {
         let options = ScanOptions { read_ahead, gap_bytes: 0, ..small(POOL_PAGES, 1) };

@@ -10,6 +10,7 @@ mod fuzz;
 mod inspect;
 mod pages;
 mod parity;
+mod read_ahead;
 mod restore;
 mod sdi;
 mod tidy;

@@ -146,7 +146,7 @@ fn innoscan() -> Option<PathBuf> {
     std::env::var_os("INNOSCAN").map(|path| std::path::absolute(path).unwrap())
 }
 
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     Command::new(innoscan().expect("INNOSCAN"))
 }
 
@@ -455,7 +455,7 @@ pub(crate) fn tables_in(root: &Path) -> Vec<Table> {
 }
 
 /// Whether there is a binary to compare.
-fn there_is_a_binary() -> bool {
+pub(crate) fn there_is_a_binary() -> bool {
     let there = innoscan().is_some();
     if !there {
         println!("INNOSCAN is not set: nothing compared");

@@ -111,9 +111,20 @@ pub struct ReadArgs {
     #[arg(long, value_enum, default_value_t = OnCorruptArg::Fail, value_name = "WHAT")]
     pub on_corrupt: OnCorruptArg,
 
+    /// Print what reading took on stderr: requests, waits, pages read ahead and their use
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "text",
+          require_equals = true, value_name = "FORM")]
+    pub stats: Option<StatsArg>,
+
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatsArg {
+    Text,
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

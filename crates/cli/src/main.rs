@@ -5,6 +5,7 @@ mod commands;
 mod messages;
 mod progress;
 mod sizes;
+mod stats;
 
 use std::process::ExitCode;
 

@@ -23,5 +23,5 @@ pub mod walk;
 pub use error::{Error, Result};
 pub use innoscan_format::PageNo;
 pub use innoscan_format::schema::TableDef;
-pub use innoscan_io::{Device, Direct, EngineKind};
+pub use innoscan_io::{Device, Direct, EngineKind, KindCounters};
 pub use table::{Notes, Table, TableFile};

@@ -16,6 +16,7 @@ use crate::args::{CompressArg, DumpArgs, FormatArg};
 use crate::messages::{self, Exit};
 use crate::progress::Bar;
 use crate::sizes::separator;
+use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let format = format(args)?;
@@ -52,6 +53,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let finished = |outcome: &TableOutcome| {
         bar.clear();
         tell(outcome, args.read.quiet);
+        if let Some(form) = args.read.stats {
+            let name = format!("{}.{}", outcome.database, outcome.table);
+            stats::print(form, &name, &outcome.scan, None);
+        }
     };
     let summary = match &*args.outputdir {
         "-" => to_stream(&tables, &mut std::io::stdout().lock(), &options, finished)?,

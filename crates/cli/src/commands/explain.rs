@@ -107,7 +107,7 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], memory_b
             cost.window_bytes.map_or("-".to_owned(), |window| ByteSize(window).to_string());
         println!(
             "{:<9} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8}",
-            policy_name(cost.policy),
+            cost.policy,
             cost.requests(),
             bytes / MIB,
             bytes / 1024.0 / cost.requests().max(1) as f64,
@@ -127,19 +127,8 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], memory_b
         println!(
             "best within --memory {}: {}{window}, {gain:.1} times as fast as page by page",
             ByteSize(memory_bytes),
-            policy_name(best.policy),
+            best.policy,
         );
-    }
-}
-
-fn policy_name(policy: ReadAheadPolicy) -> &'static str {
-    match policy {
-        ReadAheadPolicy::None => "none",
-        ReadAheadPolicy::Linear { .. } => "linear",
-        ReadAheadPolicy::Random => "random",
-        ReadAheadPolicy::Physical => "physical",
-        ReadAheadPolicy::Logical => "logical",
-        ReadAheadPolicy::Segment => "segment",
     }
 }
 
@@ -152,7 +141,7 @@ fn to_json(
     let shares = shares(explanation);
     let cost = |cost: &Cost| {
         json!({
-            "policy": policy_name(cost.policy),
+            "policy": cost.policy.to_string(),
             "window_bytes": cost.window_bytes,
             "memory_bytes": cost.memory_bytes,
             "requests": cost.requests(),

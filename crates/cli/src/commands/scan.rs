@@ -1,12 +1,15 @@
 //! `innoscan scan`.
 
-use innoscan::scan::{ScanOutcome, scan};
+use innoscan::Table;
+use innoscan::explain::explain;
+use innoscan::scan::{ScanOptions, ScanOutcome, scan};
 use innoscan::sink::checksum::{Checksum, Sum};
 use serde_json::json;
 
 use crate::args::ScanArgs;
 use crate::messages::{self, Exit};
 use crate::progress::Bar;
+use crate::stats::{self, Estimate};
 
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.from)?.table(&args.source)?;
@@ -18,6 +21,8 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     } else {
         Checksum::count_only()
     };
+    // Before the scan: it fills the page cache, where that is read through.
+    let estimate = args.read.stats.and_then(|_| estimate(&table, &options));
     let mut total = Sum::default();
     let outcome = scan(&table, &options, &sink, |sum| {
         total.add(&sum);
@@ -27,7 +32,19 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     bar.clear();
     super::report_damage(&outcome.damage, outcome.damaged);
     print(args, &table.qualified_name(), &outcome, checksum);
+    if let Some(form) = args.read.stats {
+        stats::print(form, &table.qualified_name(), &outcome, estimate.as_ref());
+    }
     Ok(if outcome.damaged > 0 { Exit::Skipped } else { Exit::Done })
+}
+
+/// What `explain` tells of this very scan; nothing of a damaged tree.
+fn estimate(table: &Table, options: &ScanOptions) -> Option<Estimate> {
+    let explanation = explain(table, options).ok()?;
+    let device = options.device.unwrap_or_default();
+    let cost = explanation.cost(options.read_ahead, None, &device).ok()?;
+    let is_timed = options.device.is_some();
+    Some(Estimate { cost, page_bytes: explanation.page_bytes, is_timed })
 }
 
 fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u32>) {

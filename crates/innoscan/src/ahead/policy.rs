@@ -1,5 +1,7 @@
 //! The policies by name, and what each is made with.
 
+use std::fmt;
+
 use super::{
     Linear, Logical, LogicalOptions, Manners, None as NoReadAhead, Physical, Random, ReadAhead,
     Segment,
@@ -24,6 +26,20 @@ pub enum ReadAheadPolicy {
     Logical,
     /// All leaves in file order; rows come in that order.
     Segment,
+}
+
+impl fmt::Display for ReadAheadPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `pad`, so that it fills a column.
+        f.pad(match self {
+            ReadAheadPolicy::None => "none",
+            ReadAheadPolicy::Linear { .. } => "linear",
+            ReadAheadPolicy::Random => "random",
+            ReadAheadPolicy::Physical => "physical",
+            ReadAheadPolicy::Logical => "logical",
+            ReadAheadPolicy::Segment => "segment",
+        })
+    }
 }
 
 /// What a policy has to do with.

@@ -160,7 +160,7 @@ impl Explanation {
     }
 
     /// What a policy would need: with a window of its own, or else as the options say.
-    pub(crate) fn cost(
+    pub fn cost(
         &self,
         policy: ReadAheadPolicy,
         window_bytes: Option<u64>,

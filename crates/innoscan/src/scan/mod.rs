@@ -192,6 +192,10 @@ impl fmt::Display for Damage {
 pub struct ScanOutcome {
     /// Rows delivered.
     pub rows: u64,
+    /// The policy that read ahead.
+    pub read_ahead: ReadAheadPolicy,
+    /// Bytes of a page.
+    pub page_bytes: u64,
     /// Leaves they were on.
     pub leaf_pages: u64,
     /// Branch pages read, roots among them.
@@ -305,6 +309,8 @@ pub fn scan_with_engine<S: RowSink>(
     })?;
     outcome.requests = outcome.reads.requests();
     outcome.read_bytes = outcome.reads.read_bytes();
+    outcome.read_ahead = options.read_ahead;
+    outcome.page_bytes = u64::from(page_size.bytes());
     outcome.engine = engine_name;
     outcome.is_direct = is_direct;
     outcome.elapsed = started.elapsed();

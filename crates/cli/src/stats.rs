@@ -1,0 +1,123 @@
+//! What reading took, in the field's words: `--stats`.
+
+use innoscan::explain::Cost;
+use innoscan::scan::ScanOutcome;
+use serde_json::{Value, json};
+
+use crate::args::StatsArg;
+
+const MIB: f64 = (1 << 20) as f64;
+
+/// Prints it on stderr. `estimate`: what was told before.
+pub fn print(form: StatsArg, name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) {
+    match form {
+        StatsArg::Text => eprint!("{}", text(name, outcome, estimate)),
+        StatsArg::Json => eprintln!("{}", to_json(name, outcome, estimate)),
+    }
+}
+
+/// What `explain` tells of a scan.
+pub struct Estimate {
+    pub cost: Cost,
+    pub page_bytes: u64,
+    /// Whether the device is known, so that its time means something.
+    pub is_timed: bool,
+}
+
+/// Share of the bytes read that the scan had a use for.
+fn useful_share(outcome: &ScanOutcome) -> f64 {
+    let used = outcome.leaf_pages + outcome.branch_pages + outcome.lob_pages;
+    let reads = outcome.reads.demand.read_bytes + outcome.reads.ahead.read_bytes;
+    let page_bytes = outcome.page_bytes.max(1);
+    (used * page_bytes) as f64 / reads.max(1) as f64
+}
+
+fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> String {
+    let rule = "-".repeat(72);
+    let direct = if outcome.is_direct { ", O_DIRECT" } else { "" };
+    let mut text = format!(
+        "{rule}\nREAD STATISTICS {name} ({}, {}{direct})\n{rule}\n",
+        outcome.read_ahead, outcome.engine
+    );
+    for (kind, reads) in [("sync", &outcome.reads.demand), ("async", &outcome.reads.ahead)] {
+        let requests = reads.requests.max(1) as f64;
+        text += &format!(
+            "{kind:<6} reads: {} requests, {:.1} MiB, {:.1} KiB a request; {} failed, {} resumed\n\
+             {:13} service {:.3} s, average {:.3} ms, maximum {:.3} ms\n",
+            reads.requests,
+            reads.read_bytes as f64 / MIB,
+            reads.read_bytes as f64 / 1024.0 / requests,
+            reads.failed,
+            reads.resumed,
+            "",
+            reads.service.as_secs_f64(),
+            1e3 * reads.service.as_secs_f64() / requests,
+            1e3 * reads.service_most.as_secs_f64(),
+        );
+    }
+    let pool = &outcome.pool;
+    text += &format!(
+        "waits:        {}, {:.3} s, average {:.3} ms, maximum {:.3} ms\n",
+        pool.waits,
+        pool.wait.as_secs_f64(),
+        1e3 * pool.wait.as_secs_f64() / pool.waits.max(1) as f64,
+        1e3 * pool.wait_most.as_secs_f64(),
+    );
+    text += &format!(
+        "read ahead:   {} pages, {} used, {} evicted without access, {} of gaps, {} dropped\n",
+        pool.ahead_pages, pool.ahead_used, pool.ahead_evicted, pool.gap_pages, pool.dropped_pages,
+    );
+    text += &format!("useful:       {:.1} % of the bytes read\n", 100.0 * useful_share(outcome));
+    if let Some(Estimate { cost, page_bytes, is_timed }) = estimate {
+        let time = match is_timed {
+            true => format!(", {:.3} s", cost.device_time.as_secs_f64()),
+            false => String::new(),
+        };
+        text += &format!(
+            "estimated:    {} requests, {:.1} MiB{time}; it took {} requests, {:.1} MiB, {:.3} s\n",
+            cost.requests(),
+            (cost.pages() * page_bytes) as f64 / MIB,
+            outcome.requests,
+            outcome.read_bytes as f64 / MIB,
+            outcome.elapsed.as_secs_f64(),
+        );
+    }
+    text + &rule + "\n"
+}
+
+fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Value {
+    let kind = |reads: &innoscan::KindCounters| {
+        json!({
+            "requests": reads.requests,
+            "read_bytes": reads.read_bytes,
+            "failed": reads.failed,
+            "resumed": reads.resumed,
+            "service_seconds": reads.service.as_secs_f64(),
+            "service_most_seconds": reads.service_most.as_secs_f64(),
+        })
+    };
+    let pool = &outcome.pool;
+    json!({
+        "table": name,
+        "read_ahead": outcome.read_ahead.to_string(),
+        "engine": outcome.engine,
+        "direct": outcome.is_direct,
+        "seconds": outcome.elapsed.as_secs_f64(),
+        "sync": kind(&outcome.reads.demand),
+        "async": kind(&outcome.reads.ahead),
+        "waits": pool.waits,
+        "wait_seconds": pool.wait.as_secs_f64(),
+        "wait_most_seconds": pool.wait_most.as_secs_f64(),
+        "ahead_pages": pool.ahead_pages,
+        "ahead_used": pool.ahead_used,
+        "ahead_evicted_unused": pool.ahead_evicted,
+        "gap_pages": pool.gap_pages,
+        "dropped_pages": pool.dropped_pages,
+        "useful_share": useful_share(outcome),
+        "estimate": estimate.map(|Estimate { cost, page_bytes, is_timed }| json!({
+            "requests": cost.requests(),
+            "read_bytes": cost.pages() * page_bytes,
+            "device_seconds": is_timed.then(|| cost.device_time.as_secs_f64()),
+        })),
+    })
+}

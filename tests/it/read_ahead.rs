@@ -1,0 +1,140 @@
+//! The command line of read-ahead: policies, device models, statistics, what is told before a scan.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::parity::{command, there_is_a_binary};
+
+/// A table of `tests/data/read_ahead`, and its CHECKSUM TABLE.
+struct Fixture {
+    file: PathBuf,
+    checksum: u64,
+    _dir: tempfile::TempDir,
+}
+
+fn fixture(name: &str) -> Fixture {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/read_ahead");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(format!("{name}.ibd"));
+    let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
+    std::fs::write(&file, zstd::decode_all(&packed[..]).unwrap()).unwrap();
+    let checksum = std::fs::read_to_string(data.join(format!("{name}.checksum"))).unwrap();
+    Fixture { file, checksum: checksum.trim().parse().unwrap(), _dir: dir }
+}
+
+/// Exit code, stdout and stderr of the binary.
+fn innoscan(verb: &str, file: &Path, more: &[&str]) -> (i32, String, String) {
+    let output = command().arg(verb).arg(file).args(more).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn every_policy_sums_as_the_server_and_does_what_was_told() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for name in ["ascending", "grown"] {
+        let fixture = fixture(name);
+        for policy in ["none", "linear", "random", "physical", "logical", "segment"] {
+            let order = if policy == "segment" { "any" } else { "key" };
+            let more = [
+                "--checksum",
+                "--json",
+                "--quiet",
+                "--stats=json",
+                "--read-ahead",
+                policy,
+                "--order",
+                order,
+            ];
+            let (code, out, err) = innoscan("scan", &fixture.file, &more);
+            assert_eq!(code, 0, "{policy}: {err}");
+            assert_eq!(json(&out)["checksum"], fixture.checksum, "{name} {policy}");
+            let stats = json(err.lines().last().unwrap());
+            assert_eq!(stats["read_ahead"], policy);
+            let made: u64 = ["sync", "async"]
+                .map(|kind| stats[kind]["requests"].as_u64().unwrap())
+                .iter()
+                .sum();
+            let told = stats["estimate"]["requests"].as_u64().unwrap();
+            // Reads that overtake each other change a request or two.
+            assert!(made.abs_diff(told) <= 2 + told / 10, "{name} {policy}: {told}, then {made}");
+            let used = stats["ahead_used"].as_u64().unwrap();
+            assert_eq!(used == 0, policy == "none" || (policy, name) == ("linear", "grown"));
+        }
+    }
+}
+
+#[test]
+fn explain_tells_of_each_policy_on_each_device() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    let (code, out, err) = innoscan("explain", &fixture.file, &["--json"]);
+    assert_eq!(code, 0, "{err}");
+    let told = json(&out);
+    let (_, scanned, _) = innoscan("scan", &fixture.file, &["--json", "--quiet"]);
+    assert_eq!(told["leaf_pages"], json(&scanned)["leaf_pages"]);
+    let devices = told["devices"].as_array().unwrap();
+    assert_eq!(devices.len(), 3);
+    for device in devices {
+        let seconds = |policy: &str| {
+            let costs = device["costs"].as_array().unwrap();
+            let cost = costs.iter().find(|cost| cost["policy"] == policy).unwrap();
+            cost["device_seconds"].as_f64().unwrap()
+        };
+        assert!(seconds("segment") <= seconds("logical"));
+        assert!(seconds("logical") < seconds("none"));
+        assert!(seconds("segment") < seconds("physical"), "half of the file is other indexes");
+        assert_eq!(device["best"]["policy"], "logical");
+    }
+    let (_, text, _) = innoscan("explain", &fixture.file, &["--device", "iops=100,bw=1M"]);
+    assert!(text.contains("100 requests/s, 1 MiB/s") && text.contains("best within"), "{text}");
+}
+
+#[test]
+fn a_device_can_be_imposed_and_a_rate_kept() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    // 200 leaves of 4 KiB.
+    for (limit, least_seconds) in [
+        (&["--read-ahead", "none", "--max-iops", "1000"][..], 0.2),
+        (&["--max-rate", "2M"], 0.4),
+        (&["--read-ahead", "none", "--device", "latency=2ms", "--impose"], 0.4),
+    ] {
+        let more = [&["--json", "--quiet"][..], limit].concat();
+        let (code, out, err) = innoscan("scan", &fixture.file, &more);
+        assert_eq!(code, 0, "{err}");
+        let seconds = json(&out)["seconds"].as_f64().unwrap();
+        assert!(seconds >= least_seconds, "{limit:?}: {seconds}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    for (more, why) in [
+        (&["--read-ahead", "segment"][..], "add --order any"),
+        (&["--device", "floppy"], "hdd, gp3, ssd, nvme"),
+        (&["--device", "iops=0"], "must be more than 0"),
+        (&["--impose"], "--device"),
+        (&["--max-iops", "0"], "max-iops"),
+        (&["--read-ahead-threshold", "65"], "0..=64"),
+    ] {
+        let (code, _, err) = innoscan("scan", &fixture.file, more);
+        assert_eq!(code, 1, "{more:?}: {err}");
+        assert!(err.contains(why), "{more:?}: {err}");
+    }
+}

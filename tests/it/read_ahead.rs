@@ -120,6 +120,36 @@ fn a_device_can_be_imposed_and_a_rate_kept() {
 }
 
 #[test]
+fn a_measured_device_is_remembered() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    let cache = tempfile::tempdir().unwrap();
+    let explain = || {
+        let output = command()
+            .args(["explain", "--json", "--device", "auto", "--direct", "required"])
+            .arg(&fixture.file)
+            .env("XDG_CACHE_HOME", cache.path())
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, first, err) = explain();
+    if err.contains("refuses O_DIRECT") {
+        println!("the file system of {} has no O_DIRECT: nothing compared", fixture.file.display());
+        return;
+    }
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("remembered in"), "{err}");
+    assert!(cache.path().join("innoscan/devices.json").exists());
+    let (_, second, _) = explain();
+    let device = |text: &str| json(text)["devices"][0]["iops"].as_f64().unwrap();
+    assert_eq!(device(&first), device(&second));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     if !there_is_a_binary() {
         return;

@@ -1,6 +1,7 @@
 //! What can be typed. Short flags follow mydumper, long names are the ones both families know.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use innoscan::Device;
@@ -81,10 +82,11 @@ pub struct ReadArgs {
     #[arg(short = 't', long, value_name = "N")]
     pub threads: Option<usize>,
 
-    /// The device the files are on: hdd, gp3, ssd, nvme, or iops=3000,bw=125M,latency=500us (any of
-    /// these three). It decides which gaps between wanted pages are read through
+    /// The device the files are on: hdd, gp3, ssd, nvme, iops=3000,bw=125M,latency=500us (any of
+    /// these three), or auto, which measures it in half a second and remembers. It decides which
+    /// gaps between wanted pages are read through
     #[arg(long, value_name = "DEVICE")]
-    pub device: Option<Device>,
+    pub device: Option<DeviceArg>,
 
     /// Read no faster than --device would: shows what a scan would take there
     #[arg(long, requires = "device")]
@@ -119,6 +121,24 @@ pub struct ReadArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// A device, or the wish to measure it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DeviceArg {
+    Auto,
+    Known(Device),
+}
+
+impl FromStr for DeviceArg {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<DeviceArg, String> {
+        match typed {
+            "auto" => Ok(DeviceArg::Auto),
+            typed => typed.parse().map(DeviceArg::Known),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

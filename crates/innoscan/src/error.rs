@@ -149,6 +149,11 @@ impl From<innoscan_io::Error> for Error {
                 "use --direct optional or --direct off",
             )
             .in_file(&path),
+            innoscan_io::Error::Unmeasured { path, what } => Error::refused(
+                format!("its device cannot be measured: {what}"),
+                "name one: --device hdd, gp3, ssd, nvme or iops=..,bw=..",
+            )
+            .in_file(&path),
             error @ innoscan_io::Error::Memory { .. } => Error::resources(error.to_string()),
             innoscan_io::Error::Engine { engine, source } => Error::read(engine, source),
         }

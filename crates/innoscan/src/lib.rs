@@ -5,6 +5,7 @@ mod auto_increment;
 pub mod catalog;
 pub mod check;
 pub mod datadir;
+pub mod devices;
 mod dictionary;
 pub mod dump;
 mod error;

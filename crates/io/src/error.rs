@@ -25,6 +25,14 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// What a device gives cannot be found out.
+    #[error("{}: its device cannot be measured: {what}", path.display())]
+    Unmeasured {
+        /// The file read from.
+        path: PathBuf,
+        /// Why.
+        what: String,
+    },
     /// The slab's memory cannot be had.
     #[error("cannot get {bytes} bytes of memory for page frames: {source}")]
     Memory {

@@ -21,6 +21,7 @@ pub mod engine;
 mod error;
 mod file;
 mod flight;
+mod measure;
 mod read;
 mod slab;
 
@@ -30,5 +31,6 @@ pub use device::Device;
 pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
 pub use file::{Direct, File, Identity};
+pub use measure::measure;
 pub use read::{Completion, Kind, Read};
 pub use slab::{ALIGNMENT, Frame, Slab};

@@ -47,7 +47,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         rows: !args.no_data,
         drop_tables: args.sql.add_drop_table,
         overwrite: args.overwrite,
-        scan: super::scan_options(&args.read, bar.callback(), cancel)?,
+        scan: super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?,
         ..DumpOptions::new(format)
     };
     let finished = |outcome: &TableOutcome| {

@@ -16,9 +16,9 @@ const MIB: f64 = (1 << 20) as f64;
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.from)?.table(&args.source)?;
-    let options = super::scan_options(&args.read, None, super::cancel_on_signal()?)?;
+    let options = super::scan_options(&args.read, Some(&table), None, super::cancel_on_signal()?)?;
     let explanation = explain(&table, &options)?;
-    let devices: Vec<(String, Device)> = match args.read.device {
+    let devices: Vec<(String, Device)> = match options.device {
         Some(device) => vec![(device.to_string(), device)],
         None => DEVICES
             .iter()

@@ -7,16 +7,20 @@ mod inspect;
 mod scan;
 mod schema;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
+use innoscan::Table;
 use innoscan::catalog::Catalog;
+use innoscan::devices::device_of;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, ScanOptions};
 use innoscan::{Device, Direct, EngineKind};
 
 use crate::args::{
-    DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, SourceArgs, Verb,
+    DeviceArg, DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, SourceArgs,
+    Verb,
 };
 use crate::messages::Exit;
 
@@ -40,28 +44,37 @@ fn catalog(from: &SourceArgs) -> anyhow::Result<Catalog> {
     Ok(catalog.with_definition(path.clone(), sql))
 }
 
+/// `table`: one of those to be read, whose device is measured if that is wished for.
 fn scan_options(
     args: &ReadArgs,
+    table: Option<&Table>,
     progress: Option<Arc<ProgressFn>>,
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<ScanOptions> {
+    let direct = match args.direct {
+        DirectArg::Required => Direct::Required,
+        DirectArg::Optional => Direct::Optional,
+        DirectArg::Off => Direct::Off,
+    };
+    let engine = match args.io_engine {
+        None => EngineKind::Auto,
+        Some(EngineArg::Uring) => EngineKind::Uring,
+        Some(EngineArg::Pread) => EngineKind::Pread,
+    };
+    let device = match (args.device, table.and_then(|table| table.files.first())) {
+        (Some(DeviceArg::Known(device)), _) => Some(device),
+        (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, direct, engine)?),
+        (Some(DeviceArg::Auto), None) | (None, _) => None,
+    };
     Ok(ScanOptions {
         read_ahead: policy(args)?,
         lra_size_bytes: args.lra_size.0,
         memory_bytes: args.memory.0,
         threads: args.threads.unwrap_or(0),
-        direct: match args.direct {
-            DirectArg::Required => Direct::Required,
-            DirectArg::Optional => Direct::Optional,
-            DirectArg::Off => Direct::Off,
-        },
-        engine: match args.io_engine {
-            None => EngineKind::Auto,
-            Some(EngineArg::Uring) => EngineKind::Uring,
-            Some(EngineArg::Pread) => EngineKind::Pread,
-        },
-        device: args.device,
-        limits: limits(args),
+        direct,
+        engine,
+        device,
+        limits: limits(args, device),
         on_corrupt: match args.on_corrupt {
             OnCorruptArg::Fail => OnCorrupt::Fail,
             OnCorruptArg::Skip => OnCorrupt::Skip,
@@ -70,6 +83,17 @@ fn scan_options(
         cancel: Some(cancel),
         ..ScanOptions::default()
     })
+}
+
+/// The device a file is on; what was found is told.
+fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<Device> {
+    let known = device_of(path, direct, engine)?;
+    let kept = match &known.kept_in {
+        Some(memory) => format!("remembered in {}", memory.display()),
+        None => "not remembered".to_owned(),
+    };
+    eprintln!("innoscan: the device of {}: {} ({kept})", path.display(), known.device);
+    Ok(known.device)
 }
 
 fn policy(args: &ReadArgs) -> anyhow::Result<ReadAheadPolicy> {
@@ -89,13 +113,13 @@ fn policy(args: &ReadArgs) -> anyhow::Result<ReadAheadPolicy> {
 }
 
 /// What reading is slowed down to.
-fn limits(args: &ReadArgs) -> Device {
+fn limits(args: &ReadArgs, device: Option<Device>) -> Device {
     let asked = Device {
         iops: args.max_iops.map(f64::from),
         bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
         ..Device::default()
     };
-    let imposed = args.device.filter(|_| args.impose);
+    let imposed = device.filter(|_| args.impose);
     asked.and(imposed.unwrap_or_default())
 }
 

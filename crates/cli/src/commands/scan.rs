@@ -15,7 +15,8 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.from)?.table(&args.source)?;
     messages::row_notes(&table);
     let bar = Bar::new(args.read.quiet, &table.qualified_name());
-    let options = super::scan_options(&args.read, bar.callback(), super::cancel_on_signal()?)?;
+    let options =
+        super::scan_options(&args.read, Some(&table), bar.callback(), super::cancel_on_signal()?)?;
     let sink = if args.checksum {
         Checksum::new(&table.def).map_err(innoscan::Error::from)?
     } else {

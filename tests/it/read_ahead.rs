@@ -150,6 +150,21 @@ fn a_measured_device_is_remembered() {
 }
 
 #[test]
+fn a_file_is_read_into_the_page_cache() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    let mib = std::fs::metadata(&fixture.file).unwrap().len() >> 20;
+    let (code, out, err) = innoscan("warm", &fixture.file, &[]);
+    assert!(code == 0 && out.contains(&format!("{mib}.0 MiB in {mib} requests")), "{out}{err}");
+    let (code, out, err) = innoscan("warm", &fixture.file, &["--read-ahead", "logical"]);
+    assert!(code == 0 && out.contains("read        1.0 MiB"), "{out}{err}");
+    let (code, _, err) = innoscan("warm", &fixture.file, &["--read-ahead", "none"]);
+    assert!(code == 1 && err.contains("--read-ahead physical"), "{err}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     if !there_is_a_binary() {
         return;

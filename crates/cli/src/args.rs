@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use innoscan::Device;
+use innoscan::{Device, duration};
 
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.
 #[derive(Debug, Parser)]
-#[command(name = "innoscan", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "innoscan", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -30,6 +31,8 @@ pub enum Verb {
     Schema(SchemaArgs),
     /// Verify a tablespace: checksums, links, tree order, free lists
     Check(CheckArgs),
+    /// Read a table into the page cache, for servers that read through it
+    Warm(Box<WarmArgs>),
     /// Print one page with its fields named
     Inspect(InspectArgs),
 }
@@ -73,6 +76,10 @@ pub struct ReadArgs {
     /// Window of logical read-ahead
     #[arg(long, default_value = "512M", value_name = "SIZE")]
     pub lra_size: ByteSize,
+
+    /// Rest so long after each window, as 50ms: for others to read
+    #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
+    pub lra_sleep: Duration,
 
     /// Memory for pages, all told
     #[arg(long, default_value = "768M", value_name = "SIZE")]
@@ -121,6 +128,11 @@ pub struct ReadArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// A time, which may be none.
+fn pause(typed: &str) -> Result<Duration, String> {
+    if matches!(typed, "0" | "0us" | "0ms" | "0s") { Ok(Duration::ZERO) } else { duration(typed) }
 }
 
 /// A device, or the wish to measure it.
@@ -220,6 +232,24 @@ pub struct ExplainArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// `innoscan warm`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan warm /var/lib/mysql/shop/orders.ibd --force\n  innoscan \
+                  warm shop.orders --datadir /var/lib/mysql --force --read-ahead logical \
+                  --max-rate 100M"
+)]
+pub struct WarmArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
 
     #[command(flatten)]
     pub from: SourceArgs,

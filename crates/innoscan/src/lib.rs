@@ -20,9 +20,10 @@ pub mod space;
 pub mod stats;
 mod table;
 pub mod walk;
+pub mod warm;
 
 pub use error::{Error, Result};
 pub use innoscan_format::PageNo;
 pub use innoscan_format::schema::TableDef;
-pub use innoscan_io::{Device, Direct, EngineKind, KindCounters};
+pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, duration};
 pub use table::{Notes, Table, TableFile};

@@ -123,7 +123,8 @@ fn size(typed: &str) -> Result<f64, String> {
     positive(number, unit)
 }
 
-fn duration(typed: &str) -> Result<Duration, String> {
+/// A time as it is typed: `500us`, `50ms`, `1s`.
+pub fn duration(typed: &str) -> Result<Duration, String> {
     let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &typed[number.len()..] {
         "us" => 1e-6,

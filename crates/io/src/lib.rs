@@ -27,7 +27,8 @@ mod slab;
 
 pub use coalesce::{Run, coalesce};
 pub use counters::{Counters, KindCounters};
-pub use device::Device;
+pub use device::{Device, duration};
+pub use engine::paced::Rest;
 pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
 pub use file::{Direct, File, Identity};

@@ -6,6 +6,7 @@ mod explain;
 mod inspect;
 mod scan;
 mod schema;
+mod warm;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Explain(args) => explain::run(&args),
         Verb::Schema(args) => schema::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::Warm(args) => warm::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
     }
 }
@@ -75,6 +77,7 @@ fn scan_options(
         engine,
         device,
         limits: limits(args, device),
+        lra_sleep: args.lra_sleep,
         on_corrupt: match args.on_corrupt {
             OnCorruptArg::Fail => OnCorrupt::Fail,
             OnCorruptArg::Skip => OnCorrupt::Skip,

@@ -64,6 +64,11 @@ impl Sizes {
         u32::try_from(bytes / self.page_bytes as u64).unwrap_or(u32::MAX)
     }
 
+    /// Unwanted pages that are read rather than skipped.
+    pub fn gap_pages(&self) -> u32 {
+        self.pages_of(self.gap_bytes)
+    }
+
     /// The most pages of a run; at least 1.
     pub fn run_pages(&self) -> u32 {
         self.pages_of(self.read_bytes_most).max(1)
@@ -94,13 +99,12 @@ impl ReadAheadPolicy {
             }
             ReadAheadPolicy::Segment => {
                 let window_pages = sizes.window_pages.min(Sizes::SEGMENT_BYTES / sizes.page_bytes);
-                let gap_pages = sizes.pages_of(sizes.gap_bytes);
-                Box::new(Segment::new(window_pages, gap_pages, sizes.run_pages()))
+                Box::new(Segment::new(window_pages, sizes.gap_pages(), sizes.run_pages()))
             }
             ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
                 window_pages: sizes.window_pages,
                 first_pages: Sizes::FIRST_WINDOW_BYTES / sizes.page_bytes,
-                gap_pages: sizes.pages_of(sizes.gap_bytes),
+                gap_pages: sizes.gap_pages(),
                 run_pages: sizes.run_pages(),
             })),
         }

@@ -17,7 +17,7 @@ const BRANCHES_AT_ONCE: usize = 256;
 
 /// A tree's leaves, and what it took to learn them.
 #[derive(Clone, Debug)]
-pub(super) struct Leaves {
+pub(crate) struct Leaves {
     /// In key order.
     pub pages: Vec<PageNo>,
     /// Branch pages above them.
@@ -27,7 +27,7 @@ pub(super) struct Leaves {
 }
 
 /// Reads the branch pages of one of a table's tablespaces.
-pub(super) fn leaves(
+pub(crate) fn leaves(
     table: &Table,
     file: &TableFile,
     space: &Space,

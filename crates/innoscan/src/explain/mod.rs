@@ -4,7 +4,7 @@
 //! what it would read (`simulate`), and a device's model says how long that takes. What the
 //! processors need comes on top where the device is faster than they.
 
-mod leaves;
+pub(crate) mod leaves;
 mod simulate;
 #[cfg(test)]
 mod tests;

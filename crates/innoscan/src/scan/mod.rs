@@ -71,6 +71,8 @@ pub struct ScanOptions {
     pub read_bytes_most: u64,
     /// Reads are spread so that no limit of this is exceeded.
     pub limits: io::Device,
+    /// Reading rests so long after each `lra_size_bytes`.
+    pub lra_sleep: Duration,
     /// What damage does.
     pub on_corrupt: OnCorrupt,
     /// Off-page values larger than this are refused.
@@ -95,6 +97,7 @@ impl Default for ScanOptions {
             gap_bytes: 16 << 10,
             read_bytes_most: 1 << 20,
             limits: io::Device::default(),
+            lra_sleep: Duration::ZERO,
             on_corrupt: OnCorrupt::Fail,
             lob_bytes_most: 1 << 30,
             progress: None,
@@ -238,11 +241,19 @@ pub fn scan<S: RowSink>(
     sink: &S,
     in_key_order: impl FnMut(S::Batch) -> Result<()>,
 ) -> Result<ScanOutcome> {
-    let mut engine = io::engine::open(options.engine, options.depth)?;
-    if !options.limits.is_unlimited() {
-        engine = Box::new(io::engine::paced::Paced::new(engine, options.limits));
+    scan_with_engine(table, options, options.open_engine()?, sink, in_key_order)
+}
+
+impl ScanOptions {
+    /// The engine that reads as they say.
+    pub(crate) fn open_engine(&self) -> Result<Box<dyn Engine>> {
+        let engine = io::engine::open(self.engine, self.depth)?;
+        let rest = io::Rest { after_bytes: self.lra_size_bytes, pause: self.lra_sleep };
+        if self.limits.is_unlimited() && rest.is_none() {
+            return Ok(engine);
+        }
+        Ok(Box::new(io::engine::paced::Paced::new(engine, self.limits, rest)))
     }
-    scan_with_engine(table, options, engine, sink, in_key_order)
 }
 
 /// [`scan`] with an engine of the caller's own.

@@ -11,15 +11,33 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Engine, Wait, Wake};
 use crate::{Completion, Device, Read, Result};
+
+/// Pauses between stretches of reading, for others to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// After so many bytes; 0: never.
+    pub after_bytes: u64,
+    /// For so long.
+    pub pause: Duration,
+}
+
+impl Rest {
+    /// Whether it never rests.
+    pub fn is_none(&self) -> bool {
+        self.after_bytes == 0 || self.pause.is_zero()
+    }
+}
 
 /// Another engine, slowed down.
 pub struct Paced {
     inner: Box<dyn Engine>,
     device: Device,
+    rest: Rest,
+    read_since_rest_bytes: u64,
     /// When the device is done with all reads pushed so far.
     free_at: Instant,
     waiting: VecDeque<Waiting>,
@@ -75,13 +93,15 @@ impl Waker {
 }
 
 impl Paced {
-    /// `inner` as if its files were on `device`.
-    pub fn new(inner: Box<dyn Engine>, device: Device) -> Paced {
+    /// `inner` as if its files were on `device`, with rests.
+    pub fn new(inner: Box<dyn Engine>, device: Device, rest: Rest) -> Paced {
         let waker =
             Waker { is_woken: Mutex::new(false), changed: Condvar::new(), inner: inner.waker() };
         Paced {
             inner,
             device,
+            rest,
+            read_since_rest_bytes: 0,
             free_at: Instant::now(),
             waiting: VecDeque::new(),
             started: VecDeque::new(),
@@ -145,8 +165,14 @@ impl Engine for Paced {
         assert!(self.in_flight() < self.depth(), "no more reads than the depth");
         let now = Instant::now();
         let starts_at = self.free_at.max(now);
-        self.free_at = starts_at + self.device.occupied(read.len_bytes() as u64);
+        let bytes = read.len_bytes() as u64;
+        self.free_at = starts_at + self.device.occupied(bytes);
         let due_at = self.free_at + self.device.latency;
+        self.read_since_rest_bytes += bytes;
+        if !self.rest.is_none() && self.read_since_rest_bytes >= self.rest.after_bytes {
+            self.read_since_rest_bytes = 0;
+            self.free_at += self.rest.pause;
+        }
         let started = Started { token: read.token, pushed_at: now, due_at };
         self.waiting.push_back(Waiting { starts_at, started, read });
     }
@@ -180,8 +206,6 @@ impl Engine for Paced {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::engine::memory::{Memory, Script};
     use crate::{File, Kind, Slab};
@@ -189,7 +213,8 @@ mod tests {
     const PAGE: usize = 4096;
 
     fn paced(device: &str) -> Paced {
-        Paced::new(Box::new(Memory::new(Script::reordering(1))), device.parse().unwrap())
+        let memory = Box::new(Memory::new(Script::reordering(1)));
+        Paced::new(memory, device.parse().unwrap(), Rest::default())
     }
 
     /// Reads so many pages, eight at a time; the order they came in.
@@ -221,6 +246,15 @@ mod tests {
         // Alone, a read takes its share of a second and the latency.
         let done = read(&mut paced("iops=1000,latency=2ms"), 1);
         assert!(done[0].service >= Duration::from_millis(3));
+    }
+
+    #[test]
+    fn it_rests_after_each_stretch() {
+        let memory = Box::new(Memory::new(Script::reordering(1)));
+        let rest = Rest { after_bytes: 10 * PAGE as u64, pause: Duration::from_millis(10) };
+        let begin = Instant::now();
+        read(&mut Paced::new(memory, Device::default(), rest), 35);
+        assert!(begin.elapsed() >= Duration::from_millis(30));
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! Reads a table into the operating system's page cache, for servers that read through it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use innoscan_format::PageNo;
+use innoscan_io::{self as io, Direct, Kind, Slab, Wait};
+
+use crate::ahead::Sizes;
+use crate::explain::leaves::leaves;
+use crate::pool::{Lookup, PageKey, Pool};
+use crate::scan::{Budget, ScanOptions};
+use crate::space::Space;
+use crate::{Error, Result, Table};
+
+/// What is read, and in which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WarmOrder {
+    /// All pages of the files, from the first to the last.
+    #[default]
+    Physical,
+    /// The branch pages and leaves of the clustered index, window by window in key order, each in
+    /// the order of the file: what a scan needs first comes first.
+    Logical,
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Warmed {
+    /// The requests that did it.
+    pub reads: io::Counters,
+    /// From start to end.
+    pub elapsed: Duration,
+}
+
+/// Reads a table's files through the page cache, whatever `options.direct` says; of the options
+/// those about reading matter.
+pub fn warm(table: &Table, order: WarmOrder, options: &ScanOptions) -> Result<Warmed> {
+    let started = Instant::now();
+    let options = ScanOptions { direct: Direct::Off, ..options.clone() };
+    let mut warmed = Warmed::default();
+    for file in &table.files {
+        let in_file = |error: Error| error.in_file(&file.path);
+        let space = Space::open(&file.path, options.direct)?;
+        let page_bytes = space.page_size().len();
+        let sizes = Budget::new(&options, page_bytes)?.sizes(&options, space.format());
+        let runs: Vec<Vec<PageNo>> = match order {
+            WarmOrder::Physical => runs_of(whole_pages(&space), sizes.run_pages()),
+            WarmOrder::Logical => {
+                space.header().require_readable().map_err(|error| in_file(error.into()))?;
+                let leaves = leaves(table, file, &space, &options).map_err(in_file)?;
+                warmed.reads.merge(&leaves.reads);
+                let windows = leaves.pages.chunks(sizes.window_pages);
+                windows.flat_map(|window| sorted_runs(window, &sizes)).collect()
+            }
+        };
+        read(&space, &runs, &options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
+    }
+    warmed.elapsed = started.elapsed();
+    Ok(warmed)
+}
+
+fn whole_pages(space: &Space) -> u32 {
+    let pages = space.file().size_bytes() / u64::from(space.page_size().bytes());
+    u32::try_from(pages).unwrap_or(u32::MAX)
+}
+
+fn runs_of(pages: u32, run_pages: u32) -> Vec<Vec<PageNo>> {
+    let end_of = |first: u32| first.saturating_add(run_pages).min(pages);
+    let starts = (0..pages).step_by(run_pages as usize);
+    starts.map(|first| (first..end_of(first)).map(PageNo).collect()).collect()
+}
+
+fn sorted_runs(window: &[PageNo], sizes: &Sizes) -> Vec<Vec<PageNo>> {
+    let mut pages: Vec<u32> = window.iter().map(|page| page.0).collect();
+    pages.sort_unstable();
+    io::coalesce(&pages, sizes.gap_pages(), sizes.run_pages())
+        .map(|run| (run.first..run.first + run.count).map(PageNo).collect())
+        .collect()
+}
+
+/// Memory for pages on their way to being forgotten.
+const POOL_BYTES: usize = 32 << 20;
+
+/// Reads the runs, and forgets what they bring: the page cache has it.
+fn read(space: &Space, runs: &[Vec<PageNo>], options: &ScanOptions) -> Result<io::Counters> {
+    let page_bytes = space.page_size().len();
+    let run_bytes = usize::try_from(options.read_bytes_most).unwrap_or(usize::MAX);
+    let slab = Slab::new(POOL_BYTES.max(run_bytes.saturating_mul(2)) / page_bytes, page_bytes)?;
+    let mut pool = Pool::new(slab, options.open_engine()?);
+    let file = pool.add_file(Arc::clone(space.file()));
+    let mut under_way: VecDeque<PageNo> = VecDeque::new();
+    let mut runs = runs.iter().peekable();
+    loop {
+        if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(Error::interrupted());
+        }
+        while let Some(run) =
+            runs.next_if(|run| pool.engine_room() > 0 && pool.free_frames() >= run.len())
+        {
+            pool.read(file, run, Kind::Demand);
+            under_way.extend(run);
+        }
+        if under_way.is_empty() {
+            return Ok(pool.counters());
+        }
+        pool.poll(Wait::UntilSomething)?;
+        under_way.retain(|page| match pool.hand_out(PageKey { file, page: *page }) {
+            Some(_) => false,
+            None => !matches!(pool.lookup(PageKey { file, page: *page }), Lookup::Absent),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::traces::{POOL_PAGES, fixture, small};
+
+    #[test]
+    fn each_page_is_read_once() {
+        let fixture = fixture("grown");
+        let file_bytes = std::fs::metadata(&fixture.table.files[0].path).unwrap().len();
+        let options = ScanOptions { gap_bytes: 0, ..small(POOL_PAGES, 1) };
+        let warm = |order| warm(&fixture.table, order, &options).unwrap().reads;
+        let physical = warm(WarmOrder::Physical);
+        assert_eq!(physical.read_bytes(), file_bytes);
+        assert_eq!(physical.requests(), file_bytes.div_ceil(options.read_bytes_most));
+        // 210 leaves of the clustered index, and the branch pages above them.
+        let logical = warm(WarmOrder::Logical);
+        assert!((200..230).contains(&(logical.read_bytes() / 4096)), "{logical:?}");
+    }
+}

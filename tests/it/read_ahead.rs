@@ -165,6 +165,29 @@ fn a_file_is_read_into_the_page_cache() {
 }
 
 #[test]
+fn policies_are_set_side_by_side() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    let (code, out, err) = innoscan("bench", &fixture.file, &["--device", "iops=20000,bw=1G"]);
+    if err.contains("refuses O_DIRECT") {
+        println!("the file system of {} has no O_DIRECT: nothing compared", fixture.file.display());
+        return;
+    }
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("one by one"), "{out}");
+    let requests = |policy: &str| -> u64 {
+        let line = out.lines().find(|line| line.starts_with(policy)).expect(policy);
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    assert_eq!(requests("none"), requests("linear"), "nothing is in order in this table");
+    assert!(requests("random") < requests("none"));
+    assert!(requests("segment") <= requests("logical") && requests("logical") < 50);
+    assert!(requests("(file)") > 0 && requests("physical") > 0);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     if !there_is_a_binary() {
         return;

@@ -33,6 +33,8 @@ pub enum Verb {
     Check(CheckArgs),
     /// Read a table into the page cache, for servers that read through it
     Warm(Box<WarmArgs>),
+    /// Read a table under each read-ahead policy, one after the other, and say what each took
+    Bench(Box<BenchArgs>),
     /// Print one page with its fields named
     Inspect(InspectArgs),
 }
@@ -232,6 +234,30 @@ pub struct ExplainArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// `innoscan bench`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan bench /backup/mysql/shop/orders.ibd\n  innoscan bench \
+                  shop.orders --datadir /backup/mysql --device gp3 --impose --policies \
+                  none,logical,segment"
+)]
+pub struct BenchArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
+
+    /// The policies, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "POLICIES",
+          default_values_t = [ReadAheadArg::None, ReadAheadArg::Linear, ReadAheadArg::Random,
+                              ReadAheadArg::Physical, ReadAheadArg::Logical, ReadAheadArg::Segment])]
+    pub policies: Vec<ReadAheadArg>,
 
     #[command(flatten)]
     pub from: SourceArgs,

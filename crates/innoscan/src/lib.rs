@@ -2,6 +2,7 @@
 
 pub mod ahead;
 mod auto_increment;
+pub mod bench;
 pub mod catalog;
 pub mod check;
 pub mod datadir;

@@ -38,28 +38,48 @@ pub struct Warmed {
 /// Reads a table's files through the page cache, whatever `options.direct` says; of the options
 /// those about reading matter.
 pub fn warm(table: &Table, order: WarmOrder, options: &ScanOptions) -> Result<Warmed> {
-    let started = Instant::now();
     let options = ScanOptions { direct: Direct::Off, ..options.clone() };
+    match order {
+        WarmOrder::Physical => read_in_order(table, &options),
+        WarmOrder::Logical => read_by_windows(table, &options),
+    }
+}
+
+fn read_by_windows(table: &Table, options: &ScanOptions) -> Result<Warmed> {
+    let started = Instant::now();
     let mut warmed = Warmed::default();
     for file in &table.files {
         let in_file = |error: Error| error.in_file(&file.path);
         let space = Space::open(&file.path, options.direct)?;
-        let page_bytes = space.page_size().len();
-        let sizes = Budget::new(&options, page_bytes)?.sizes(&options, space.format());
-        let runs: Vec<Vec<PageNo>> = match order {
-            WarmOrder::Physical => runs_of(whole_pages(&space), sizes.run_pages()),
-            WarmOrder::Logical => {
-                space.header().require_readable().map_err(|error| in_file(error.into()))?;
-                let leaves = leaves(table, file, &space, &options).map_err(in_file)?;
-                warmed.reads.merge(&leaves.reads);
-                let windows = leaves.pages.chunks(sizes.window_pages);
-                windows.flat_map(|window| sorted_runs(window, &sizes)).collect()
-            }
-        };
-        read(&space, &runs, &options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
+        space.header().require_readable().map_err(|error| in_file(error.into()))?;
+        let sizes = sizes(&space, options)?;
+        let leaves = leaves(table, file, &space, options).map_err(in_file)?;
+        warmed.reads.merge(&leaves.reads);
+        let windows = leaves.pages.chunks(sizes.window_pages);
+        let runs: Vec<_> = windows.flat_map(|window| sorted_runs(window, &sizes)).collect();
+        read(&space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
     }
     warmed.elapsed = started.elapsed();
     Ok(warmed)
+}
+
+/// Reads a table's files from the first page to the last, as `options.direct` says.
+pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warmed> {
+    let started = Instant::now();
+    let mut warmed = Warmed::default();
+    for file in &table.files {
+        let in_file = |error: Error| error.in_file(&file.path);
+        let space = Space::open(&file.path, options.direct)?;
+        let sizes = sizes(&space, options)?;
+        let runs = runs_of(whole_pages(&space), sizes.run_pages());
+        read(&space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
+    }
+    warmed.elapsed = started.elapsed();
+    Ok(warmed)
+}
+
+fn sizes(space: &Space, options: &ScanOptions) -> Result<Sizes> {
+    Ok(Budget::new(options, space.page_size().len())?.sizes(options, space.format()))
 }
 
 fn whole_pages(space: &Space) -> u32 {

@@ -32,6 +32,6 @@ pub use engine::paced::Rest;
 pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
 pub use file::{Direct, File, Identity};
-pub use measure::measure;
+pub use measure::{Submissions, measure, measure_submissions};
 pub use read::{Completion, Kind, Read};
 pub use slab::{ALIGNMENT, Frame, Slab};

@@ -44,15 +44,11 @@ pub fn measure(file: &Arc<File>, kind: EngineKind) -> Result<Device> {
         random % places
     };
     let engine = &mut *engine;
-    let alone = trial(engine, file, &slab, (1, 1), &mut anywhere)?;
-    let many = trial(engine, file, &slab, (PLACES_AT_ONCE, 1), &mut anywhere)?;
-    let mut next = 0;
-    let mut onward = |places: u64| {
-        next += 1;
-        (next - 1) * STRETCH_PLACES % places
-    };
-    let at_once = STRETCHES_AT_ONCE.min(engine.depth());
-    let long = trial(engine, file, &slab, (at_once, STRETCH_PLACES), &mut onward)?;
+    let alone = trial(engine, file, &slab, Shape::singly(1), &mut anywhere)?;
+    let many = trial(engine, file, &slab, Shape::singly(PLACES_AT_ONCE), &mut anywhere)?;
+    let stretches =
+        Shape { at_once: STRETCHES_AT_ONCE, places: STRETCH_PLACES, is_in_batches: false };
+    let long = trial(engine, file, &slab, stretches, &mut onward(STRETCH_PLACES))?;
 
     let iops = many.requests / many.elapsed.as_secs_f64();
     let bytes_per_second = long.bytes / long.elapsed.as_secs_f64();
@@ -63,27 +59,83 @@ pub fn measure(file: &Arc<File>, kind: EngineKind) -> Result<Device> {
     Ok(Device { latency, ..device })
 }
 
-/// Reads `places` adjacent places at a time, `at_once` requests under way, where `choose` says among
-/// so many.
+/// Bytes a second of the same adjacent pages, asked for in three ways.
+#[derive(Clone, Copy, Debug)]
+pub struct Submissions {
+    /// A page at a time, each when the one before has come.
+    pub one_by_one: f64,
+    /// 64 requests of a page in one submission.
+    pub together: f64,
+    /// One request of 64 pages.
+    pub joined: f64,
+}
+
+/// Measures what it is worth to submit requests together and to join them, as MySQL's bug 68659 did:
+/// of pages of 16 KiB, from the file's begin on.
+///
+/// # Errors
+/// Where nothing can be read from it.
+pub fn measure_submissions(file: &Arc<File>, engine: &mut dyn Engine) -> Result<Submissions> {
+    let slab = Slab::new(STRETCH_PLACES as usize, PLACE_BYTES)?;
+    let mut rate = |at_once: usize, places: u64| {
+        let shape = Shape { at_once, places, is_in_batches: true };
+        let brought = trial(engine, file, &slab, shape, &mut onward(places))?;
+        Ok::<f64, Error>(brought.bytes / brought.elapsed.as_secs_f64())
+    };
+    Ok(Submissions {
+        one_by_one: rate(1, 1)?,
+        together: rate(STRETCH_PLACES as usize, 1)?,
+        joined: rate(1, STRETCH_PLACES)?,
+    })
+}
+
+/// One stretch after the other, from the first place on, and again from there.
+fn onward(stretch: u64) -> impl FnMut(u64) -> u64 {
+    let mut next = 0;
+    move |places| {
+        next += 1;
+        (next - 1) * stretch % places
+    }
+}
+
+/// How a trial reads.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Requests under way at once.
+    at_once: usize,
+    /// Adjacent places of each.
+    places: u64,
+    /// All of them come before any is asked for again.
+    is_in_batches: bool,
+}
+
+impl Shape {
+    fn singly(at_once: usize) -> Shape {
+        Shape { at_once, places: 1, is_in_batches: false }
+    }
+}
+
+/// Reads for a while, where `choose` says among so many places.
 fn trial(
     engine: &mut dyn Engine,
     file: &Arc<File>,
     slab: &Slab,
-    (at_once, places): (usize, u64),
+    shape: Shape,
     choose: &mut dyn FnMut(u64) -> u64,
 ) -> Result<Brought> {
     let cannot = |what: &str| Error::Unmeasured { path: file.path().to_owned(), what: what.into() };
     let file_places = file.size_bytes() / PLACE_BYTES as u64;
-    let places = places.min(file_places);
+    let places = shape.places.min(file_places);
     if places == 0 {
         return Err(cannot("it is too small"));
     }
-    let at_once = at_once.min(engine.depth());
+    let at_once = shape.at_once.min(engine.depth());
     let begin = Instant::now();
     let mut brought = Brought { requests: 0.0, bytes: 0.0, elapsed: Duration::ZERO };
     let mut done = Vec::new();
     loop {
-        while begin.elapsed() < TRIAL && engine.in_flight() < at_once {
+        let is_turn = !shape.is_in_batches || engine.in_flight() == 0;
+        while is_turn && begin.elapsed() < TRIAL && engine.in_flight() < at_once {
             let place = choose(file_places - places + 1);
             let frames: Vec<_> = (0..places).map_while(|_| slab.take()).collect();
             let (file, offset) = (Arc::clone(file), place * PLACE_BYTES as u64);
@@ -122,5 +174,20 @@ mod tests {
         let file = Arc::new(File::open(&path, Direct::Off).unwrap());
         let error = measure(&file, EngineKind::Pread).unwrap_err().to_string();
         assert!(error.contains("too small"), "{error}");
+    }
+
+    #[test]
+    fn submissions_are_told_apart() {
+        let file = Arc::new(File::memory("t", vec![7; 8 << 20]));
+        // A device of so many requests a second, whatever they bring.
+        let device = "iops=2000".parse().unwrap();
+        let mut engine = engine::paced::Paced::new(
+            engine::open(EngineKind::Pread, 32).unwrap(),
+            device,
+            engine::paced::Rest::default(),
+        );
+        let found = measure_submissions(&file, &mut engine).unwrap();
+        assert!(found.one_by_one <= 2000.0 * 16384.0 * 1.1, "{found:?}");
+        assert!(found.joined > 8.0 * found.together, "{found:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! The verbs: what was typed becomes calls of the library.
 
+mod bench;
 mod check;
 mod dump;
 mod explain;
@@ -34,6 +35,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Schema(args) => schema::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Warm(args) => warm::run(&args),
+        Verb::Bench(args) => bench::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
     }
 }
@@ -99,20 +101,27 @@ fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<D
     Ok(known.device)
 }
 
+/// The policy that was asked for, or that the order of the rows asks for.
 fn policy(args: &ReadArgs) -> anyhow::Result<ReadAheadPolicy> {
     Ok(match (args.read_ahead, args.order) {
-        (Some(ReadAheadArg::None), _) => ReadAheadPolicy::None,
-        (Some(ReadAheadArg::Linear), _) => {
-            ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold }
-        }
-        (Some(ReadAheadArg::Random), _) => ReadAheadPolicy::Random,
-        (Some(ReadAheadArg::Physical), _) => ReadAheadPolicy::Physical,
         (Some(ReadAheadArg::Segment), OrderArg::Key) => {
             bail!("--read-ahead segment gives rows in the order of the file: add --order any")
         }
-        (Some(ReadAheadArg::Segment), _) | (None, OrderArg::Any) => ReadAheadPolicy::Segment,
-        (Some(ReadAheadArg::Logical), _) | (None, OrderArg::Key) => ReadAheadPolicy::Logical,
+        (Some(named), _) => policy_of(named, args),
+        (None, OrderArg::Any) => ReadAheadPolicy::Segment,
+        (None, OrderArg::Key) => ReadAheadPolicy::Logical,
     })
+}
+
+fn policy_of(named: ReadAheadArg, args: &ReadArgs) -> ReadAheadPolicy {
+    match named {
+        ReadAheadArg::None => ReadAheadPolicy::None,
+        ReadAheadArg::Linear => ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold },
+        ReadAheadArg::Random => ReadAheadPolicy::Random,
+        ReadAheadArg::Physical => ReadAheadPolicy::Physical,
+        ReadAheadArg::Logical => ReadAheadPolicy::Logical,
+        ReadAheadArg::Segment => ReadAheadPolicy::Segment,
+    }
 }
 
 /// What reading is slowed down to.

@@ -43,8 +43,9 @@ pub struct Paced {
     waiting: VecDeque<Waiting>,
     /// Reads that the other engine has, or had: in the order they were pushed.
     started: VecDeque<Started>,
-    /// Read, and not yet due.
+    /// Read, and not yet due, by the number the other engine has them under.
     arrived: HashMap<u64, Completion>,
+    next_number: u64,
     polled: Vec<Completion>,
     waker: Arc<Waker>,
 }
@@ -57,6 +58,8 @@ struct Waiting {
 
 #[derive(Clone, Copy)]
 struct Started {
+    number: u64,
+    /// The caller's.
     token: u64,
     pushed_at: Instant,
     due_at: Instant,
@@ -106,6 +109,7 @@ impl Paced {
             waiting: VecDeque::new(),
             started: VecDeque::new(),
             arrived: HashMap::new(),
+            next_number: 0,
             polled: Vec::new(),
             waker: Arc::new(waker),
         }
@@ -130,7 +134,8 @@ impl Paced {
         let now = Instant::now();
         let before = done.len();
         while let Some(first) = self.started.front().filter(|first| first.due_at <= now) {
-            let Some(mut completion) = self.arrived.remove(&first.token) else { break };
+            let Some(mut completion) = self.arrived.remove(&first.number) else { break };
+            completion.token = first.token;
             completion.service = now - first.pushed_at;
             done.push(completion);
             self.started.pop_front();
@@ -142,7 +147,7 @@ impl Paced {
     fn next_at(&self) -> Option<Instant> {
         let starts_at = self.waiting.front().map(|read| read.starts_at);
         let first = self.started.front();
-        let due_at = first.filter(|first| self.arrived.contains_key(&first.token));
+        let due_at = first.filter(|first| self.arrived.contains_key(&first.number));
         let due_at = due_at.map(|first| first.due_at);
         starts_at.into_iter().chain(due_at).min()
     }
@@ -161,7 +166,7 @@ impl Engine for Paced {
         self.waiting.len() + self.started.len()
     }
 
-    fn push(&mut self, read: Read) {
+    fn push(&mut self, mut read: Read) {
         assert!(self.in_flight() < self.depth(), "no more reads than the depth");
         let now = Instant::now();
         let starts_at = self.free_at.max(now);
@@ -173,7 +178,11 @@ impl Engine for Paced {
             self.read_since_rest_bytes = 0;
             self.free_at += self.rest.pause;
         }
-        let started = Started { token: read.token, pushed_at: now, due_at };
+        // Callers may number two reads alike.
+        let number = self.next_number;
+        self.next_number += 1;
+        let token = std::mem::replace(&mut read.token, number);
+        let started = Started { number, token, pushed_at: now, due_at };
         self.waiting.push_back(Waiting { starts_at, started, read });
     }
 

@@ -196,6 +196,19 @@ pub enum OnCorruptArg {
     Skip,
 }
 
+/// One table, and how to read it.
+#[derive(Clone, Debug, Args)]
+pub struct TableArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
 /// `innoscan scan`.
 #[derive(Debug, Args)]
 #[command(
@@ -203,9 +216,6 @@ pub enum OnCorruptArg {
                   scan shop.orders --datadir /backup/mysql --json"
 )]
 pub struct ScanArgs {
-    /// An .ibd file, or db.table with --datadir
-    pub source: String,
-
     /// Also compute what CHECKSUM TABLE of the server that wrote the file would give
     #[arg(long)]
     pub checksum: bool,
@@ -215,10 +225,7 @@ pub struct ScanArgs {
     pub json: bool,
 
     #[command(flatten)]
-    pub from: SourceArgs,
-
-    #[command(flatten)]
-    pub read: ReadArgs,
+    pub table: TableArgs,
 }
 
 /// `innoscan explain`.
@@ -228,18 +235,12 @@ pub struct ScanArgs {
                   shop.orders --datadir /backup/mysql --device iops=4000,bw=250M --json"
 )]
 pub struct ExplainArgs {
-    /// An .ibd file, or db.table with --datadir
-    pub source: String,
-
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 
     #[command(flatten)]
-    pub from: SourceArgs,
-
-    #[command(flatten)]
-    pub read: ReadArgs,
+    pub table: TableArgs,
 }
 
 /// `innoscan bench`.
@@ -250,9 +251,6 @@ pub struct ExplainArgs {
                   none,logical,segment"
 )]
 pub struct BenchArgs {
-    /// An .ibd file, or db.table with --datadir
-    pub source: String,
-
     /// The policies, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "POLICIES",
           default_values_t = [ReadAheadArg::None, ReadAheadArg::Linear, ReadAheadArg::Random,
@@ -260,10 +258,7 @@ pub struct BenchArgs {
     pub policies: Vec<ReadAheadArg>,
 
     #[command(flatten)]
-    pub from: SourceArgs,
-
-    #[command(flatten)]
-    pub read: ReadArgs,
+    pub table: TableArgs,
 }
 
 /// `innoscan warm`.
@@ -274,14 +269,8 @@ pub struct BenchArgs {
                   --max-rate 100M"
 )]
 pub struct WarmArgs {
-    /// An .ibd file, or db.table with --datadir
-    pub source: String,
-
     #[command(flatten)]
-    pub from: SourceArgs,
-
-    #[command(flatten)]
-    pub read: ReadArgs,
+    pub table: TableArgs,
 }
 
 /// `innoscan schema`.

@@ -9,9 +9,9 @@ use crate::messages::Exit;
 const MIB: f64 = (1 << 20) as f64;
 
 pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    let table = super::catalog(&args.from)?.table(&args.source)?;
+    let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     let cancel = super::cancel_on_signal()?;
-    let options = super::scan_options(&args.read, Some(&table), None, cancel)?;
+    let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
 
     let asked = submissions(&table, &options)?;
     println!("table       {}, read around the page cache", table.qualified_name());
@@ -48,7 +48,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
 
     let explanation = explain(&table, &options)?;
     for policy in &args.policies {
-        let policy = super::policy_of(*policy, &args.read);
+        let policy = super::policy_of(*policy, &args.table.read);
         let told = match options.device {
             Some(device) => {
                 let cost = explanation.cost(policy, None, &device)?;

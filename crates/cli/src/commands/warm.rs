@@ -7,7 +7,7 @@ use crate::args::{ReadAheadArg, WarmArgs};
 use crate::messages::Exit;
 
 pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
-    let order = match args.read.read_ahead {
+    let order = match args.table.read.read_ahead {
         None | Some(ReadAheadArg::Physical) => WarmOrder::Physical,
         Some(ReadAheadArg::Logical) => WarmOrder::Logical,
         Some(_) => bail!(
@@ -15,9 +15,9 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
              its keys (--read-ahead logical)"
         ),
     };
-    let table = super::catalog(&args.from)?.table(&args.source)?;
+    let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     let cancel = super::cancel_on_signal()?;
-    let options = super::scan_options(&args.read, Some(&table), None, cancel)?;
+    let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     let warmed = warm(&table, order, &options)?;
     let reads = &warmed.reads;
     let (mib, seconds) =

@@ -191,7 +191,9 @@ impl Scan<'_> {
         while !self.pool.pages.contains_key(&leaf) {
             waited = true;
             self.read_ahead();
-            if !self.pool.is_here_or_coming(leaf) && !self.policy.will_read(leaf) {
+            // What the policy wants to read and has no room for is read all the same.
+            let will_come = self.policy.will_read(leaf) && !self.in_flight.is_empty();
+            if !self.pool.is_here_or_coming(leaf) && !will_come {
                 self.reads.demand_pages += 1;
                 self.pool.pending.insert(leaf);
                 self.in_flight.push_back((vec![leaf], false));

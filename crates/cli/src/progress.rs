@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use innoscan::scan::{Progress, ProgressFn};
 
+use crate::sizes::MIB;
+
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
@@ -82,7 +84,7 @@ impl Lines {
             if progress.is_exact { "" } else { "at least " },
             progress.total_leaves,
             progress.rows,
-            progress.read_bytes as f64 / f64::from(1 << 20) / elapsed,
+            progress.read_bytes as f64 / MIB / elapsed,
             elapsed * (1.0 - share) / share.max(1e-9),
         );
     }

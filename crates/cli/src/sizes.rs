@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Bytes of a MiB.
+pub const MIB: f64 = (1 << 20) as f64;
+
 /// A number of bytes, typed with K, M, G or T (powers of 1024).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
@@ -13,16 +16,9 @@ impl FromStr for ByteSize {
     fn from_str(typed: &str) -> Result<ByteSize, String> {
         let wrong = || format!("`{typed}` is not a size; write a number with K, M, G or T");
         let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let shift = match typed[number.len()..].to_ascii_uppercase().as_str() {
-            "" | "B" => 0,
-            "K" | "KB" | "KIB" => 10,
-            "M" | "MB" | "MIB" => 20,
-            "G" | "GB" | "GIB" => 30,
-            "T" | "TB" | "TIB" => 40,
-            _ => return Err(wrong()),
-        };
+        let unit = innoscan::byte_unit(&typed[number.len()..]).ok_or_else(wrong)?;
         let number: u64 = number.parse().map_err(|_| wrong())?;
-        number.checked_mul(1 << shift).map(ByteSize).ok_or_else(wrong)
+        number.checked_mul(unit).map(ByteSize).ok_or_else(wrong)
     }
 }
 

@@ -5,8 +5,7 @@ use innoscan::scan::ScanOutcome;
 use serde_json::{Value, json};
 
 use crate::args::StatsArg;
-
-const MIB: f64 = (1 << 20) as f64;
+use crate::sizes::MIB;
 
 /// Prints it on stderr. `estimate`: what was told before.
 pub fn print(form: StatsArg, name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) {

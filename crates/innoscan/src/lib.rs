@@ -26,5 +26,5 @@ pub mod warm;
 pub use error::{Error, Result};
 pub use innoscan_format::PageNo;
 pub use innoscan_format::schema::TableDef;
-pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, duration};
+pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, byte_unit, duration};
 pub use table::{Notes, Table, TableFile};

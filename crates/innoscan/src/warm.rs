@@ -11,7 +11,7 @@ use innoscan_io::{self as io, Direct, Kind, Slab, Wait};
 use crate::ahead::Sizes;
 use crate::explain::leaves::leaves;
 use crate::pool::{Lookup, PageKey, Pool};
-use crate::scan::{Budget, ScanOptions};
+use crate::scan::{Budget, ScanOptions, open_spaces};
 use crate::space::Space;
 use crate::{Error, Result, Table};
 
@@ -48,16 +48,14 @@ pub fn warm(table: &Table, order: WarmOrder, options: &ScanOptions) -> Result<Wa
 fn read_by_windows(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     let started = Instant::now();
     let mut warmed = Warmed::default();
-    for file in &table.files {
+    for (space, file) in open_spaces(table, options)?.iter().zip(&table.files) {
         let in_file = |error: Error| error.in_file(&file.path);
-        let space = Space::open(&file.path, options.direct)?;
-        space.header().require_readable().map_err(|error| in_file(error.into()))?;
-        let sizes = sizes(&space, options)?;
-        let leaves = leaves(table, file, &space, options).map_err(in_file)?;
+        let sizes = sizes(space, options)?;
+        let leaves = leaves(table, file, space, options).map_err(in_file)?;
         warmed.reads.merge(&leaves.reads);
         let windows = leaves.pages.chunks(sizes.window_pages);
         let runs: Vec<_> = windows.flat_map(|window| sorted_runs(window, &sizes)).collect();
-        read(&space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
+        read(space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
     }
     warmed.elapsed = started.elapsed();
     Ok(warmed)
@@ -71,7 +69,7 @@ pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warm
         let in_file = |error: Error| error.in_file(&file.path);
         let space = Space::open(&file.path, options.direct)?;
         let sizes = sizes(&space, options)?;
-        let runs = runs_of(whole_pages(&space), sizes.run_pages());
+        let runs = runs_of(whole_pages(&space), sizes.run_pages);
         read(&space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
     }
     warmed.elapsed = started.elapsed();
@@ -96,7 +94,7 @@ fn runs_of(pages: u32, run_pages: u32) -> Vec<Vec<PageNo>> {
 fn sorted_runs(window: &[PageNo], sizes: &Sizes) -> Vec<Vec<PageNo>> {
     let mut pages: Vec<u32> = window.iter().map(|page| page.0).collect();
     pages.sort_unstable();
-    io::coalesce(&pages, sizes.gap_pages(), sizes.run_pages())
+    io::coalesce(&pages, sizes.gap_pages, sizes.run_pages)
         .map(|run| (run.first..run.first + run.count).map(PageNo).collect())
         .collect()
 }

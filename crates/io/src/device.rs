@@ -113,14 +113,22 @@ fn positive(typed: &str, unit: f64) -> Result<f64, String> {
 
 fn size(typed: &str) -> Result<f64, String> {
     let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match typed[number.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1.0,
-        "K" | "KB" | "KIB" => 1024.0,
-        "M" | "MB" | "MIB" => 1024.0 * 1024.0,
-        "G" | "GB" | "GIB" => 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(format!("`{typed}` is no number of bytes; write it with K, M or G")),
+    let unit = byte_unit(&typed[number.len()..])
+        .ok_or_else(|| format!("`{typed}` is no number of bytes; write it with K, M, G or T"))?;
+    positive(number, unit as f64)
+}
+
+/// The bytes of a unit as it is typed: nothing, `K`, `M`, `G` or `T`, powers of 1024.
+pub fn byte_unit(typed: &str) -> Option<u64> {
+    let shift = match typed.to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return None,
     };
-    positive(number, unit)
+    Some(1 << shift)
 }
 
 /// A time as it is typed: `500us`, `50ms`, `1s`.

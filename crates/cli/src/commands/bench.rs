@@ -5,8 +5,7 @@ use innoscan::explain::explain;
 
 use crate::args::BenchArgs;
 use crate::messages::Exit;
-
-const MIB: f64 = (1 << 20) as f64;
+use crate::sizes::MIB;
 
 pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
@@ -46,12 +45,15 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let file_s = file.elapsed.as_secs_f64();
     row("(file)", file.reads.requests(), file.reads.read_bytes(), (0, 0.0), file_s, "");
 
-    let explanation = explain(&table, &options)?;
+    let known = match options.device {
+        Some(device) => Some((explain(&table, &options)?, device)),
+        None => None,
+    };
     for policy in &args.policies {
         let policy = super::policy_of(*policy, &args.table.read);
-        let told = match options.device {
-            Some(device) => {
-                let cost = explanation.cost(policy, None, &device)?;
+        let told = match &known {
+            Some((explanation, device)) => {
+                let cost = explanation.cost(policy, None, device)?;
                 format!("{:.3}", cost.device_time.as_secs_f64())
             }
             None => String::new(),

@@ -15,7 +15,7 @@ use innoscan::sink::{Compression, LeftOutReason};
 use crate::args::{CompressArg, DumpArgs, FormatArg};
 use crate::messages::{self, Exit};
 use crate::progress::Bar;
-use crate::sizes::separator;
+use crate::sizes::{MIB, separator};
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
@@ -210,7 +210,7 @@ fn tell_all(summary: &Summary, args: &DumpArgs) {
         return;
     }
     let read_bytes: u64 = summary.tables.iter().map(|table| table.scan.read_bytes).sum();
-    let rate = read_bytes as f64 / f64::from(1 << 20) / summary.elapsed.as_secs_f64().max(1e-9);
+    let rate = read_bytes as f64 / MIB / summary.elapsed.as_secs_f64().max(1e-9);
     eprintln!(
         "innoscan: {} tables, {} rows, {} read in {}, {rate:.1} MiB/s{}",
         summary.tables.len(),
@@ -225,7 +225,7 @@ fn tell_all(summary: &Summary, args: &DumpArgs) {
 }
 
 fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+    format!("{:.1} MiB", bytes as f64 / MIB)
 }
 
 fn seconds(time: Duration) -> String {

@@ -1,5 +1,6 @@
 //! `innoscan explain`.
 
+use anyhow::Error;
 use innoscan::Device;
 use innoscan::explain::{Cost, Explanation, choose, explain};
 use innoscan::scan::ReadAheadPolicy;
@@ -7,12 +8,10 @@ use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::messages::Exit;
-use crate::sizes::ByteSize;
+use crate::sizes::{ByteSize, MIB};
 
 /// The devices that are told of when none is named.
 const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
-
-const MIB: f64 = (1 << 20) as f64;
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
@@ -21,12 +20,13 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let explanation = explain(&table, &options)?;
     let devices: Vec<(String, Device)> = match options.device {
         Some(device) => vec![(device.to_string(), device)],
-        None => DEVICES
-            .iter()
-            .filter_map(|name| {
-                Some((format!("{name}: {}", name.parse::<Device>().ok()?), name.parse().ok()?))
-            })
-            .collect(),
+        None => {
+            let named = |name: &str| {
+                let device: Device = name.parse()?;
+                Ok((format!("{name}: {device}"), device))
+            };
+            DEVICES.into_iter().map(named).collect::<Result<_, String>>().map_err(Error::msg)?
+        }
     };
     let mut by_device = Vec::new();
     for (name, device) in devices {

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::args::ScanArgs;
 use crate::messages::{self, Exit};
 use crate::progress::Bar;
+use crate::sizes::MIB;
 use crate::stats::{self, Estimate};
 
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
@@ -81,7 +82,7 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
     println!("leaf pages  {}", outcome.leaf_pages);
     println!(
         "read        {:.1} MiB in {} requests, {:.1} KiB each ({}{})",
-        outcome.read_bytes as f64 / f64::from(1 << 20),
+        outcome.read_bytes as f64 / MIB,
         outcome.requests,
         outcome.read_bytes as f64 / 1024.0 / outcome.requests.max(1) as f64,
         outcome.engine,
@@ -90,7 +91,7 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
     println!(
         "time        {seconds:.3} s, {:.0} rows/s, {:.1} MiB/s; waited for reads {:.3} s",
         outcome.rows as f64 / seconds,
-        outcome.read_bytes as f64 / f64::from(1 << 20) / seconds,
+        outcome.read_bytes as f64 / MIB / seconds,
         outcome.pool.wait.as_secs_f64(),
     );
 }

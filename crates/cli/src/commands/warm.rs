@@ -5,6 +5,7 @@ use innoscan::warm::{WarmOrder, warm};
 
 use crate::args::{ReadAheadArg, WarmArgs};
 use crate::messages::Exit;
+use crate::sizes::MIB;
 
 pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
     let order = match args.table.read.read_ahead {
@@ -20,8 +21,7 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     let warmed = warm(&table, order, &options)?;
     let reads = &warmed.reads;
-    let (mib, seconds) =
-        (reads.read_bytes() as f64 / f64::from(1 << 20), warmed.elapsed.as_secs_f64());
+    let (mib, seconds) = (reads.read_bytes() as f64 / MIB, warmed.elapsed.as_secs_f64());
     println!("table       {}", table.qualified_name());
     println!("read        {mib:.1} MiB in {} requests", reads.requests());
     println!("time        {seconds:.3} s, {:.1} MiB/s", mib / seconds.max(1e-9));

@@ -23,12 +23,7 @@ pub struct Linear {
 
 impl Linear {
     /// A server's.
-    pub const MANNERS: Manners = Manners {
-        keeps_used: true,
-        evicts_unused: true,
-        descends_singly: true,
-        in_file_order: false,
-    };
+    pub const MANNERS: Manners = Manners::SERVER;
 
     /// The server's default of `innodb_read_ahead_threshold`.
     pub const THRESHOLD_DEFAULT: u32 = 56;

@@ -76,6 +76,16 @@ pub struct Manners {
     pub in_file_order: bool,
 }
 
+impl Manners {
+    /// A server's.
+    pub const SERVER: Manners = Manners {
+        keeps_used: true,
+        evicts_unused: true,
+        descends_singly: true,
+        in_file_order: false,
+    };
+}
+
 /// A page's neighbours on its level, as its header names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Links {

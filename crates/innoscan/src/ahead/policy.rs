@@ -49,8 +49,10 @@ pub(crate) struct Sizes {
     pub file_pages: u32,
     /// Leaves ahead of the scan that may be read.
     pub window_pages: usize,
-    pub gap_bytes: u64,
-    pub read_bytes_most: u64,
+    /// Unwanted pages that are read rather than skipped.
+    pub gap_pages: u32,
+    /// The most pages of a run; at least 1.
+    pub run_pages: u32,
 }
 
 impl Sizes {
@@ -59,20 +61,6 @@ impl Sizes {
 
     /// The first window of logical read-ahead, in bytes.
     const FIRST_WINDOW_BYTES: usize = 16 << 20;
-
-    fn pages_of(&self, bytes: u64) -> u32 {
-        u32::try_from(bytes / self.page_bytes as u64).unwrap_or(u32::MAX)
-    }
-
-    /// Unwanted pages that are read rather than skipped.
-    pub fn gap_pages(&self) -> u32 {
-        self.pages_of(self.gap_bytes)
-    }
-
-    /// The most pages of a run; at least 1.
-    pub fn run_pages(&self) -> u32 {
-        self.pages_of(self.read_bytes_most).max(1)
-    }
 }
 
 impl ReadAheadPolicy {
@@ -94,18 +82,16 @@ impl ReadAheadPolicy {
             ReadAheadPolicy::None => Box::new(NoReadAhead),
             ReadAheadPolicy::Linear { threshold } => Box::new(Linear::new(threshold)),
             ReadAheadPolicy::Random => Box::new(Random::new()),
-            ReadAheadPolicy::Physical => {
-                Box::new(Physical::new(sizes.file_pages, sizes.run_pages()))
-            }
+            ReadAheadPolicy::Physical => Box::new(Physical::new(sizes.file_pages, sizes.run_pages)),
             ReadAheadPolicy::Segment => {
                 let window_pages = sizes.window_pages.min(Sizes::SEGMENT_BYTES / sizes.page_bytes);
-                Box::new(Segment::new(window_pages, sizes.gap_pages(), sizes.run_pages()))
+                Box::new(Segment::new(window_pages, sizes.gap_pages, sizes.run_pages))
             }
             ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
                 window_pages: sizes.window_pages,
                 first_pages: Sizes::FIRST_WINDOW_BYTES / sizes.page_bytes,
-                gap_pages: sizes.gap_pages(),
-                run_pages: sizes.run_pages(),
+                gap_pages: sizes.gap_pages,
+                run_pages: sizes.run_pages,
             })),
         }
     }

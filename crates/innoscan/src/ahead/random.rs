@@ -14,12 +14,7 @@ pub struct Random {
 
 impl Random {
     /// A server's.
-    pub const MANNERS: Manners = Manners {
-        keeps_used: true,
-        evicts_unused: true,
-        descends_singly: true,
-        in_file_order: false,
-    };
+    pub const MANNERS: Manners = Manners::SERVER;
 
     /// A policy that has seen nothing yet.
     pub fn new() -> Random {

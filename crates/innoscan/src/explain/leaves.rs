@@ -42,8 +42,7 @@ pub(crate) fn leaves(
     let root = IndexPage::parse(Page::parse(&root_page, space.format(), root_no)?)?;
     let mut walk = Walk::new(&root, &layout)?;
 
-    let run_pages = options.read_bytes_most / u64::from(space.page_size().bytes());
-    let run_pages = u32::try_from(run_pages).unwrap_or(u32::MAX).max(1);
+    let run_pages = options.run_pages(space.page_size().len());
     let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         loop {

@@ -18,9 +18,9 @@ use innoscan_io::{self as io, Device};
 pub use simulate::Reads;
 
 use crate::ahead::{Linear, ReadAheadPolicy};
-use crate::scan::{Budget, ScanOptions};
+use crate::scan::{Budget, ScanOptions, open_spaces};
 use crate::space::Space;
-use crate::{Error, Result, Table};
+use crate::{Result, Table};
 
 /// Windows of logical read-ahead that are tried, in bytes.
 const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
@@ -83,14 +83,12 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         trees: Vec::new(),
         options: options.clone(),
     };
-    for file in &table.files {
-        let in_file = |error: Error| error.in_file(&file.path);
-        let space = Space::open(&file.path, options.direct)?;
-        space.header().require_readable().map_err(|error| in_file(error.into()))?;
-        let leaves = leaves::leaves(table, file, &space, options).map_err(in_file)?;
+    for (space, file) in open_spaces(table, options)?.iter().zip(&table.files) {
+        let leaves = leaves::leaves(table, file, space, options)
+            .map_err(|error| error.in_file(&file.path))?;
         explanation.page_bytes = u64::from(space.page_size().bytes());
         explanation.file_pages += u64::from(space.file_pages());
-        explanation.free_pages += free_pages(&space);
+        explanation.free_pages += free_pages(space);
         explanation.branch_pages += leaves.branch_pages;
         explanation.branch_reads.merge(&leaves.reads);
         explanation.trees.push(Tree { leaves: leaves.pages, format: space.format() });

@@ -233,7 +233,7 @@ impl Scan<'_> {
                     .pages_most
                     .saturating_sub(self.pool.pages.len() + self.pool.pending.len()),
             };
-            let most = u32::try_from(room).unwrap_or(u32::MAX).min(self.sizes.run_pages());
+            let most = u32::try_from(room).unwrap_or(u32::MAX).min(self.sizes.run_pages);
             self.policy.next_run(most, &mut self.run);
             if self.run.is_empty() {
                 return;

@@ -310,11 +310,7 @@ impl<'s> Driver<'s> {
     /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
     fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> bool {
         let mut progress = false;
-        loop {
-            let is_far = current.walk.leaves_ahead() >= self.leaves_ahead_most();
-            if is_far {
-                break;
-            }
+        while current.walk.leaves_ahead() < self.leaves_ahead_most() {
             let fronts: Vec<PageNo> = current.walk.fronts().collect();
             let ready = fronts
                 .into_iter()
@@ -397,8 +393,7 @@ impl<'s> Driver<'s> {
         let most = (spare / 2).clamp(1, at_once);
         let file = current.context.slot;
         current.walk.wanted(most, &mut current.pages);
-        let run_pages = self.options.read_bytes_most / self.pool.page_bytes() as u64;
-        let run_pages = u32::try_from(run_pages).unwrap_or(u32::MAX).max(1);
+        let run_pages = self.options.run_pages(self.pool.page_bytes());
         let mut progress = false;
         for pages in self.pool.absent_runs(file, &current.pages, run_pages) {
             if !self.may_read_on_demand() {

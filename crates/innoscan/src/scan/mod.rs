@@ -254,6 +254,21 @@ impl ScanOptions {
         }
         Ok(Box::new(io::engine::paced::Paced::new(engine, self.limits, rest)))
     }
+
+    /// Unwanted pages that are read rather than skipped.
+    fn gap_pages(&self, page_bytes: usize) -> u32 {
+        let gap_bytes = self.device.and_then(|device| device.gap_bytes());
+        pages_of(gap_bytes.unwrap_or(self.gap_bytes), page_bytes)
+    }
+
+    /// The most pages of a read; at least 1.
+    pub(crate) fn run_pages(&self, page_bytes: usize) -> u32 {
+        pages_of(self.read_bytes_most, page_bytes).max(1)
+    }
+}
+
+fn pages_of(bytes: u64, page_bytes: usize) -> u32 {
+    u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX)
 }
 
 /// [`scan`] with an engine of the caller's own.
@@ -339,7 +354,8 @@ fn spawn<'scope, T: Send + 'scope>(
         .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))
 }
 
-fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
+/// Opens a table's tablespaces, all of one page size.
+pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
     for file in &table.files {
         let space = Space::open(&file.path, options.direct)?;
@@ -384,11 +400,10 @@ impl Budget {
     pub(crate) fn new(options: &ScanOptions, page_bytes: usize) -> Result<Budget> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if options.threads == 0 { cores() } else { options.threads };
-        let pages_of =
-            |bytes: u64| usize::try_from(bytes / page_bytes as u64).unwrap_or(usize::MAX);
+        let pages_of = |bytes: u64| pages_of(bytes, page_bytes) as usize;
         let reserve = threads + 2;
         let least = reserve + 2;
-        let frames = pages_of(options.memory_bytes).min(u32::MAX as usize);
+        let frames = pages_of(options.memory_bytes);
         if frames < least {
             return Err(Error::resources(format!(
                 "{} bytes of memory hold {frames} pages, and {threads} threads want {least} at \
@@ -411,11 +426,8 @@ impl Budget {
             page_bytes: format.page_size.len(),
             file_pages: format.size_pages,
             window_pages: self.window_pages,
-            gap_bytes: options
-                .device
-                .and_then(|device| device.gap_bytes())
-                .unwrap_or(options.gap_bytes),
-            read_bytes_most: options.read_bytes_most,
+            gap_pages: options.gap_pages(format.page_size.len()),
+            run_pages: options.run_pages(format.page_size.len()),
         }
     }
 }

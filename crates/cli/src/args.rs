@@ -62,13 +62,20 @@ pub struct SourceArgs {
 pub struct ReadArgs {
     /// Read-ahead: none, linear and random are a server's own, physical reads the whole file in
     /// order, logical a sorted window of the leaves that come next, segment all leaves in file order
-    /// [default: logical, with --order any segment]
+    /// (for rows in key order it sets leaves aside in --tmpdir), auto whichever costs least on
+    /// --device [default: logical, with --order any segment]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub read_ahead: Option<ReadAheadArg>,
 
     /// The order of the rows: that of the key, or any
     #[arg(long, value_enum, default_value_t = OrderArg::Key, value_name = "ORDER")]
     pub order: OrderArg,
+
+    /// Where segment sets leaves aside that memory cannot hold, up to the table's size [default: the
+    /// output directory, else the system's]; auto does so only where this is given or there is an
+    /// output directory
+    #[arg(long, value_name = "DIR")]
+    pub tmpdir: Option<PathBuf>,
 
     /// Pages of an extent that linear read-ahead wants accessed in order, of 64; 0 turns it off
     #[arg(long, default_value_t = 56, value_name = "PAGES",
@@ -169,6 +176,7 @@ pub enum ReadAheadArg {
     Physical,
     Logical,
     Segment,
+    Auto,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -251,6 +259,10 @@ pub struct ExplainArgs {
                   none,logical,segment"
 )]
 pub struct BenchArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
     /// The policies, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "POLICIES",
           default_values_t = [ReadAheadArg::None, ReadAheadArg::Linear, ReadAheadArg::Random,

@@ -13,6 +13,19 @@ use crate::sizes::MIB;
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
+/// Steps of a bar.
+const STEPS: u64 = 1000;
+
+fn leaves_and_rows(progress: &Progress) -> String {
+    let sorted = match progress.sorted_leaves {
+        0 => String::new(),
+        sorted => format!("{sorted} read to be sorted, "),
+    };
+    let total = if progress.is_exact { "" } else { "at least " };
+    let (done, leaves, rows) = (progress.done_leaves, progress.total_leaves, progress.rows);
+    format!("{sorted}{done} of {total}{leaves} leaves, {rows} rows")
+}
+
 /// Shows a scan's progress.
 pub struct Bar {
     bar: Option<ProgressBar>,
@@ -36,8 +49,8 @@ impl Bar {
             let lines = Lines { name: name.to_owned(), started, last: Mutex::new(started) };
             return Bar { bar: None, lines: Some(Arc::new(lines)) };
         }
-        let style = "{prefix} {percent:>3}% [{bar:30}] {pos}/{len} leaves, {msg}, ETA {eta}";
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr())
+        let style = "{prefix} {percent:>3}% [{bar:30}] {msg}, ETA {eta}";
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
             .with_prefix(name.to_owned());
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
@@ -49,9 +62,8 @@ impl Bar {
     pub fn callback(&self) -> Option<Arc<ProgressFn>> {
         if let Some(bar) = self.bar.clone() {
             return Some(Arc::new(move |progress: &Progress| {
-                bar.set_length(progress.total_leaves);
-                bar.set_position(progress.done_leaves);
-                bar.set_message(format!("{} rows", progress.rows));
+                bar.set_position((progress.share() * STEPS as f64) as u64);
+                bar.set_message(leaves_and_rows(progress));
             }));
         }
         let lines = Arc::clone(self.lines.as_ref()?);
@@ -75,15 +87,12 @@ impl Lines {
         }
         *last = Instant::now();
         let elapsed = self.started.elapsed().as_secs_f64();
-        let share = progress.done_leaves as f64 / progress.total_leaves.max(1) as f64;
+        let share = progress.share();
         eprintln!(
-            "innoscan: {}: {:.1} % ({} of {}{} leaves), {} rows, {:.1} MiB/s, ETA {:.0} s",
+            "innoscan: {}: {:.1} % ({}), {:.1} MiB/s, ETA {:.0} s",
             self.name,
             100.0 * share,
-            progress.done_leaves,
-            if progress.is_exact { "" } else { "at least " },
-            progress.total_leaves,
-            progress.rows,
+            leaves_and_rows(progress),
             progress.read_bytes as f64 / MIB / elapsed,
             elapsed * (1.0 - share) / share.max(1e-9),
         );

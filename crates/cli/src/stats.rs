@@ -66,6 +66,12 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
         "read ahead:   {} pages, {} used, {} evicted without access, {} of gaps, {} dropped\n",
         pool.ahead_pages, pool.ahead_used, pool.ahead_evicted, pool.gap_pages, pool.dropped_pages,
     );
+    if outcome.set_aside_bytes > 0 {
+        text += &format!(
+            "set aside:    {:.1} MiB of leaves, in a temporary file\n",
+            outcome.set_aside_bytes as f64 / MIB
+        );
+    }
     text += &format!("useful:       {:.1} % of the bytes read\n", 100.0 * useful_share(outcome));
     if let Some(Estimate { cost, page_bytes, is_timed }) = estimate {
         let time = match is_timed {
@@ -112,6 +118,7 @@ fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Va
         "ahead_evicted_unused": pool.ahead_evicted,
         "gap_pages": pool.gap_pages,
         "dropped_pages": pool.dropped_pages,
+        "set_aside_bytes": outcome.set_aside_bytes,
         "useful_share": useful_share(outcome),
         "estimate": estimate.map(|Estimate { cost, page_bytes, is_timed }| json!({
             "requests": cost.requests(),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use innoscan_io::{self as io, Direct, File, Submissions};
 
-use crate::ahead::ReadAheadPolicy;
 use crate::scan::{ScanOptions, ScanOutcome, scan};
 use crate::sink::checksum::Checksum;
 use crate::warm::{Warmed, read_in_order};
@@ -21,10 +20,9 @@ pub fn in_file_order(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     read_in_order(table, &around_the_cache(options))
 }
 
-/// A scan under a policy, whose rows are counted and forgotten.
-pub fn under(policy: ReadAheadPolicy, table: &Table, options: &ScanOptions) -> Result<ScanOutcome> {
-    let options = ScanOptions { read_ahead: policy, ..around_the_cache(options) };
-    scan(table, &options, &Checksum::count_only(), |_| Ok(()))
+/// A scan whose rows are counted and forgotten.
+pub fn scan_and_forget(table: &Table, options: &ScanOptions) -> Result<ScanOutcome> {
+    scan(table, &around_the_cache(options), &Checksum::count_only(), |_| Ok(()))
 }
 
 /// What it is worth to submit requests together and to join them.

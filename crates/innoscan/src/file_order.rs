@@ -40,17 +40,47 @@ impl FileOrder {
 
     /// The leaf the next step is, if it is one.
     pub fn peek(&self) -> Option<PageNo> {
-        let place = self.sorted.get(self.next).filter(|_| self.damaged.is_empty())?;
-        Some(self.leaves[*place as usize])
+        let (leaf, _) = self.next_leaf().filter(|_| self.damaged.is_empty())?;
+        Some(leaf)
     }
 
     /// The next step: what is damaged first, then the leaves.
     pub fn next_step(&mut self) -> Option<Step> {
-        if let Some((page, error)) = self.damaged.pop_front() {
+        match self.damaged.pop_front() {
+            Some((page, error)) => Some(Step::Damaged { page, error }),
+            None => self.next_place().and_then(|place| self.step_at(place)),
+        }
+    }
+
+    /// How many places in key order there are, those that damage took among them.
+    pub fn places(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// Whether damage took what was at a place.
+    pub fn is_damaged(&self, place: usize) -> bool {
+        self.leaves.get(place) == Some(&PageNo::NULL)
+    }
+
+    /// The leaf in the file that is next, if one is left, and its place in key order.
+    pub fn next_leaf(&self) -> Option<(PageNo, usize)> {
+        let place = *self.sorted.get(self.next)? as usize;
+        Some((self.leaves[place], place))
+    }
+
+    /// Goes on to the next leaf in the file; the place of this one in key order.
+    pub fn next_place(&mut self) -> Option<usize> {
+        let (_, place) = self.next_leaf()?;
+        self.next += 1;
+        Some(place)
+    }
+
+    /// What is at a place in key order. Those that damage took are given out in their order.
+    pub fn step_at(&mut self, place: usize) -> Option<Step> {
+        if *self.leaves.get(place)? == PageNo::NULL {
+            let (page, error) = self.damaged.pop_front()?;
             return Some(Step::Damaged { page, error });
         }
-        let place = *self.sorted.get(self.next)? as usize;
-        self.next += 1;
         let sibling = |at: Option<usize>| match at.and_then(|at| self.leaves.get(at)) {
             Some(&PageNo::NULL) => Sibling::Unknown,
             page => Sibling::Is(page.copied()),

@@ -293,6 +293,11 @@ impl Walk {
         is_new
     }
 
+    /// The leaves learnt and not given out, in key order; those that damage took are left out.
+    pub fn leaves(&self) -> impl Iterator<Item = PageNo> + '_ {
+        self.levels[0].pages.iter().filter_map(|page| page.non_null())
+    }
+
     /// Gives out all leaves at once, when all are learnt, in file order; nothing is left.
     pub fn take_file_order(&mut self) -> FileOrder {
         assert!(self.is_all_learnt(), "a leaf that is not learnt yet has no place");

@@ -1,9 +1,13 @@
 //! `innoscan bench`.
 
-use innoscan::bench::{in_file_order, submissions, under};
+use innoscan::bench::{in_file_order, scan_and_forget, submissions};
 use innoscan::explain::explain;
+use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions, ScanOutcome};
+use innoscan::warm::Warmed;
+use innoscan::{Submissions, Table};
+use serde_json::{Value, json};
 
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, ReadAheadArg};
 use crate::messages::Exit;
 use crate::sizes::MIB;
 
@@ -11,8 +15,135 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     let cancel = super::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
-
     let asked = submissions(&table, &options)?;
+    if !args.json {
+        print_head(&table, &asked);
+    }
+    let mut rows = Vec::new();
+    let mut measured = |row: Row| {
+        if !args.json {
+            row.print();
+        }
+        rows.push(row);
+    };
+    measured(Row::of_file(&in_file_order(&table, &options)?));
+    let explanation = match options.device {
+        Some(_) => Some(explain(&table, &options)?),
+        None => None,
+    };
+    for (name, options) in ways(args, &options) {
+        let told = match (&explanation, options.device) {
+            (Some(explanation), Some(device)) => Some(explanation.cost_of(&options, &device)?),
+            _ => None,
+        };
+        let outcome = scan_and_forget(&table, &options)?;
+        let told_s = told.map(|cost| cost.device_time.as_secs_f64());
+        measured(Row { told_s, ..Row::of_scan(name, &outcome) });
+    }
+    if args.json {
+        println!("{}", to_json(&table, &asked, &rows));
+    }
+    Ok(Exit::Done)
+}
+
+/// The policies in the order they were named; segment with rows in any order, and sorted.
+fn ways(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
+    let mut ways = Vec::new();
+    for &policy in &args.policies {
+        let read_ahead = super::policy_of(Some(policy), &args.table.read);
+        let picks_read_ahead = policy == ReadAheadArg::Auto;
+        let mut add = |name: String, order| {
+            ways.push((
+                name,
+                ScanOptions { read_ahead, picks_read_ahead, order, ..options.clone() },
+            ));
+        };
+        if policy == ReadAheadArg::Segment {
+            add("segment".to_owned(), RowOrder::Any);
+            add("sorted".to_owned(), RowOrder::Key);
+        } else if picks_read_ahead {
+            add("auto".to_owned(), options.order);
+        } else {
+            add(read_ahead.to_string(), RowOrder::Key);
+        }
+    }
+    ways
+}
+
+/// What one way of reading took.
+struct Row {
+    name: String,
+    /// What read ahead; `None` where nothing was scanned.
+    policy: Option<ReadAheadPolicy>,
+    requests: u64,
+    read_bytes: u64,
+    waits: u64,
+    wait_s: f64,
+    seconds: f64,
+    set_aside_bytes: u64,
+    told_s: Option<f64>,
+}
+
+impl Row {
+    fn of_file(file: &Warmed) -> Row {
+        Row {
+            name: "(file)".to_owned(),
+            policy: None,
+            requests: file.reads.requests(),
+            read_bytes: file.reads.read_bytes(),
+            waits: 0,
+            wait_s: 0.0,
+            seconds: file.elapsed.as_secs_f64(),
+            set_aside_bytes: 0,
+            told_s: None,
+        }
+    }
+
+    fn of_scan(name: String, outcome: &ScanOutcome) -> Row {
+        Row {
+            name,
+            policy: Some(outcome.read_ahead),
+            requests: outcome.requests,
+            read_bytes: outcome.read_bytes,
+            waits: outcome.pool.waits,
+            wait_s: outcome.pool.wait.as_secs_f64(),
+            seconds: outcome.elapsed.as_secs_f64(),
+            set_aside_bytes: outcome.set_aside_bytes,
+            told_s: None,
+        }
+    }
+
+    fn print(&self) {
+        let mib = self.read_bytes as f64 / MIB;
+        let told = self.told_s.map_or(String::new(), |told_s| format!("{told_s:.3}"));
+        println!(
+            "{:<9} {:>10} {mib:>10.1} {:>9.1} {:>9} {:>10.3} {:>9.3} {:>8.1} {told:>10}",
+            self.name,
+            self.requests,
+            1024.0 * mib / self.requests.max(1) as f64,
+            self.waits,
+            self.wait_s,
+            self.seconds,
+            mib / self.seconds.max(1e-9),
+        );
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "policy": self.policy.map(|policy| policy.to_string()),
+            "requests": self.requests,
+            "read_bytes": self.read_bytes,
+            "waits": self.waits,
+            "wait_seconds": self.wait_s,
+            "seconds": self.seconds,
+            "set_aside_bytes": self.set_aside_bytes,
+            "told_seconds": self.told_s,
+        })
+    }
+}
+
+fn print_head(table: &Table, asked: &Submissions) {
     println!("table       {}, read around the page cache", table.qualified_name());
     println!(
         "64 adjacent pages of 16 KiB: one by one {:.0} MiB/s; 64 requests in one submission {:.0} \
@@ -21,48 +152,20 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         asked.together / MIB,
         asked.joined / MIB,
     );
-
     println!(
         "{:<9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>9} {:>8} {:>10}",
         "policy", "requests", "MiB", "KiB each", "waits", "wait s", "s", "MiB/s", "told s"
     );
-    let file = in_file_order(&table, &options)?;
-    let row = |name: &str,
-               requests: u64,
-               bytes: u64,
-               waits: (u64, f64),
-               seconds: f64,
-               told: &str| {
-        let (mib, requests_or_one) = (bytes as f64 / MIB, requests.max(1) as f64);
-        println!(
-            "{name:<9} {requests:>10} {mib:>10.1} {:>9.1} {:>9} {:>10.3} {seconds:>9.3} {:>8.1} {told:>10}",
-            1024.0 * mib / requests_or_one,
-            waits.0,
-            waits.1,
-            mib / seconds.max(1e-9),
-        );
-    };
-    let file_s = file.elapsed.as_secs_f64();
-    row("(file)", file.reads.requests(), file.reads.read_bytes(), (0, 0.0), file_s, "");
+}
 
-    let known = match options.device {
-        Some(device) => Some((explain(&table, &options)?, device)),
-        None => None,
-    };
-    for policy in &args.policies {
-        let policy = super::policy_of(*policy, &args.table.read);
-        let told = match &known {
-            Some((explanation, device)) => {
-                let cost = explanation.cost(policy, None, device)?;
-                format!("{:.3}", cost.device_time.as_secs_f64())
-            }
-            None => String::new(),
-        };
-        let outcome = under(policy, &table, &options)?;
-        let waits = (outcome.pool.waits, outcome.pool.wait.as_secs_f64());
-        let seconds = outcome.elapsed.as_secs_f64();
-        let name = policy.to_string();
-        row(&name, outcome.requests, outcome.read_bytes, waits, seconds, &told);
-    }
-    Ok(Exit::Done)
+fn to_json(table: &Table, asked: &Submissions, rows: &[Row]) -> Value {
+    json!({
+        "table": table.qualified_name(),
+        "bytes_per_second_of_64_pages": {
+            "one_by_one": asked.one_by_one,
+            "together": asked.together,
+            "joined": asked.joined,
+        },
+        "rows": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
+    })
 }

@@ -36,6 +36,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     }
     let bar = Bar::new(args.read.quiet, "dump");
     let cancel = super::cancel_on_signal()?;
+    let mut scan = super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?;
+    if args.outputdir != "-" {
+        scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
+    }
     let options = DumpOptions {
         compression: match args.compress {
             CompressArg::None => Compression::None,
@@ -47,7 +51,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         rows: !args.no_data,
         drop_tables: args.sql.add_drop_table,
         overwrite: args.overwrite,
-        scan: super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?,
+        scan,
         ..DumpOptions::new(format)
     };
     let finished = |outcome: &TableOutcome| {

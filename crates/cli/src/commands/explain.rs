@@ -3,7 +3,7 @@
 use anyhow::Error;
 use innoscan::Device;
 use innoscan::explain::{Cost, Explanation, choose, explain};
-use innoscan::scan::ReadAheadPolicy;
+use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
@@ -34,12 +34,12 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     }
     let name = table.qualified_name();
     if args.json {
-        println!("{}", to_json(&name, &explanation, &by_device, options.memory_bytes));
+        println!("{}", to_json(&name, &explanation, &by_device, &options));
         return Ok(Exit::Done);
     }
     print_layout(&name, &explanation);
     for (name, _, costs) in &by_device {
-        print_costs(name, &explanation, costs, options.memory_bytes);
+        print_costs(name, &explanation, costs, &options);
     }
     Ok(Exit::Done)
 }
@@ -96,55 +96,108 @@ fn print_layout(name: &str, explanation: &Explanation) {
     println!("sorted        leaves side by side, on average, in a window: {}", runs.join(", "));
 }
 
-fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], memory_bytes: u64) {
+fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options: &ScanOptions) {
     println!("\n{device}");
     println!(
-        "{:<9} {:>7} {:>10} {:>10} {:>9} {:>8} {:>11} {:>8}",
-        "policy", "window", "requests", "MiB", "KiB each", "useful %", "device s", "memory"
+        "{:<9} {:>5} {:>7} {:>10} {:>10} {:>9} {:>8} {:>11} {:>8} {:>11}",
+        "policy",
+        "order",
+        "window",
+        "requests",
+        "MiB",
+        "KiB each",
+        "useful %",
+        "device s",
+        "memory",
+        "set aside"
     );
     for cost in costs {
         let bytes = (cost.pages() * explanation.page_bytes) as f64;
         let window =
-            cost.window_bytes.map_or("-".to_owned(), |window| ByteSize(window).to_string());
+            cost.way.window_bytes.map_or("-".to_owned(), |window| ByteSize(window).to_string());
         println!(
-            "{:<9} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8}",
-            cost.policy,
+            "{:<9} {:>5} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8} {:>7.0} MiB",
+            cost.way.policy,
+            order(cost),
             cost.requests(),
             bytes / MIB,
             bytes / 1024.0 / cost.requests().max(1) as f64,
             100.0 * explanation.leaves() as f64 / cost.pages().max(1) as f64,
             cost.device_time.as_secs_f64(),
-            ByteSize(cost.memory_bytes).to_string(),
+            mib_of(cost.memory_bytes),
+            cost.set_aside_bytes as f64 / MIB,
         );
     }
-    if let Some(best) = choose(costs, memory_bytes) {
-        let none = costs.iter().find(|cost| cost.policy == ReadAheadPolicy::None);
+    if let Some(best) = choose(costs, options) {
+        let none = costs.iter().find(|cost| cost.way.policy == ReadAheadPolicy::None);
         let gain = none.map_or(1.0, |none| {
             none.device_time.as_secs_f64() / best.device_time.as_secs_f64().max(1e-9)
         });
         let window = best
+            .way
             .window_bytes
             .map_or(String::new(), |window| format!(" with a window of {}", ByteSize(window)));
         println!(
-            "best within --memory {}: {}{window}, {gain:.1} times as fast as page by page",
-            ByteSize(memory_bytes),
-            best.policy,
+            "auto, within --memory {}: {}{window}, {gain:.1} times as fast as page by page",
+            ByteSize(options.memory_bytes),
+            best.way.policy,
         );
+        let fastest = costs.iter().filter(|cost| is_twice_as_fast(cost, best));
+        if let Some(cost) = fastest.min_by_key(|cost| cost.device_time) {
+            println!(
+                "{:.1} times as fast as that: {}{}",
+                best.device_time.as_secs_f64() / cost.device_time.as_secs_f64().max(1e-9),
+                cost.way.policy,
+                what_it_wants(cost, options),
+            );
+        }
     }
+}
+
+fn is_twice_as_fast(cost: &Cost, best: &Cost) -> bool {
+    2 * cost.device_time < best.device_time
+}
+
+/// What has to be allowed for a way to be picked.
+fn what_it_wants(cost: &Cost, options: &ScanOptions) -> String {
+    if cost.memory_bytes > options.memory_bytes {
+        return format!(" with --memory {}", mib_of(cost.memory_bytes));
+    }
+    match cost.way.order {
+        RowOrder::Any => " with --order any".to_owned(),
+        RowOrder::Key => format!(
+            ", with {:.0} MiB of leaves set aside in --tmpdir",
+            cost.set_aside_bytes as f64 / MIB
+        ),
+    }
+}
+
+fn order(cost: &Cost) -> &'static str {
+    match cost.way.order {
+        RowOrder::Key => "key",
+        RowOrder::Any => "any",
+    }
+}
+
+/// In whole MiB, which can be typed.
+fn mib_of(bytes: u64) -> String {
+    ByteSize(bytes.next_multiple_of(1 << 20)).to_string()
 }
 
 fn to_json(
     name: &str,
     explanation: &Explanation,
     by_device: &[(String, Device, Vec<Cost>)],
-    memory_bytes: u64,
+    options: &ScanOptions,
 ) -> Value {
     let shares = shares(explanation);
     let cost = |cost: &Cost| {
         json!({
-            "policy": cost.policy.to_string(),
-            "window_bytes": cost.window_bytes,
+            "policy": cost.way.policy.to_string(),
+            "order": order(cost),
+            "window_bytes": cost.way.window_bytes,
             "memory_bytes": cost.memory_bytes,
+            "set_aside_bytes": cost.set_aside_bytes,
             "requests": cost.requests(),
             "demand_requests": cost.reads.demand_pages,
             "read_bytes": cost.pages() * explanation.page_bytes,
@@ -157,7 +210,7 @@ fn to_json(
             "bytes_per_second": device.bytes_per_second,
             "latency_us": device.latency.as_micros() as u64,
             "costs": costs.iter().map(cost).collect::<Vec<_>>(),
-            "best": choose(costs, memory_bytes).map(cost),
+            "best": choose(costs, options).map(cost),
         })
     };
     let run = |window: u64| json!({ "window_bytes": window, "mean_run_pages": explanation.mean_run(window) });

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use innoscan::Table;
 use innoscan::catalog::Catalog;
 use innoscan::devices::device_of;
-use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, ScanOptions};
+use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan::{Device, Direct, EngineKind};
 
 use crate::args::{
@@ -65,13 +65,21 @@ fn scan_options(
         Some(EngineArg::Uring) => EngineKind::Uring,
         Some(EngineArg::Pread) => EngineKind::Pread,
     };
-    let device = match (args.device, table.and_then(|table| table.files.first())) {
+    let picks_read_ahead = args.read_ahead == Some(ReadAheadArg::Auto);
+    let device = args.device.or(picks_read_ahead.then_some(DeviceArg::Auto));
+    let device = match (device, table.and_then(|table| table.files.first())) {
         (Some(DeviceArg::Known(device)), _) => Some(device),
         (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, direct, engine)?),
         (Some(DeviceArg::Auto), None) | (None, _) => None,
     };
     Ok(ScanOptions {
-        read_ahead: policy(args)?,
+        read_ahead: policy_of(args.read_ahead, args),
+        picks_read_ahead,
+        order: match args.order {
+            OrderArg::Key => RowOrder::Key,
+            OrderArg::Any => RowOrder::Any,
+        },
+        temporary_dir: args.tmpdir.clone(),
         lra_size_bytes: args.lra_size.0,
         memory_bytes: args.memory.0,
         threads: args.threads.unwrap_or(0),
@@ -101,20 +109,14 @@ fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<D
     Ok(known.device)
 }
 
-/// The policy that was asked for, or that the order of the rows asks for.
-fn policy(args: &ReadArgs) -> anyhow::Result<ReadAheadPolicy> {
-    Ok(match (args.read_ahead, args.order) {
-        (Some(ReadAheadArg::Segment), OrderArg::Key) => {
-            bail!("--read-ahead segment gives rows in the order of the file: add --order any")
-        }
-        (Some(named), _) => policy_of(named, args),
-        (None, OrderArg::Any) => ReadAheadPolicy::Segment,
-        (None, OrderArg::Key) => ReadAheadPolicy::Logical,
-    })
-}
-
-fn policy_of(named: ReadAheadArg, args: &ReadArgs) -> ReadAheadPolicy {
-    match named {
+/// The policy that was asked for, or that the order of the rows asks for; `auto` does not count on
+/// it.
+fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
+    match named.unwrap_or(ReadAheadArg::Auto) {
+        ReadAheadArg::Auto => match args.order {
+            OrderArg::Any => ReadAheadPolicy::Segment,
+            OrderArg::Key => ReadAheadPolicy::Logical,
+        },
         ReadAheadArg::None => ReadAheadPolicy::None,
         ReadAheadArg::Linear => ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold },
         ReadAheadArg::Random => ReadAheadPolicy::Random,

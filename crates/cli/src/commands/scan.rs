@@ -48,7 +48,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
 fn estimate(table: &Table, options: &ScanOptions) -> Option<Estimate> {
     let explanation = explain(table, options).ok()?;
     let device = options.device.unwrap_or_default();
-    let cost = explanation.cost(options.read_ahead, None, &device).ok()?;
+    let cost = explanation.cost_of(options, &device).ok()?;
     let is_timed = options.device.is_some();
     Some(Estimate { cost, page_bytes: explanation.page_bytes, is_timed })
 }

@@ -61,6 +61,11 @@ impl Sizes {
 
     /// The first window of logical read-ahead, in bytes.
     const FIRST_WINDOW_BYTES: usize = 16 << 20;
+
+    /// Leaves ahead of a scan in file order; half of memory may be wanted for sorting them.
+    pub fn segment_pages(&self) -> usize {
+        (self.window_pages / 2).clamp(1, Sizes::SEGMENT_BYTES / self.page_bytes)
+    }
 }
 
 impl ReadAheadPolicy {
@@ -84,8 +89,7 @@ impl ReadAheadPolicy {
             ReadAheadPolicy::Random => Box::new(Random::new()),
             ReadAheadPolicy::Physical => Box::new(Physical::new(sizes.file_pages, sizes.run_pages)),
             ReadAheadPolicy::Segment => {
-                let window_pages = sizes.window_pages.min(Sizes::SEGMENT_BYTES / sizes.page_bytes);
-                Box::new(Segment::new(window_pages, sizes.gap_pages, sizes.run_pages))
+                Box::new(Segment::new(sizes.segment_pages(), sizes.gap_pages, sizes.run_pages))
             }
             ReadAheadPolicy::Logical => Box::new(Logical::new(LogicalOptions {
                 window_pages: sizes.window_pages,

@@ -1,32 +1,21 @@
 //! What a scan would cost under each policy, told from the branch pages before a leaf is read.
 //!
-//! The branch pages name all leaves in key order: that is all a policy goes by, so each is asked
-//! what it would read (`simulate`), and a device's model says how long that takes. What the
-//! processors need comes on top where the device is faster than they.
+//! The branch pages name all leaves in key order: that is all a policy goes by.
 
 pub(crate) mod leaves;
-mod simulate;
 #[cfg(test)]
 mod tests;
-
-use std::time::Duration;
 
 use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Device};
 
-pub use simulate::Reads;
-
-use crate::ahead::{Linear, ReadAheadPolicy};
-use crate::scan::{Budget, ScanOptions, open_spaces};
+pub use crate::scan::cost::{Cost, Way, choose};
+use crate::scan::cost::{ways, windows_bytes};
+use crate::scan::{ScanOptions, open_spaces};
+pub use crate::simulate::Reads;
 use crate::space::Space;
 use crate::{Result, Table};
-
-/// Windows of logical read-ahead that are tried, in bytes.
-const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
-
-/// Memory for pages that a scan in file order makes use of.
-const SEGMENT_BYTES: u64 = 48 << 20;
 
 /// Where a table's leaves are.
 pub struct Explanation {
@@ -48,25 +37,6 @@ pub struct Explanation {
 struct Tree {
     leaves: Vec<PageNo>,
     format: PageFormat,
-}
-
-/// What a scan would need under a policy.
-#[derive(Clone, Debug)]
-pub struct Cost {
-    /// The policy.
-    pub policy: ReadAheadPolicy,
-    /// The window of logical read-ahead, in bytes.
-    pub window_bytes: Option<u64>,
-    /// Memory for pages.
-    pub memory_bytes: u64,
-    /// Requests for the branch pages, and how many these are.
-    pub branch_requests: u64,
-    /// Their pages.
-    pub branch_pages: u64,
-    /// Reads of leaves, and of what is read beside them.
-    pub reads: Reads,
-    /// How long the device is busy with them.
-    pub device_time: Duration,
 }
 
 /// Reads a table's branch pages, of all its tablespaces.
@@ -132,100 +102,41 @@ impl Explanation {
 
     /// The windows worth a word: the one that is set, and others up to one that holds all leaves.
     pub fn windows_bytes(&self) -> Vec<u64> {
-        let leaf_bytes = self.leaves() * self.page_bytes;
-        let holding = WINDOWS_BYTES.iter().position(|window| *window >= leaf_bytes);
-        let mut windows =
-            WINDOWS_BYTES[..holding.map_or(WINDOWS_BYTES.len(), |last| last + 1)].to_vec();
-        windows.push(self.options.lra_size_bytes);
-        windows.sort_unstable();
-        windows.dedup();
-        windows
+        windows_bytes(self.leaves() * self.page_bytes, &self.options)
     }
 
     /// What each policy would need on a device.
     pub fn costs(&self, device: &Device) -> Result<Vec<Cost>> {
-        let mut costs = Vec::new();
-        let linear = ReadAheadPolicy::Linear { threshold: Linear::THRESHOLD_DEFAULT };
-        let random = ReadAheadPolicy::Random;
-        for policy in [ReadAheadPolicy::None, linear, random, ReadAheadPolicy::Physical] {
-            costs.push(self.cost(policy, None, device)?);
-        }
-        costs.push(self.cost(ReadAheadPolicy::Segment, None, device)?);
-        for window_bytes in self.windows_bytes() {
-            costs.push(self.cost(ReadAheadPolicy::Logical, Some(window_bytes), device)?);
-        }
-        Ok(costs)
+        let ways = ways(self.leaves() * self.page_bytes, &self.options);
+        ways.into_iter().map(|way| self.cost(way, device)).collect()
     }
 
-    /// What a policy would need: with a window of its own, or else as the options say.
-    pub fn cost(
-        &self,
-        policy: ReadAheadPolicy,
-        window_bytes: Option<u64>,
-        device: &Device,
-    ) -> Result<Cost> {
-        let mut options = self.options.clone();
-        options.device = Some(*device);
-        options.read_ahead = policy;
-        if let Some(window_bytes) = window_bytes {
-            options.lra_size_bytes = window_bytes;
-            // As much more as the defaults have.
-            options.memory_bytes = window_bytes / 2 * 3;
+    /// What a scan with these options would need: where it picks, what is picked for all
+    /// tablespaces together.
+    pub fn cost_of(&self, options: &ScanOptions, device: &Device) -> Result<Cost> {
+        if options.picks_read_ahead {
+            let costs = self.costs(device)?;
+            if let Some(chosen) = choose(&costs, options) {
+                return Ok(chosen.clone());
+            }
         }
-        if policy.manners().in_file_order {
-            // What is read is used at once; eight bytes a leaf come on top.
-            options.memory_bytes = SEGMENT_BYTES + 8 * self.leaves();
-        }
-        let mut reads = Reads::default();
+        self.cost(Way::of(options), device)
+    }
+
+    /// What one way would need.
+    pub fn cost(&self, way: Way, device: &Device) -> Result<Cost> {
+        let mut cost = Cost::begin(way, self.leaves(), &self.options);
         for tree in &self.trees {
-            let budget = Budget::new(&options, tree.format.page_size.len())?;
-            let sizes = budget.sizes(&options, tree.format);
-            let pool_pages = budget.frames - budget.reserve;
-            let of_tree =
-                simulate::simulate(policy, &tree.leaves, &sizes, pool_pages, options.depth, device);
-            reads.add(&of_tree);
+            cost.add_leaves(&tree.leaves, tree.format, &self.options, device)?;
         }
-        let branch_pages = self.branch_pages;
-        let branch_requests = match policy.manners().descends_singly {
-            true => branch_pages,
+        cost.branch_pages = self.branch_pages;
+        cost.branch_requests = match way.policy.manners().descends_singly {
+            true => self.branch_pages,
             false => self.branch_reads.requests(),
         };
-        let branches = device.occupied(self.page_bytes * branch_pages / branch_requests.max(1));
-        let branches = (branches + device.latency).mul_f64(branch_requests as f64);
-        let device_time = branches + reads.device_time(device, self.page_bytes);
-        let memory_bytes = options.memory_bytes;
-        Ok(Cost {
-            policy,
-            window_bytes,
-            memory_bytes,
-            branch_requests,
-            branch_pages,
-            reads,
-            device_time,
-        })
+        let request_bytes = self.page_bytes * cost.branch_pages / cost.branch_requests.max(1);
+        let request = device.occupied(request_bytes) + device.latency;
+        cost.device_time += request.mul_f64(cost.branch_requests as f64);
+        Ok(cost)
     }
-}
-
-impl Cost {
-    /// All requests.
-    pub fn requests(&self) -> u64 {
-        self.branch_requests + self.reads.requests()
-    }
-
-    /// All pages they bring.
-    pub fn pages(&self) -> u64 {
-        self.branch_pages + self.reads.pages()
-    }
-}
-
-/// The cost to choose where rows must come in key order: the least time within the memory; of those
-/// within a twentieth of it the one with the least memory.
-pub fn choose(costs: &[Cost], memory_bytes: u64) -> Option<&Cost> {
-    let may_be_chosen =
-        |cost: &&Cost| cost.memory_bytes <= memory_bytes && !cost.policy.manners().in_file_order;
-    let within = || costs.iter().filter(may_be_chosen);
-    let least = within().map(|cost| cost.device_time).min()?;
-    within()
-        .filter(|cost| cost.device_time <= least.mul_f64(1.05))
-        .min_by_key(|cost| cost.memory_bytes)
 }

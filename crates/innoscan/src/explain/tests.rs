@@ -10,7 +10,7 @@ fn explain_foretells_the_requests() {
         for read_ahead in POLICIES {
             let options = ScanOptions { read_ahead, depth: 64, ..small(POOL_PAGES, 1) };
             let explanation = explain(&fixture.table, &options).unwrap();
-            let cost = explanation.cost(read_ahead, None, &Device::default()).unwrap();
+            let cost = explanation.cost(Way::of(&options), &Device::default()).unwrap();
             let made = requests(&fixture, &options);
             let pages: u64 = made.iter().map(|(_, pages)| pages).sum();
             let told = (cost.requests() as f64, cost.pages() as f64);

@@ -2,6 +2,9 @@
 //! engine, leaves to the workers and LOB pages to whoever asked, and waits when none of it can go
 //! on.
 
+mod current;
+mod sorting;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,14 +15,14 @@ use innoscan_format::layout::{Layout, MetadataReader};
 use innoscan_format::page::{IndexPage, Need, Page, unverified_links};
 use innoscan_io::{self as io, Kind, Wait};
 
+use self::current::{Current, Leaves};
+use super::cost::pick;
 use super::decode::{Item, SpaceContext, Task};
 use super::keys::KeyColumns;
 use super::lob::LobRequest;
 use super::lob_service::LobServices;
-use super::view::FileInPool;
-use super::{Budget, ScanOptions, Shared};
-use crate::ahead::{Links, Manners, ReadAhead};
-use crate::file_order::FileOrder;
+use super::{Budget, RowOrder, ScanOptions, Shared};
+use crate::ahead::{Links, Manners, ReadAheadPolicy};
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
@@ -36,8 +39,11 @@ const LEAVES_AHEAD: usize = 1 << 20;
 /// What the scan thread can tell at its end.
 #[derive(Debug, Default)]
 pub(super) struct Driven {
+    /// The policy that read ahead, of the last tablespace.
+    pub policy: ReadAheadPolicy,
     pub branch_pages: u64,
     pub lob_pages: u64,
+    pub set_aside_bytes: u64,
     pub reads: io::Counters,
     pub pool: PoolStats,
 }
@@ -62,54 +68,6 @@ pub(super) struct Driver<'s> {
     is_announced: bool,
 }
 
-/// One tablespace being scanned.
-struct Current {
-    context: Arc<SpaceContext>,
-    walk: Walk,
-    /// All leaves, once they are learnt, where they are taken in file order.
-    file_order: Option<FileOrder>,
-    policy: Box<dyn ReadAhead>,
-    /// How long was waited for how many requests, before it was opened.
-    waited_before: (Duration, u64),
-    is_cost_told: bool,
-    /// The next leaf is on its way.
-    is_due: bool,
-    /// The scan stood still until the next leaf was there.
-    has_waited: bool,
-    /// What is left of a run the engine had no room for.
-    run: Vec<PageNo>,
-    pages: Vec<PageNo>,
-}
-
-impl Current {
-    /// The next leaf, if it is known.
-    fn peek(&self, manners: Manners) -> Option<PageNo> {
-        match &self.file_order {
-            Some(file_order) => file_order.peek(),
-            None if manners.in_file_order => None,
-            None => self.walk.peek(),
-        }
-    }
-
-    fn next_step(&mut self, manners: Manners) -> Option<Step> {
-        match &mut self.file_order {
-            Some(file_order) => file_order.next_step(),
-            None if manners.in_file_order => None,
-            None => self.walk.next_step(),
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        let is_sorted_done = self.file_order.as_ref().is_none_or(FileOrder::is_done);
-        self.walk.is_done() && is_sorted_done
-    }
-
-    /// What the policy may know of the pool.
-    fn view<'p>(&self, pool: &'p Pool) -> FileInPool<'p> {
-        FileInPool { pool, file: self.context.slot, file_pages: self.context.format.size_pages }
-    }
-}
-
 impl<'s> Driver<'s> {
     pub fn new(
         table: &'s Table,
@@ -124,14 +82,14 @@ impl<'s> Driver<'s> {
             options,
             budget,
             shared,
-            manners: options.read_ahead.manners(),
+            manners: options.manners(),
             pool,
             tasks,
             lobs: LobServices::new(lob_requests),
             handed: 0,
             building: Vec::new(),
             past_leaves: 0,
-            driven: Driven::default(),
+            driven: Driven { policy: options.read_ahead, ..Driven::default() },
             is_announced: false,
         }
     }
@@ -160,6 +118,7 @@ impl<'s> Driver<'s> {
             let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
             progress |= self.feed_walk(&mut current, is_last);
             progress |= self.read_branches(&mut current);
+            progress |= self.sort_leaves(&mut current)?;
             progress |= self.assemble(&mut current);
             progress |= self.read_ahead(&mut current);
             progress |= self.pool.poll(Wait::No)? > 0;
@@ -170,6 +129,9 @@ impl<'s> Driver<'s> {
             self.wait_unless(progress)?;
         }
         self.hand_over(&current.context);
+        if let Leaves::Sorted(_, sort) = &current.leaves {
+            self.driven.set_aside_bytes += sort.written_bytes();
+        }
         self.past_leaves += current.walk.learnt_leaves();
         self.driven.branch_pages += current.walk.branch_pages();
         Ok(())
@@ -227,9 +189,9 @@ impl<'s> Driver<'s> {
             slot,
             format,
             index: root.index_id(),
-            keys: match self.manners.in_file_order {
-                true => KeyColumns::none(),
-                false => KeyColumns::of(def, &layout),
+            keys: match self.options.order {
+                RowOrder::Key => KeyColumns::of(def, &layout),
+                RowOrder::Any => KeyColumns::none(),
             },
             layout,
             newest_lsn: self.table.newest_lsn,
@@ -240,7 +202,10 @@ impl<'s> Driver<'s> {
         Ok(Some(Current {
             context,
             walk,
-            file_order: None,
+            leaves: match self.options.picks_read_ahead || self.manners.in_file_order {
+                true => Leaves::Awaited,
+                false => Leaves::OfWalk,
+            },
             policy,
             waited_before,
             is_cost_told: false,
@@ -310,7 +275,7 @@ impl<'s> Driver<'s> {
     /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
     fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> bool {
         let mut progress = false;
-        while current.walk.leaves_ahead() < self.leaves_ahead_most() {
+        while current.walk.leaves_ahead() < self.leaves_ahead_most(current) {
             let fronts: Vec<PageNo> = current.walk.fronts().collect();
             let ready = fronts
                 .into_iter()
@@ -333,13 +298,11 @@ impl<'s> Driver<'s> {
     /// Tells the policy of the leaves the walk has learnt.
     fn learn(&mut self, current: &mut Current, is_last: bool) {
         current.walk.take_learnt(&mut current.pages);
-        if self.manners.in_file_order {
-            if current.file_order.is_some() || !current.walk.is_all_learnt() {
+        if matches!(current.leaves, Leaves::Awaited) {
+            if !current.walk.is_all_learnt() {
                 return;
             }
-            let file_order = current.walk.take_file_order();
-            current.pages = file_order.pages();
-            current.file_order = Some(file_order);
+            self.order_leaves(current);
         }
         if current.pages.is_empty() {
             return;
@@ -352,6 +315,31 @@ impl<'s> Driver<'s> {
             current.is_cost_told = true;
         }
         current.policy.learn(&current.pages);
+    }
+
+    /// All leaves are learnt: settles in which order they are read, and by which policy.
+    fn order_leaves(&mut self, current: &mut Current) {
+        let format = current.context.format;
+        let mut sizes = self.budget.sizes(self.options, format);
+        if self.options.picks_read_ahead {
+            let leaves: Vec<PageNo> = current.walk.leaves().collect();
+            self.driven.policy = pick(&leaves, format, self.options, &mut sizes);
+            current.policy = self.driven.policy.begin(&sizes);
+        }
+        if !self.driven.policy.manners().in_file_order {
+            current.pages = current.walk.leaves().collect();
+            current.leaves = Leaves::OfWalk;
+            return;
+        }
+        let file_order = current.walk.take_file_order();
+        current.pages = file_order.pages();
+        current.leaves = match self.options.order {
+            RowOrder::Any => Leaves::InFileOrder(file_order),
+            RowOrder::Key => {
+                let sort = self.leaf_sort(file_order.places(), sizes.segment_pages());
+                Leaves::Sorted(file_order, sort)
+            }
+        };
     }
 
     /// How long was waited so far, for how many requests.
@@ -369,8 +357,8 @@ impl<'s> Driver<'s> {
         (wait - wait_before).div_f64((requests - requests_before).max(1) as f64)
     }
 
-    fn leaves_ahead_most(&self) -> usize {
-        if self.manners.in_file_order {
+    fn leaves_ahead_most(&self, current: &Current) -> usize {
+        if matches!(current.leaves, Leaves::Awaited) {
             return usize::MAX;
         }
         if self.manners.descends_singly {
@@ -383,7 +371,7 @@ impl<'s> Driver<'s> {
     /// Asks for the branch pages the walk can use next, many at once.
     fn read_branches(&mut self, current: &mut Current) -> bool {
         if current.walk.is_all_learnt()
-            || current.walk.leaves_ahead() >= self.leaves_ahead_most()
+            || current.walk.leaves_ahead() >= self.leaves_ahead_most(current)
             || !self.may_read_on_demand()
         {
             return false;
@@ -433,34 +421,23 @@ impl<'s> Driver<'s> {
     }
 
     fn next_item(&mut self, current: &mut Current) -> Next {
-        let Some(leaf) = current.peek(self.manners) else {
-            return match current.next_step(self.manners) {
+        if let Leaves::Sorted(file_order, sort) = &mut current.leaves {
+            return Driver::next_sorted(file_order, sort);
+        }
+        let Some(leaf) = current.peek() else {
+            return match current.next_step() {
                 Some(Step::Damaged { page, error }) => {
                     Next::Item(Item::Damaged { page_no: page, error })
                 }
                 _ => Next::NotYet,
             };
         };
-        let key = PageKey { file: current.context.slot, page: leaf };
-        match self.pool.lookup(key) {
-            Lookup::Resident | Lookup::Failed => {}
-            Lookup::InFlight => {
-                current.is_due = true;
-                return Next::NotYet;
-            }
-            Lookup::Absent => {
-                current.is_due = true;
-                let must_ask = !current.policy.will_read(leaf) && self.may_read_on_demand();
-                let is_asked = must_ask && self.pool.read(key.file, &[leaf], Kind::Demand) > 0;
-                if is_asked {
-                    let view = current.view(&self.pool);
-                    current.policy.missed(leaf, &view);
-                    self.read_ahead(current);
-                }
-                return if is_asked { Next::Asked } else { Next::NotYet };
-            }
+        match self.presence(current, leaf) {
+            Presence::Here => {}
+            Presence::Asked => return Next::Asked,
+            Presence::NotYet => return Next::NotYet,
         }
-        let Some(Step::Leaf { page, prev, next }) = current.next_step(self.manners) else {
+        let Some(Step::Leaf { page, prev, next }) = current.next_step() else {
             return Next::NotYet;
         };
         current.policy.take(page, std::mem::take(&mut current.has_waited));
@@ -469,6 +446,30 @@ impl<'s> Driver<'s> {
             Some(Ok(bytes)) => Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next }),
             Some(Err(error)) => Next::Item(Item::Damaged { page_no: page, error }),
             None => Next::NotYet,
+        }
+    }
+
+    /// Whether the leaf that is next is here; asks for it where nobody else will.
+    fn presence(&mut self, current: &mut Current, leaf: PageNo) -> Presence {
+        let key = PageKey { file: current.context.slot, page: leaf };
+        match self.pool.lookup(key) {
+            Lookup::Resident | Lookup::Failed => Presence::Here,
+            Lookup::InFlight => {
+                current.is_due = true;
+                Presence::NotYet
+            }
+            Lookup::Absent => {
+                current.is_due = true;
+                let must_ask = !current.policy.will_read(leaf) && self.may_read_on_demand();
+                let is_asked = must_ask && self.pool.read(key.file, &[leaf], Kind::Demand) > 0;
+                if !is_asked {
+                    return Presence::NotYet;
+                }
+                let view = current.view(&self.pool);
+                current.policy.missed(leaf, &view);
+                self.read_ahead(current);
+                Presence::Asked
+            }
         }
     }
 
@@ -538,8 +539,7 @@ impl<'s> Driver<'s> {
         let absent = |page: &PageNo| {
             matches!(self.pool.lookup(PageKey { file, page: *page }), Lookup::Absent)
         };
-        let needed =
-            current.peek(self.manners).into_iter().chain(current.walk.fronts()).find(absent);
+        let needed = current.peek().into_iter().chain(current.walk.fronts()).find(absent);
         let Some(page) = needed else { return Ok(()) };
         while !self.may_read_on_demand() && self.pool.evict_any() {}
         self.pool.read(file, &[page], Kind::Demand);
@@ -547,7 +547,15 @@ impl<'s> Driver<'s> {
     }
 }
 
-/// What becomes of the next place in key order.
+/// Where the leaf that is next is.
+enum Presence {
+    Here,
+    /// It was asked for.
+    Asked,
+    NotYet,
+}
+
+/// What becomes of the next place in the rows' order.
 enum Next {
     Item(Item),
     /// It was asked for.

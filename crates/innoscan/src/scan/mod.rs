@@ -1,4 +1,4 @@
-//! The full scan of a table: every row, in key order, into a sink.
+//! The full scan of a table: every row, in key order or any, into a sink.
 //!
 //! ```text
 //!                        tasks (some leaves each)          outputs (batches)
@@ -15,9 +15,11 @@
 //! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
 //! it is, while the others wait.
 
+pub(crate) mod cost;
 mod decode;
 mod driver;
 mod keys;
+mod leaf_sort;
 mod lob;
 mod lob_service;
 mod order;
@@ -33,7 +35,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Direct, Engine, EngineKind};
 
-use crate::ahead::Sizes;
+use crate::ahead::{Logical, Manners, Sizes};
 use crate::pool::{Expendable, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
@@ -50,6 +52,14 @@ pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
 pub struct ScanOptions {
     /// What to read before it is asked for.
     pub read_ahead: ReadAheadPolicy,
+    /// Instead of `read_ahead`, the policy and window that cost the least on `device`, as
+    /// [`crate::explain`] tells; `read_ahead` itself where the device is not known.
+    pub picks_read_ahead: bool,
+    /// The order of the rows.
+    pub order: RowOrder,
+    /// Where leaves are set aside that were read in file order, do not fit in memory, and are
+    /// wanted in key order; `None`: where the system has its temporary files.
+    pub temporary_dir: Option<PathBuf>,
     /// The window of logical read-ahead.
     pub lra_size_bytes: u64,
     /// Memory for pages, all told.
@@ -87,6 +97,9 @@ impl Default for ScanOptions {
     fn default() -> ScanOptions {
         ScanOptions {
             read_ahead: ReadAheadPolicy::Logical,
+            picks_read_ahead: false,
+            order: RowOrder::Key,
+            temporary_dir: None,
             lra_size_bytes: 512 << 20,
             memory_bytes: 768 << 20,
             threads: 0,
@@ -106,6 +119,16 @@ impl Default for ScanOptions {
     }
 }
 
+/// The order in which rows are delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowOrder {
+    /// That of the clustered index.
+    #[default]
+    Key,
+    /// Whichever the policy reads them in.
+    Any,
+}
+
 /// What a page or row that cannot be read does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnCorrupt {
@@ -121,6 +144,8 @@ pub enum OnCorrupt {
 pub struct Progress {
     /// Leaves whose rows were delivered.
     pub done_leaves: u64,
+    /// Leaves read in file order and set aside until their rows are next in key order.
+    pub sorted_leaves: u64,
     /// Leaves of the table, as far as known.
     pub total_leaves: u64,
     /// Whether `total_leaves` is exact: the branch pages of all its tablespaces were read.
@@ -161,6 +186,15 @@ impl Damage {
     }
 }
 
+impl Progress {
+    /// Share of the scan that is done, 0 to 1; a leaf that was set aside is half done.
+    pub fn share(&self) -> f64 {
+        let steps = if self.sorted_leaves > 0 { 2 } else { 1 };
+        let done = self.done_leaves + self.sorted_leaves;
+        done as f64 / (steps * self.total_leaves).max(1) as f64
+    }
+}
+
 /// How much was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
@@ -195,7 +229,7 @@ impl fmt::Display for Damage {
 pub struct ScanOutcome {
     /// Rows delivered.
     pub rows: u64,
-    /// The policy that read ahead.
+    /// The policy that read ahead; where it was picked, that of the last tablespace.
     pub read_ahead: ReadAheadPolicy,
     /// Bytes of a page.
     pub page_bytes: u64,
@@ -211,6 +245,8 @@ pub struct ScanOutcome {
     pub read_bytes: u64,
     /// From start to end.
     pub elapsed: Duration,
+    /// Bytes of leaves written to a temporary file and read back, to put them in key order.
+    pub set_aside_bytes: u64,
     /// Requests by kind, with times.
     pub reads: io::Counters,
     /// What became of the pages.
@@ -228,20 +264,21 @@ pub struct ScanOutcome {
 /// The most [`Damage`] an outcome lists.
 pub const DAMAGE_MOST: usize = 10_000;
 
-/// Reads every row of a table into `sink`, and hands its batches to `in_key_order` on this thread.
+/// Reads every row of a table into `sink`, and hands its batches to `deliver` on this thread, in the
+/// order the options say.
 ///
 /// A batch holds the rows of some consecutive leaves. Several tablespaces (partitions) are read one
 /// after the other as one table.
 ///
 /// # Errors
-/// The first error in key order, after the batches before it were delivered.
+/// The first error in the rows' order, after the batches before it were delivered.
 pub fn scan<S: RowSink>(
     table: &Table,
     options: &ScanOptions,
     sink: &S,
-    in_key_order: impl FnMut(S::Batch) -> Result<()>,
+    deliver: impl FnMut(S::Batch) -> Result<()>,
 ) -> Result<ScanOutcome> {
-    scan_with_engine(table, options, options.open_engine()?, sink, in_key_order)
+    scan_with_engine(table, options, options.open_engine()?, sink, deliver)
 }
 
 impl ScanOptions {
@@ -253,6 +290,12 @@ impl ScanOptions {
             return Ok(engine);
         }
         Ok(Box::new(io::engine::paced::Paced::new(engine, self.limits, rest)))
+    }
+
+    /// How the scan and its pool go about things.
+    fn manners(&self) -> Manners {
+        // The policies that are picked from differ only in the order of the leaves.
+        if self.picks_read_ahead { Logical::MANNERS } else { self.read_ahead.manners() }
     }
 
     /// Unwanted pages that are read rather than skipped.
@@ -277,7 +320,7 @@ pub fn scan_with_engine<S: RowSink>(
     options: &ScanOptions,
     engine: Box<dyn Engine>,
     sink: &S,
-    mut in_key_order: impl FnMut(S::Batch) -> Result<()>,
+    mut deliver: impl FnMut(S::Batch) -> Result<()>,
 ) -> Result<ScanOutcome> {
     let started = Instant::now();
     let spaces = open_spaces(table, options)?;
@@ -287,7 +330,7 @@ pub fn scan_with_engine<S: RowSink>(
     let budget = Budget::new(options, page_size.len())?;
     let slab = io::Slab::new(budget.frames, page_size.len())?;
     let engine_name = engine.name();
-    let manners = options.read_ahead.manners();
+    let manners = options.manners();
     let pool_options = PoolOptions {
         keeps_used: manners.keeps_used,
         expendable: if manners.evicts_unused { Expendable::ReadAhead } else { Expendable::Used },
@@ -317,7 +360,7 @@ pub fn scan_with_engine<S: RowSink>(
             driver::Driver::new(table, options, budget, shared, pool, channels).run(&spaces)
         });
         let driver = driver?;
-        let delivered = order::deliver(&outputs, options, shared, &mut in_key_order);
+        let delivered = order::deliver(&outputs, options, shared, &mut deliver);
         if delivered.is_err() {
             shared.stop();
         }
@@ -328,14 +371,15 @@ pub fn scan_with_engine<S: RowSink>(
         let mut outcome = delivered?;
         let driven = driven?;
         outcome.branch_pages = driven.branch_pages;
+        outcome.read_ahead = driven.policy;
         outcome.lob_pages = driven.lob_pages;
+        outcome.set_aside_bytes = driven.set_aside_bytes;
         outcome.reads = driven.reads;
         outcome.pool = driven.pool;
         Ok::<ScanOutcome, Error>(outcome)
     })?;
     outcome.requests = outcome.reads.requests();
     outcome.read_bytes = outcome.reads.read_bytes();
-    outcome.read_ahead = options.read_ahead;
     outcome.page_bytes = u64::from(page_size.bytes());
     outcome.engine = engine_name;
     outcome.is_direct = is_direct;
@@ -420,6 +464,11 @@ impl Budget {
         Ok(Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages })
     }
 
+    /// Leaves that may be held until others come, beside those of a window.
+    pub(crate) fn hold_most(&self, window_pages: usize) -> usize {
+        (self.frames - self.reserve).saturating_sub(window_pages).max(1)
+    }
+
     /// What a policy has to do with in a file.
     pub(crate) fn sizes(&self, options: &ScanOptions, format: PageFormat) -> Sizes {
         Sizes {
@@ -442,6 +491,7 @@ struct Shared {
     delivered: AtomicU64,
     turn: order::Turn,
     total_leaves: AtomicU64,
+    sorted_leaves: AtomicU64,
     is_total_exact: AtomicBool,
     read_bytes: AtomicU64,
 }
@@ -455,6 +505,7 @@ impl Shared {
             delivered: AtomicU64::new(0),
             turn: order::Turn::default(),
             total_leaves: AtomicU64::new(0),
+            sorted_leaves: AtomicU64::new(0),
             is_total_exact: AtomicBool::new(false),
             read_bytes: AtomicU64::new(0),
         }

@@ -124,6 +124,7 @@ fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
     if let Some(progress) = &options.progress {
         progress(&Progress {
             done_leaves: outcome.leaf_pages,
+            sorted_leaves: shared.sorted_leaves.load(Ordering::Relaxed),
             total_leaves: shared.total_leaves.load(Ordering::Relaxed),
             is_exact: shared.is_total_exact.load(Ordering::Relaxed),
             rows: outcome.rows,

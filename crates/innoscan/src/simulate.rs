@@ -44,7 +44,7 @@ impl Reads {
     }
 
     /// Adds another tablespace's.
-    pub(super) fn add(&mut self, other: &Reads) {
+    pub(crate) fn add(&mut self, other: &Reads) {
         self.demand_pages += other.demand_pages;
         self.ahead_used += other.ahead_used;
         for (pages, requests) in &other.ahead {
@@ -133,7 +133,7 @@ impl SimulatedPool {
 /// Counts what a scan of these leaves would read under a policy.
 ///
 /// `pool_pages`: frames for pages read and not used; `depth`: requests under way at once.
-pub(super) fn simulate(
+pub(crate) fn simulate(
     policy: ReadAheadPolicy,
     leaves: &[PageNo],
     sizes: &Sizes,

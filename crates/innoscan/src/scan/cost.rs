@@ -1,0 +1,230 @@
+//! What reading known leaves costs under each policy, and which costs the least.
+//!
+//! Each policy is asked what it would read of these very leaves ([`simulate`]), and a device's model
+//! says how long that takes. What the processors need comes on top where the device is faster than
+//! they.
+
+use std::time::Duration;
+
+use innoscan_format::PageNo;
+use innoscan_format::page::PageFormat;
+use innoscan_io::Device;
+
+use super::{Budget, ReadAheadPolicy, RowOrder, ScanOptions};
+use crate::Result;
+use crate::ahead::{Linear, Sizes};
+use crate::simulate::{Reads, simulate};
+
+/// Windows of logical read-ahead that are tried, in bytes.
+const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
+
+/// Memory for pages that a scan in file order makes use of, unless it sorts them.
+const SEGMENT_BYTES: u64 = 48 << 20;
+
+/// A way to scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The policy.
+    pub policy: ReadAheadPolicy,
+    /// The order the rows come in.
+    pub order: RowOrder,
+    /// The window of logical read-ahead, in bytes; `None`: as the options say.
+    pub window_bytes: Option<u64>,
+}
+
+impl Way {
+    /// The one that options name.
+    pub fn of(options: &ScanOptions) -> Way {
+        Way { policy: options.read_ahead, order: options.order, window_bytes: None }
+    }
+}
+
+/// What a scan would need.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// How it is done.
+    pub way: Way,
+    /// Memory for pages.
+    pub memory_bytes: u64,
+    /// Bytes of leaves written to a temporary file and read back, to put them in key order.
+    pub set_aside_bytes: u64,
+    /// Requests for the branch pages, and how many these are.
+    pub branch_requests: u64,
+    /// Their pages.
+    pub branch_pages: u64,
+    /// Reads of leaves, and of what is read beside them.
+    pub reads: Reads,
+    /// How long the device is busy.
+    pub device_time: Duration,
+}
+
+impl Cost {
+    /// All requests.
+    pub fn requests(&self) -> u64 {
+        self.branch_requests + self.reads.requests()
+    }
+
+    /// All pages they bring.
+    pub fn pages(&self) -> u64 {
+        self.branch_pages + self.reads.pages()
+    }
+
+    /// Of nothing, yet. `leaves`: how many there are.
+    pub(crate) fn begin(way: Way, leaves: u64, options: &ScanOptions) -> Cost {
+        Cost {
+            way,
+            memory_bytes: options_of(way, leaves, options).memory_bytes,
+            set_aside_bytes: 0,
+            branch_requests: 0,
+            branch_pages: 0,
+            reads: Reads::default(),
+            device_time: Duration::ZERO,
+        }
+    }
+
+    /// Adds the leaves of a tablespace, in key order.
+    pub(crate) fn add_leaves(
+        &mut self,
+        leaves: &[PageNo],
+        format: PageFormat,
+        options: &ScanOptions,
+        device: &Device,
+    ) -> Result<()> {
+        let mut options = options_of(self.way, leaves.len() as u64, options);
+        options.device = Some(*device);
+        let page_bytes = format.page_size.len();
+        let budget = Budget::new(&options, page_bytes)?;
+        let sizes = budget.sizes(&options, format);
+        let pool_pages = budget.frames - budget.reserve;
+        let policy = self.way.policy;
+        let reads = simulate(policy, leaves, &sizes, pool_pages, options.depth, device);
+        self.device_time += reads.device_time(device, page_bytes as u64);
+        self.reads.add(&reads);
+        if policy.manners().in_file_order && self.way.order == RowOrder::Key {
+            let hold_most = budget.hold_most(sizes.segment_pages());
+            let chunks = leaves.len().div_ceil(hold_most).max(1);
+            if chunks > 1 {
+                let bytes = ((leaves.len() - hold_most / chunks) * page_bytes) as u64;
+                self.set_aside_bytes += bytes;
+                self.device_time += set_aside_time(bytes, device);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The options a way asks for, where these do not bind it.
+fn options_of(way: Way, leaves: u64, options: &ScanOptions) -> ScanOptions {
+    let mut options = options.clone();
+    options.read_ahead = way.policy;
+    options.order = way.order;
+    if let Some(window_bytes) = way.window_bytes {
+        options.lra_size_bytes = window_bytes;
+        options.memory_bytes = memory_of(window_bytes);
+    }
+    if way.policy.manners().in_file_order && way.order == RowOrder::Any {
+        // What is read is used at once; eight bytes a leaf come on top.
+        options.memory_bytes = SEGMENT_BYTES + 8 * leaves;
+    }
+    options
+}
+
+/// Memory for a window: as much more as the defaults have.
+fn memory_of(window_bytes: u64) -> u64 {
+    window_bytes / 2 * 3
+}
+
+/// How long the device is busy with leaves set aside on it: not at all where the page cache has room
+/// for them, else with writing and reading them.
+fn set_aside_time(bytes: u64, device: &Device) -> Duration {
+    let Some(rate) = device.bytes_per_second else { return Duration::ZERO };
+    if free_memory_bytes().is_some_and(|free| bytes <= free / 2) {
+        return Duration::ZERO;
+    }
+    Duration::from_secs_f64(2.0 * bytes as f64 / rate)
+}
+
+/// What the kernel says could be had without swapping (`MemAvailable`).
+fn free_memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+/// The windows worth a word: the one that is set, the largest that memory is set for, and others up
+/// to one that holds all leaves.
+pub(crate) fn windows_bytes(leaf_bytes: u64, options: &ScanOptions) -> Vec<u64> {
+    let holding = WINDOWS_BYTES.iter().position(|window| *window >= leaf_bytes);
+    let mut windows =
+        WINDOWS_BYTES[..holding.map_or(WINDOWS_BYTES.len(), |last| last + 1)].to_vec();
+    let largest = (options.memory_bytes / 3 * 2) >> 20 << 20;
+    windows.extend([options.lra_size_bytes, largest].into_iter().filter(|bytes| *bytes > 0));
+    windows.sort_unstable();
+    windows.dedup();
+    windows
+}
+
+/// All ways there are, of a table with so many bytes of leaves.
+pub(crate) fn ways(leaf_bytes: u64, options: &ScanOptions) -> Vec<Way> {
+    let in_key_order = |policy| Way { policy, order: RowOrder::Key, window_bytes: None };
+    let mut ways = vec![
+        in_key_order(ReadAheadPolicy::None),
+        in_key_order(ReadAheadPolicy::Linear { threshold: Linear::THRESHOLD_DEFAULT }),
+        in_key_order(ReadAheadPolicy::Random),
+        in_key_order(ReadAheadPolicy::Physical),
+        Way { order: RowOrder::Any, ..in_key_order(ReadAheadPolicy::Segment) },
+        in_key_order(ReadAheadPolicy::Segment),
+    ];
+    ways.extend(windows_bytes(leaf_bytes, options).into_iter().map(|window_bytes| Way {
+        window_bytes: Some(window_bytes),
+        ..in_key_order(ReadAheadPolicy::Logical)
+    }));
+    ways
+}
+
+/// The cost to choose, of those that give the rows in the order asked for, within the memory, and
+/// without a temporary file where none is allowed: the least time; of those within a twentieth of
+/// it the one that sets the least aside, then the one with the least memory.
+pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
+    let may_be_chosen = |cost: &&Cost| {
+        let is_in_order = cost.way.order == RowOrder::Key || options.order == RowOrder::Any;
+        let may_be_set_aside = options.temporary_dir.is_some() || cost.set_aside_bytes == 0;
+        cost.memory_bytes <= options.memory_bytes && is_in_order && may_be_set_aside
+    };
+    let within = || costs.iter().filter(may_be_chosen);
+    let least = within().map(|cost| cost.device_time).min()?;
+    within()
+        .filter(|cost| cost.device_time <= least.mul_f64(1.05))
+        .min_by_key(|cost| (cost.set_aside_bytes, cost.memory_bytes))
+}
+
+/// Picks the policy for known leaves, and sets its window; the options' own where the device is not
+/// known. A server's own policies and `physical`
+/// are not asked: what `logical` reads is never more than what they do.
+pub(super) fn pick(
+    leaves: &[PageNo],
+    format: PageFormat,
+    options: &ScanOptions,
+    sizes: &mut Sizes,
+) -> ReadAheadPolicy {
+    let Some(device) = options.device else { return options.read_ahead };
+    let page_bytes = format.page_size.len() as u64;
+    let mut costs = Vec::new();
+    let ways = ways(leaves.len() as u64 * page_bytes, options);
+    for way in ways.into_iter().chain([Way::of(options)]) {
+        if matches!(way.policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment) {
+            let mut cost = Cost::begin(way, leaves.len() as u64, options);
+            // What memory does not suffice for is not chosen.
+            if cost.add_leaves(leaves, format, options, &device).is_ok() {
+                costs.push(cost);
+            }
+        }
+    }
+    let Some(chosen) = choose(&costs, options) else { return options.read_ahead };
+    if let Some(window_bytes) = chosen.way.window_bytes {
+        let window_pages = usize::try_from(window_bytes / page_bytes).unwrap_or(usize::MAX);
+        sizes.window_pages = sizes.window_pages.min(window_pages).max(1);
+    }
+    chosen.way.policy
+}

@@ -207,11 +207,6 @@ impl Pool {
         self.pending_pages
     }
 
-    /// A free frame, for a page whose bytes the caller has from elsewhere.
-    pub fn frame(&self) -> Option<Frame> {
-        self.slab.take()
-    }
-
     /// Reads that could be started now, as far as the engine is concerned.
     pub fn engine_room(&self) -> usize {
         self.engine.depth() - self.engine.in_flight()

@@ -185,7 +185,7 @@ impl File {
     }
 }
 
-fn set_direct(descriptor: BorrowedFd<'_>) -> std::result::Result<(), Errno> {
+pub(crate) fn set_direct(descriptor: BorrowedFd<'_>) -> std::result::Result<(), Errno> {
     let flags = rustix::fs::fcntl_getfl(descriptor)?;
     rustix::fs::fcntl_setfl(descriptor, flags | OFlags::DIRECT)
 }

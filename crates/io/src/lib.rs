@@ -22,6 +22,7 @@ mod error;
 mod file;
 mod flight;
 mod measure;
+mod output;
 mod read;
 mod slab;
 
@@ -33,5 +34,6 @@ pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
 pub use file::{Direct, File, Identity};
 pub use measure::{Submissions, measure, measure_submissions};
+pub use output::Output;
 pub use read::{Completion, Kind, Read};
 pub use slab::{ALIGNMENT, Frame, Slab};

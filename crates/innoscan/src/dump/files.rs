@@ -13,11 +13,13 @@
 //! as `NAME.partial`, and renamed when all of its table is on disk.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::filename;
+use innoscan_io::{Direct, Output};
 
+use super::DumpOptions;
 use crate::sink::{Compression, Encoded};
 use crate::{Error, Result};
 
@@ -60,11 +62,11 @@ struct Partial {
 }
 
 impl Partial {
-    fn create(directory: &Path, name: &str) -> Result<(Partial, File)> {
-        let path = directory.join(format!("{name}.partial"));
-        let file = File::create(&path)
+    fn create(directory: &Directory, name: &str) -> Result<(Partial, Output)> {
+        let path = directory.path.join(format!("{name}.partial"));
+        let output = Output::create(&path, directory.around_cache)
             .map_err(|error| Error::write("creating the file", error).in_file(&path))?;
-        Ok((Partial { path, committed: false }, file))
+        Ok((Partial { path, committed: false }, output))
     }
 
     /// Gives the file its name.
@@ -92,29 +94,33 @@ pub(super) struct Directory {
     path: PathBuf,
     /// Whether files are on the disk before they get their names.
     sync: bool,
+    /// Whether rows are written around the page cache, where the file system can.
+    around_cache: bool,
 }
 
 impl Directory {
     /// Makes the directory if it is not there. Refuses one that holds anything, unless its files
     /// may be overwritten.
-    pub fn prepare(path: &Path, overwrite: bool, sync: bool) -> Result<Directory> {
+    pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
         let failed = |error| Error::write("preparing the output directory", error).in_file(path);
         std::fs::create_dir_all(path).map_err(failed)?;
-        if !overwrite && std::fs::read_dir(path).map_err(failed)?.next().is_some() {
+        if !options.overwrite && std::fs::read_dir(path).map_err(failed)?.next().is_some() {
             return Err(Error::refused(
                 "the output directory is not empty",
                 "give one that is empty or does not exist",
             )
             .in_file(path));
         }
-        Ok(Directory { path: path.to_owned(), sync })
+        let around_cache = options.scan.direct != Direct::Off;
+        Ok(Directory { path: path.to_owned(), sync: options.sync, around_cache })
     }
 
     /// Writes a whole file.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<DumpedFile> {
-        let (partial, mut file) = Partial::create(&self.path, name)?;
-        file.write_all(content)
-            .and_then(|()| self.flush(&file))
+        let (partial, mut output) = Partial::create(self, name)?;
+        output
+            .write_all(content)
+            .and_then(|()| output.finish(self.sync))
             .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
         partial.commit()?;
         let bytes = content.len() as u64;
@@ -128,10 +134,6 @@ impl Directory {
             .map_err(|error| {
                 Error::write("syncing the output directory", error).in_file(&self.path)
             })
-    }
-
-    fn flush(&self, file: &File) -> io::Result<()> {
-        if self.sync { file.sync_all() } else { Ok(()) }
     }
 }
 
@@ -151,7 +153,7 @@ pub(super) struct Chunks<'a> {
 #[derive(Debug)]
 struct Open {
     partial: Partial,
-    file: File,
+    output: Output,
     written: DumpedFile,
 }
 
@@ -212,9 +214,9 @@ impl<'a> Chunks<'a> {
 
     fn begin(&self) -> Result<Open> {
         let name = format!("{}.{:05}.{}", self.stem, self.done.len(), self.extension);
-        let (partial, file) = Partial::create(&self.directory.path, &name)?;
+        let (partial, output) = Partial::create(self.directory, &name)?;
         let written = DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0 };
-        let mut open = Open { partial, file, written };
+        let mut open = Open { partial, output, written };
         if !self.head.is_empty() {
             let mut head = Vec::new();
             self.compression.append(self.head, &mut head)?;
@@ -224,9 +226,9 @@ impl<'a> Chunks<'a> {
     }
 
     fn close(&mut self) -> Result<()> {
-        if let Some(Open { partial, file, written }) = self.open.take() {
-            self.directory
-                .flush(&file)
+        if let Some(Open { partial, output, written }) = self.open.take() {
+            output
+                .finish(self.directory.sync)
                 .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
             self.done.push((partial, written));
         }
@@ -236,7 +238,7 @@ impl<'a> Chunks<'a> {
 
 impl Open {
     fn append(&mut self, output: &[u8], plain_bytes: u64) -> Result<()> {
-        self.file
+        self.output
             .write_all(output)
             .map_err(|error| Error::write("writing", error).in_file(&self.partial.path))?;
         self.written.plain_bytes += plain_bytes;
@@ -248,6 +250,12 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dump::Format;
+    use crate::sink::csv::CsvOptions;
+
+    fn options(overwrite: bool) -> DumpOptions {
+        DumpOptions { overwrite, ..DumpOptions::new(Format::Csv(CsvOptions::default())) }
+    }
 
     #[test]
     fn stems_stay_in_the_directory_and_apart() {
@@ -262,7 +270,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_finished_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        let directory = Directory::prepare(dir.path(), false, false).unwrap();
+        let directory = Directory::prepare(dir.path(), &options(false)).unwrap();
         let mut chunks =
             Chunks::new(&directory, "t".into(), "csv", b"head\n", Compression::None, None);
         chunks.open = Some(chunks.begin().unwrap());
@@ -274,7 +282,7 @@ mod tests {
     #[test]
     fn an_empty_table_has_one_file() {
         let dir = tempfile::tempdir().unwrap();
-        let directory = Directory::prepare(dir.path(), false, true).unwrap();
+        let directory = Directory::prepare(dir.path(), &options(false)).unwrap();
         let chunks = Chunks::new(&directory, "t".into(), "csv", b"head\n", Compression::None, None);
         let files = chunks.finish().unwrap();
         assert_eq!(files[0].name, "t.00000.csv");
@@ -285,8 +293,8 @@ mod tests {
     fn a_directory_with_something_in_it_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("x"), "").unwrap();
-        let error = Directory::prepare(dir.path(), false, false).unwrap_err();
+        let error = Directory::prepare(dir.path(), &options(false)).unwrap_err();
         assert!(error.to_string().contains("not empty"), "{error}");
-        Directory::prepare(dir.path(), true, false).unwrap();
+        Directory::prepare(dir.path(), &options(true)).unwrap();
     }
 }

@@ -226,7 +226,7 @@ pub fn to_directory<'t>(
     mut finished: impl FnMut(&TableOutcome),
 ) -> Result<Summary> {
     let started = Instant::now();
-    let directory = Directory::prepare(path, options.overwrite, options.sync)?;
+    let directory = Directory::prepare(path, options)?;
     let mut summary = Summary::default();
     let mut databases: Vec<&str> = Vec::new();
     for table in tables {

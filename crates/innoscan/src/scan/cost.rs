@@ -10,6 +10,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::Device;
 
+use super::leaf_sort::LeafSort;
 use super::{Budget, ReadAheadPolicy, RowOrder, ScanOptions};
 use crate::Result;
 use crate::ahead::{Linear, Sizes};
@@ -101,13 +102,10 @@ impl Cost {
         self.device_time += reads.device_time(device, page_bytes as u64);
         self.reads.add(&reads);
         if policy.manners().in_file_order && self.way.order == RowOrder::Key {
-            let hold_most = budget.hold_most(sizes.segment_pages());
-            let chunks = leaves.len().div_ceil(hold_most).max(1);
-            if chunks > 1 {
-                let bytes = ((leaves.len() - hold_most / chunks) * page_bytes) as u64;
-                self.set_aside_bytes += bytes;
-                self.device_time += set_aside_time(bytes, device);
-            }
+            let hold_pages = budget.hold_pages(sizes.segment_pages());
+            let bytes = LeafSort::likely_written_bytes(leaves.len(), hold_pages, page_bytes);
+            self.set_aside_bytes += bytes;
+            self.device_time += set_aside_time(bytes, device);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The decode workers: verify a leaf, find its records' columns, hand each row to the sink.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, Sender};
@@ -10,6 +11,7 @@ use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
 
 use super::keys::{End, KeyColumns, edge};
+use super::leaf_sort::{PackedLeaf, Unpacking};
 use super::lob::{LobFetcher, LobRequest};
 use super::order::Output;
 use super::{Damage, Lost, OnCorrupt, ScanOptions, Shared, StopOnPanic};
@@ -28,8 +30,40 @@ pub(super) struct Task {
 
 /// A leaf, or what is wrong in its place.
 pub(super) enum Item {
-    Leaf { page_no: PageNo, page: PageRef, prev: Sibling, next: Sibling },
-    Damaged { page_no: PageNo, error: Error },
+    Leaf {
+        page_no: PageNo,
+        page: LeafBytes,
+        prev: Sibling,
+        next: Sibling,
+    },
+    /// One that was sorted.
+    Packed {
+        page_no: PageNo,
+        packed: PackedLeaf,
+        prev: Sibling,
+        next: Sibling,
+    },
+    Damaged {
+        page_no: PageNo,
+        error: Error,
+    },
+}
+
+/// A leaf's bytes, in a frame of the pool or out of it.
+pub(super) enum LeafBytes {
+    Frame(PageRef),
+    Unpacked(Box<[u8]>),
+}
+
+impl Deref for LeafBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            LeafBytes::Frame(page) => page,
+            LeafBytes::Unpacked(page) => page,
+        }
+    }
 }
 
 /// What decoding needs to know of a tablespace.
@@ -54,6 +88,7 @@ pub(super) struct Worker<'s, S: RowSink> {
     outputs: Sender<Output<S::Batch>>,
     lobs: LobFetcher<'s>,
     fields: Fields,
+    unpacking: Unpacking,
 }
 
 impl<'s, S: RowSink> Worker<'s, S> {
@@ -64,7 +99,16 @@ impl<'s, S: RowSink> Worker<'s, S> {
         (tasks, outputs, requests): Channels<S::Batch>,
     ) -> Worker<'s, S> {
         let lobs = LobFetcher::new(requests, shared, options.lob_bytes_most);
-        Worker { sink, options, shared, tasks, outputs, lobs, fields: Fields::default() }
+        Worker {
+            sink,
+            options,
+            shared,
+            tasks,
+            outputs,
+            lobs,
+            fields: Fields::default(),
+            unpacking: Unpacking::default(),
+        }
     }
 
     /// Works until there are no more tasks.
@@ -84,7 +128,9 @@ impl<'s, S: RowSink> Worker<'s, S> {
 
     fn decode(&mut self, task: Task) -> Output<S::Batch> {
         let mut output = self.new_output(task.number);
-        let mut items: Vec<Option<Item>> = task.items.into_iter().map(Some).collect();
+        let page_bytes = task.space.format.page_size.len();
+        let unpacked = |item| Some(self.unpacked(item, page_bytes));
+        let mut items: Vec<Option<Item>> = task.items.into_iter().map(unpacked).collect();
         for place in 0..items.len() {
             let listed = output.damage.len();
             let damaged = items[place].take_if(|item| matches!(item, Item::Damaged { .. }));
@@ -111,6 +157,14 @@ impl<'s, S: RowSink> Worker<'s, S> {
         }
         output.is_last = true;
         output
+    }
+
+    fn unpacked(&mut self, item: Item, page_bytes: usize) -> Item {
+        let Item::Packed { page_no, packed, prev, next } = item else { return item };
+        match self.unpacking.unpack(packed, page_bytes) {
+            Ok(page) => Item::Leaf { page_no, page: LeafBytes::Unpacked(page), prev, next },
+            Err(error) => Item::Damaged { page_no, error },
+        }
     }
 
     fn new_output(&self, task: u64) -> Output<S::Batch> {

@@ -17,7 +17,7 @@ use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
 use super::cost::pick;
-use super::decode::{Item, SpaceContext, Task};
+use super::decode::{Item, LeafBytes, SpaceContext, Task};
 use super::keys::KeyColumns;
 use super::lob::LobRequest;
 use super::lob_service::LobServices;
@@ -116,10 +116,10 @@ impl<'s> Driver<'s> {
         let Some(mut current) = self.open_tree(space, file)? else { return Ok(()) };
         while !current.is_done() && !self.shared.is_stopped() {
             let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
-            progress |= self.feed_walk(&mut current, is_last);
+            progress |= self.feed_walk(&mut current, is_last)?;
             progress |= self.read_branches(&mut current);
             progress |= self.sort_leaves(&mut current)?;
-            progress |= self.assemble(&mut current);
+            progress |= self.assemble(&mut current)?;
             progress |= self.read_ahead(&mut current);
             progress |= self.pool.poll(Wait::No)? > 0;
             if !progress && self.is_stuck() {
@@ -273,7 +273,7 @@ impl<'s> Driver<'s> {
     }
 
     /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
-    fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> bool {
+    fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> Result<bool> {
         let mut progress = false;
         while current.walk.leaves_ahead() < self.leaves_ahead_most(current) {
             let fronts: Vec<PageNo> = current.walk.fronts().collect();
@@ -291,21 +291,21 @@ impl<'s> Driver<'s> {
             }
             progress = true;
         }
-        self.learn(current, is_last);
-        progress
+        self.learn(current, is_last)?;
+        Ok(progress)
     }
 
     /// Tells the policy of the leaves the walk has learnt.
-    fn learn(&mut self, current: &mut Current, is_last: bool) {
+    fn learn(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
         current.walk.take_learnt(&mut current.pages);
         if matches!(current.leaves, Leaves::Awaited) {
             if !current.walk.is_all_learnt() {
-                return;
+                return Ok(());
             }
-            self.order_leaves(current);
+            self.order_leaves(current)?;
         }
         if current.pages.is_empty() {
-            return;
+            return Ok(());
         }
         let (total, is_exact) = current.walk.total_leaves();
         self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
@@ -315,10 +315,11 @@ impl<'s> Driver<'s> {
             current.is_cost_told = true;
         }
         current.policy.learn(&current.pages);
+        Ok(())
     }
 
     /// All leaves are learnt: settles in which order they are read, and by which policy.
-    fn order_leaves(&mut self, current: &mut Current) {
+    fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
         let format = current.context.format;
         let mut sizes = self.budget.sizes(self.options, format);
         if self.options.picks_read_ahead {
@@ -329,17 +330,18 @@ impl<'s> Driver<'s> {
         if !self.driven.policy.manners().in_file_order {
             current.pages = current.walk.leaves().collect();
             current.leaves = Leaves::OfWalk;
-            return;
+            return Ok(());
         }
         let file_order = current.walk.take_file_order();
         current.pages = file_order.pages();
         current.leaves = match self.options.order {
             RowOrder::Any => Leaves::InFileOrder(file_order),
             RowOrder::Key => {
-                let sort = self.leaf_sort(file_order.places(), sizes.segment_pages());
+                let sort = self.leaf_sort(file_order.places(), sizes.segment_pages())?;
                 Leaves::Sorted(file_order, sort)
             }
         };
+        Ok(())
     }
 
     /// How long was waited so far, for how many requests.
@@ -393,13 +395,13 @@ impl<'s> Driver<'s> {
     }
 
     /// Puts the leaves that are here, as far as key order allows, into tasks.
-    fn assemble(&mut self, current: &mut Current) -> bool {
+    fn assemble(&mut self, current: &mut Current) -> Result<bool> {
         let mut progress = false;
         while self.handed - self.delivered() < self.budget.tasks {
             if self.building.len() >= self.budget.task_leaves {
                 self.hand_over(&current.context);
             }
-            match self.next_item(current) {
+            match self.next_item(current)? {
                 Next::Item(item) => self.building.push(item),
                 Next::Asked => {
                     progress = true;
@@ -417,13 +419,18 @@ impl<'s> Driver<'s> {
             self.hand_over(&current.context);
             progress = true;
         }
-        progress
+        Ok(progress)
     }
 
-    fn next_item(&mut self, current: &mut Current) -> Next {
-        if let Leaves::Sorted(file_order, sort) = &mut current.leaves {
-            return Driver::next_sorted(file_order, sort);
+    fn next_item(&mut self, current: &mut Current) -> Result<Next> {
+        if matches!(current.leaves, Leaves::Sorted(..)) {
+            return Driver::next_sorted(current);
         }
+        Ok(self.next_of_pool(current))
+    }
+
+    /// The next leaf, or what is in its place, where leaves are delivered as they are read.
+    fn next_of_pool(&mut self, current: &mut Current) -> Next {
         let Some(leaf) = current.peek() else {
             return match current.next_step() {
                 Some(Step::Damaged { page, error }) => {
@@ -443,7 +450,10 @@ impl<'s> Driver<'s> {
         current.policy.take(page, std::mem::take(&mut current.has_waited));
         current.is_due = false;
         match self.hand_out(current, leaf) {
-            Some(Ok(bytes)) => Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next }),
+            Some(Ok(bytes)) => {
+                let bytes = LeafBytes::Frame(bytes);
+                Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next })
+            }
             Some(Err(error)) => Next::Item(Item::Damaged { page_no: page, error }),
             None => Next::NotYet,
         }

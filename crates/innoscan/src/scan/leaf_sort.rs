@@ -1,177 +1,217 @@
 //! Leaves read in file order, put back into key order: with the memory at hand, and for what goes
 //! beyond it a file.
 //!
-//! The branch pages have told each leaf's place in key order, so nothing is compared. Places are
-//! cut into chunks that memory can hold. A leaf is held until memory is short; then those of the
-//! fullest chunk are written to the end of one temporary file, so that writing is sequential
-//! whatever the table's fragmentation. When all leaves were read the chunks are gone through in
-//! order: each is read back, and its leaves are given out by their places.
+//! The branch pages have told each leaf's place in key order, so nothing is compared. A leaf is
+//! held until its turn comes, compressed unless memory holds all as they are: where a device is
+//! waited for the processors have the time, and three to six times as many leaves fit. Places are
+//! cut into chunks that memory can hold in any case. When it is full, the leaves of the fullest
+//! chunk are written to the end of one temporary file, so that writing is sequential whatever the
+//! table's fragmentation. When all leaves were read the chunks are gone through in order: each is
+//! read back, and its leaves are given out by their places.
 //!
-//! The file has no name, so it goes with the process, however that ends. It grows to the leaves'
-//! bytes, less what memory holds. What was read back is verified as any page is, where it is
-//! decoded.
+//! The file has no name, so it goes with the process, however that ends. What comes back is
+//! verified as any page is, where it is decoded.
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::pool::{PageRef, Pool};
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::pool::PageRef;
 use crate::{Error, Result};
 
-/// The leaves of one tree on their way into key order; see the module's text. Eight bytes a leaf.
+/// zstd's level: the fastest that makes pages so small.
+const LEVEL: i32 = -1;
+
+/// How many times smaller leaves are likely to become.
+const LIKELY_RATIO: usize = 3;
+
+/// Memory a held leaf takes beside its bytes: its entry, and what the allocator adds.
+const OVERHEAD_BYTES: usize = 64;
+
+/// The leaves of one tree on their way into key order; see the module's text. Sixteen bytes a leaf,
+/// and `hold_bytes`.
 pub(super) struct LeafSort {
     dir: PathBuf,
     /// Made when memory does not suffice.
     file: Option<File>,
-    page_bytes: usize,
-    /// Leaves of a chunk, and the most that are held.
+    written_bytes: u64,
+    packing: Option<Packing>,
     chunk_leaves: usize,
     chunks: Vec<Chunk>,
-    held: usize,
-    /// Pages of the file.
-    written: u32,
+    hold_bytes: usize,
+    held_bytes: usize,
     /// Leaves that could not be read, by their places.
     failed: BTreeMap<usize, Error>,
     /// The next place to give out.
     next: usize,
-    /// The leaves of the chunk it is in, as far as they are here.
-    here: Vec<Option<PageRef>>,
-    /// Leaves of that chunk to be read back.
-    awaited: Vec<Written>,
+    /// The leaves of the chunk it is in.
+    here: Vec<Option<PackedLeaf>>,
 }
+
+/// A leaf's bytes, compressed if there are fewer than a page has.
+#[derive(Clone)]
+pub(super) struct PackedLeaf(Box<[u8]>);
+
+/// Compresses.
+struct Packing {
+    compressor: Compressor<'static>,
+    room: Vec<u8>,
+}
+
+/// Decompresses; made when the first leaf comes.
+#[derive(Default)]
+pub(super) struct Unpacking(Option<Decompressor<'static>>);
 
 #[derive(Default)]
 struct Chunk {
-    held: Vec<(u32, PageRef)>,
+    held: Vec<(u32, PackedLeaf)>,
     written: Vec<Written>,
 }
 
 /// A leaf in the file.
 #[derive(Clone, Copy)]
 struct Written {
+    offset: u64,
     place: u32,
-    /// Pages of the file before it.
-    position: u32,
+    bytes: u32,
 }
 
 impl LeafSort {
-    /// `leaves`: how many there are; `hold_most`: how many may be held, at least 1; `dir`: where
-    /// the file is made, if one is needed.
-    pub fn new(leaves: usize, hold_most: usize, page_bytes: usize, dir: PathBuf) -> LeafSort {
-        assert!(hold_most > 0, "a leaf has to be somewhere");
-        let chunks = (0..leaves.div_ceil(hold_most)).map(|_| Chunk::default()).collect();
-        LeafSort {
+    /// `leaves`: how many there are; `hold_bytes`: of them that may be held; `dir`: where the file
+    /// is made, if one is needed.
+    pub fn new(
+        leaves: usize,
+        hold_bytes: usize,
+        page_bytes: usize,
+        dir: PathBuf,
+    ) -> Result<LeafSort> {
+        let plain_bytes = page_bytes + OVERHEAD_BYTES;
+        let packing = match leaves.saturating_mul(plain_bytes) > hold_bytes {
+            true => Some(Packing::new(page_bytes)?),
+            false => None,
+        };
+        let chunk_leaves = (hold_bytes / plain_bytes).max(1);
+        Ok(LeafSort {
             dir,
             file: None,
-            page_bytes,
-            chunk_leaves: hold_most,
-            chunks,
-            held: 0,
-            written: 0,
+            written_bytes: 0,
+            packing,
+            chunk_leaves,
+            chunks: (0..leaves.div_ceil(chunk_leaves)).map(|_| Chunk::default()).collect(),
+            hold_bytes,
+            held_bytes: 0,
             failed: BTreeMap::new(),
             next: 0,
             here: Vec::new(),
-            awaited: Vec::new(),
-        }
+        })
     }
 
-    /// Bytes that were written.
+    /// Bytes that are likely to be written of so many leaves, where so many pages can be held. How
+    /// well leaves compress is seen only when they are read.
+    pub fn likely_written_bytes(leaves: usize, hold_pages: usize, page_bytes: usize) -> u64 {
+        if leaves <= hold_pages {
+            return 0;
+        }
+        let packed_bytes = leaves * (page_bytes / LIKELY_RATIO + OVERHEAD_BYTES);
+        packed_bytes.saturating_sub(hold_pages * page_bytes) as u64
+    }
+
+    /// Bytes that were written to the file.
     pub fn written_bytes(&self) -> u64 {
-        u64::from(self.written) * self.page_bytes as u64
+        self.written_bytes
     }
 
     /// Takes the leaf of a place, or why it could not be read.
     pub fn put(&mut self, place: usize, leaf: Result<PageRef>) -> Result<()> {
         match leaf {
             Ok(page) => {
-                self.chunks[place / self.chunk_leaves].held.push((place as u32, page));
-                self.held += 1;
+                let leaf = match &mut self.packing {
+                    Some(packing) => packing.pack(&page),
+                    None => PackedLeaf(page[..].into()),
+                };
+                self.held_bytes += leaf.0.len() + OVERHEAD_BYTES;
+                self.chunks[place / self.chunk_leaves].held.push((place as u32, leaf));
             }
             Err(error) => _ = self.failed.insert(place, error),
         }
-        if self.held > self.chunk_leaves {
+        while self.held_bytes > self.hold_bytes {
             let fullest = (0..self.chunks.len()).max_by_key(|at| self.chunks[*at].held.len());
             fullest.map_or(Ok(()), |fullest| self.write(fullest))?;
         }
         Ok(())
     }
 
-    /// All leaves were put: of what is held only the first chunk's stays.
+    /// All leaves were put: if some were written, of what is held only the first chunk's stays.
     pub fn all_put(&mut self) -> Result<()> {
-        for chunk in 1..self.chunks.len() {
-            self.write(chunk)?;
+        if self.file.is_some() {
+            for chunk in 1..self.chunks.len() {
+                self.write(chunk)?;
+            }
         }
-        self.open_chunk();
-        Ok(())
+        self.open_chunk()
     }
 
     fn write(&mut self, chunk: usize) -> Result<()> {
         let held = std::mem::take(&mut self.chunks[chunk].held);
-        self.held -= held.len();
         let failed = |error| {
             Error::write("setting leaves aside in a temporary file", error).in_file(&self.dir)
         };
-        if self.file.is_none() && !held.is_empty() {
-            self.file = Some(tempfile::tempfile_in(&self.dir).map_err(failed)?);
-        }
-        let Some(file) = &self.file else { return Ok(()) };
-        for (place, page) in held {
-            let offset = u64::from(self.written) * self.page_bytes as u64;
-            file.write_all_at(&page, offset).map_err(failed)?;
-            self.chunks[chunk].written.push(Written { place, position: self.written });
-            self.written += 1;
+        let file = match &mut self.file {
+            Some(file) => file,
+            file => file.insert(tempfile::tempfile_in(&self.dir).map_err(failed)?),
+        };
+        for (place, PackedLeaf(leaf)) in held {
+            file.write_all_at(&leaf, self.written_bytes).map_err(failed)?;
+            let bytes = leaf.len() as u32;
+            self.chunks[chunk].written.push(Written { offset: self.written_bytes, place, bytes });
+            self.written_bytes += leaf.len() as u64;
+            self.held_bytes -= leaf.len() + OVERHEAD_BYTES;
         }
         Ok(())
     }
 
-    fn open_chunk(&mut self) {
-        let Some(chunk) = self.chunks.get_mut(self.next / self.chunk_leaves) else { return };
+    /// Brings the chunk of the next place into memory.
+    fn open_chunk(&mut self) -> Result<()> {
+        let Some(chunk) = self.chunks.get_mut(self.next / self.chunk_leaves) else { return Ok(()) };
         self.here.resize(self.chunk_leaves, None);
-        for (place, page) in chunk.held.drain(..) {
-            self.here[place as usize % self.chunk_leaves] = Some(page);
+        for (place, leaf) in chunk.held.drain(..) {
+            self.here[place as usize % self.chunk_leaves] = Some(leaf);
         }
-        self.awaited = std::mem::take(&mut chunk.written);
-        // The last first.
-        self.awaited.reverse();
+        let written = std::mem::take(&mut chunk.written);
+        let Some(file) = self.file.as_ref().filter(|_| !written.is_empty()) else { return Ok(()) };
+        for Written { offset, place, bytes } in written {
+            let mut leaf = vec![0; bytes as usize].into_boxed_slice();
+            file.read_exact_at(&mut leaf, offset)
+                .map_err(|error| unreadable(error).in_file(&self.dir))?;
+            self.here[place as usize % self.chunk_leaves] = Some(PackedLeaf(leaf));
+        }
+        Ok(())
     }
 
-    /// Reads leaves of the chunk at hand back as long as frames are free; whether any.
-    pub fn read_back(&mut self, pool: &Pool, reserve: usize) -> Result<bool> {
-        let mut progress = false;
-        while let (Some(Written { place, position }), Some(file)) =
-            (self.awaited.last(), &self.file)
-        {
-            let frame = if pool.free_frames() > reserve { pool.frame() } else { None };
-            let Some(mut frame) = frame else { break };
-            let offset = u64::from(*position) * self.page_bytes as u64;
-            file.read_exact_at(&mut frame, offset).map_err(|error| {
-                Error::read("reading leaves back from a temporary file", error).in_file(&self.dir)
-            })?;
-            self.here[*place as usize % self.chunk_leaves] = Some(Arc::new(frame));
-            self.awaited.pop();
-            progress = true;
-        }
-        Ok(progress)
-    }
-
-    /// The next leaf in key order, or why it could not be read; `None` when it is not here.
-    pub fn take(&mut self) -> Option<Result<PageRef>> {
+    /// The next leaf in key order, or why it could not be read.
+    pub fn take(&mut self) -> Result<Result<PackedLeaf>> {
         let leaf = match self.failed.remove(&self.next) {
             Some(error) => Err(error),
-            None => Ok(self.here.get_mut(self.next % self.chunk_leaves)?.take()?),
+            None => {
+                let held = self.here.get_mut(self.next % self.chunk_leaves).and_then(Option::take);
+                Ok(held.ok_or_else(|| unreadable(io::ErrorKind::NotFound.into()))?)
+            }
         };
-        self.pass();
-        Some(leaf)
+        self.pass()?;
+        Ok(leaf)
     }
 
     /// Passes over a place that has no leaf.
-    pub fn pass(&mut self) {
+    pub fn pass(&mut self) -> Result<()> {
         self.next += 1;
         if self.next.is_multiple_of(self.chunk_leaves) {
-            self.open_chunk();
+            return self.open_chunk();
         }
+        Ok(())
     }
 
     /// The place of the leaf that is next.
@@ -180,67 +220,120 @@ impl LeafSort {
     }
 }
 
+fn unreadable(error: io::Error) -> Error {
+    Error::read("reading leaves back that were set aside in a temporary file", error)
+}
+
+impl Packing {
+    fn new(page_bytes: usize) -> Result<Packing> {
+        // What does not become smaller stays as it is.
+        Ok(Packing {
+            compressor: Compressor::new(LEVEL).map_err(no_room)?,
+            room: vec![0; page_bytes - 1],
+        })
+    }
+
+    fn pack(&mut self, page: &[u8]) -> PackedLeaf {
+        match self.compressor.compress_to_buffer(page, &mut self.room) {
+            Ok(bytes) => PackedLeaf(self.room[..bytes].into()),
+            Err(_) => PackedLeaf(page.into()),
+        }
+    }
+}
+
+impl Unpacking {
+    /// A page's bytes.
+    pub fn unpack(&mut self, leaf: PackedLeaf, page_bytes: usize) -> Result<Box<[u8]>> {
+        if leaf.0.len() == page_bytes {
+            return Ok(leaf.0);
+        }
+        let decompressor = match &mut self.0 {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new().map_err(no_room)?),
+        };
+        let page = decompressor.decompress(&leaf.0, page_bytes).map_err(unreadable)?;
+        match page.len() == page_bytes {
+            true => Ok(page.into_boxed_slice()),
+            false => Err(unreadable(io::ErrorKind::InvalidData.into())),
+        }
+    }
+}
+
+fn no_room(error: io::Error) -> Error {
+    Error::resources(format!("no memory to compress leaves in: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
-    use innoscan_io::engine::memory::{Memory, Script};
+    use std::path::Path;
+
     use innoscan_io::{ALIGNMENT, Slab};
 
     use super::*;
 
-    /// Leaves come in the order of `places`, and go in key order.
-    fn sorted(places: &[usize], hold_most: usize, dir: &std::path::Path) -> (Vec<usize>, u64) {
-        let slab = Slab::new(hold_most + 1, ALIGNMENT).unwrap();
-        let pool = Pool::new(slab, Box::new(Memory::new(Script::immediate(1))));
-        let mut sort = LeafSort::new(places.len(), hold_most, ALIGNMENT, dir.to_owned());
+    /// A page that tells its place; every third cannot be compressed.
+    fn page(place: usize) -> PageRef {
+        let mut frame = Slab::new(1, ALIGNMENT).unwrap().take().unwrap();
+        let mut noise = place as u64 + 1;
+        for byte in frame.iter_mut() {
+            noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            *byte = if place.is_multiple_of(3) { (noise >> 56) as u8 } else { place as u8 };
+        }
+        frame[..8].copy_from_slice(&place.to_le_bytes());
+        PageRef::from(frame)
+    }
+
+    /// Leaves come in the order of `places`; the bytes that were written, when all have come back in
+    /// key order as they were.
+    fn sorted(places: &[usize], hold_bytes: usize, dir: &Path) -> u64 {
+        let mut unpacking = Unpacking::default();
+        let dir = dir.to_owned();
+        let mut sort = LeafSort::new(places.len(), hold_bytes, ALIGNMENT, dir).unwrap();
         for &place in places {
-            let mut frame = pool.frame().unwrap();
-            frame[..8].copy_from_slice(&place.to_le_bytes());
-            sort.put(place, Ok(Arc::new(frame))).unwrap();
+            sort.put(place, Ok(page(place))).unwrap();
+            assert!(sort.held_bytes <= hold_bytes.max(OVERHEAD_BYTES));
         }
         sort.all_put().unwrap();
-        let mut taken = Vec::new();
-        while taken.len() < places.len() {
-            if let Some(page) = sort.take() {
-                taken.push(usize::from_le_bytes(page.unwrap()[..8].try_into().unwrap()));
-            } else {
-                assert!(sort.read_back(&pool, 0).unwrap(), "it waits for itself");
-            }
+        for place in 0..places.len() {
+            assert_eq!(sort.next_place(), place);
+            let taken = sort.take().unwrap().unwrap();
+            assert!(*unpacking.unpack(taken, ALIGNMENT).unwrap() == **page(place));
         }
-        (taken, sort.written_bytes() / ALIGNMENT as u64)
+        sort.written_bytes()
     }
 
     #[test]
     fn whatever_memory_there_is_leaves_come_in_key_order() {
         let dir = tempfile::tempdir().unwrap();
         let leaves: Vec<usize> = (0..97).map(|n| n * 41 % 97).collect();
-        for hold_most in [1, 2, 7, 48, 96, 97, 200] {
-            let (taken, written) = sorted(&leaves, hold_most, dir.path());
-            assert_eq!(taken, (0..97).collect::<Vec<_>>(), "{hold_most}");
-            assert_eq!(written == 0, hold_most >= 97, "{hold_most}: {written}");
-            assert!(written <= 97);
+        let one = ALIGNMENT + OVERHEAD_BYTES;
+        let written = |hold_bytes| sorted(&leaves, hold_bytes, dir.path());
+        for hold_bytes in [0, 1, one - 1, one, 2 * one, 7 * one, 20 * one] {
+            assert!(written(hold_bytes) > 0, "{hold_bytes}");
+        }
+        // A third of the pages stay as they are, the others become next to nothing.
+        for hold_bytes in [48 * one, 96 * one, 97 * one, 200 * one] {
+            assert_eq!(written(hold_bytes), 0, "{hold_bytes}");
         }
     }
 
     #[test]
     fn a_leaf_that_could_not_be_read_keeps_its_place() {
-        let mut sort = LeafSort::new(3, 1, ALIGNMENT, PathBuf::from("/"));
+        let mut sort = LeafSort::new(3, 1, ALIGNMENT, PathBuf::from("/")).unwrap();
         for place in [2, 0, 1] {
             sort.put(place, Err(Error::resources(format!("leaf {place}")))).unwrap();
         }
         sort.all_put().unwrap();
         for place in 0..3 {
-            let error = sort.take().unwrap().unwrap_err();
+            let error = sort.take().unwrap().err().unwrap();
             assert_eq!(error.to_string(), format!("leaf {place}"));
         }
     }
 
     #[test]
     fn a_directory_that_cannot_be_written_is_named() {
-        let slab = Slab::new(2, ALIGNMENT).unwrap();
-        let pool = Pool::new(slab, Box::new(Memory::new(Script::immediate(1))));
-        let mut sort = LeafSort::new(2, 1, ALIGNMENT, PathBuf::from("/nowhere"));
-        sort.put(0, Ok(Arc::new(pool.frame().unwrap()))).unwrap();
-        let error = sort.put(1, Ok(Arc::new(pool.frame().unwrap()))).unwrap_err();
-        assert!(error.is_write() && error.file() == Some(std::path::Path::new("/nowhere")));
+        let mut sort = LeafSort::new(2, 1, ALIGNMENT, PathBuf::from("/nowhere")).unwrap();
+        let error = sort.put(0, Ok(page(0))).unwrap_err();
+        assert!(error.is_write() && error.file() == Some(Path::new("/nowhere")));
     }
 }

@@ -464,9 +464,11 @@ impl Budget {
         Ok(Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages })
     }
 
-    /// Leaves that may be held until others come, beside those of a window.
-    pub(crate) fn hold_most(&self, window_pages: usize) -> usize {
-        (self.frames - self.reserve).saturating_sub(window_pages).max(1)
+    /// Memory, in pages, that is left for leaves held until others come: beside a window and the
+    /// tasks under way.
+    pub(crate) fn hold_pages(&self, window_pages: usize) -> usize {
+        let tasks = self.task_leaves * usize::try_from(self.tasks).unwrap_or(usize::MAX);
+        (self.frames - self.reserve).saturating_sub(window_pages + tasks)
     }
 
     /// What a policy has to do with in a file.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use innoscan_io::Wait;
+
 use super::current::{Current, Leaves};
 use super::{Driver, Next, Presence};
 use crate::Result;
@@ -10,68 +12,67 @@ use crate::scan::leaf_sort::LeafSort;
 use crate::walk::Step;
 
 impl Driver<'_> {
-    /// For so many leaves, with the frames that reading them leaves free.
-    pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> LeafSort {
+    /// For so many leaves, with the memory that reading and decoding them leave.
+    pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSort> {
+        let page_bytes = self.pool.page_bytes();
+        let hold_bytes = self.budget.hold_pages(window_pages) * page_bytes;
         let dir = self.options.temporary_dir.clone().unwrap_or_else(std::env::temp_dir);
-        LeafSort::new(leaves, self.budget.hold_most(window_pages), self.pool.page_bytes(), dir)
+        LeafSort::new(leaves, hold_bytes, page_bytes, dir)
     }
 
-    /// Goes on with sorting, if leaves are sorted: takes those that are here, or when all were
-    /// taken reads some back. Whether anything was done.
+    /// Where leaves are sorted: takes those that are here. Whether there were any.
     pub(super) fn sort_leaves(&mut self, current: &mut Current) -> Result<bool> {
         let mut progress = false;
-        while let Leaves::Sorted(file_order, sort) = &mut current.leaves {
-            let Some((leaf, _)) = file_order.next_leaf() else {
-                return Ok(sort.read_back(&self.pool, self.budget.reserve)? || progress);
-            };
+        while let Leaves::Sorted(file_order, _) = &current.leaves {
+            let Some((leaf, place)) = file_order.next_leaf() else { break };
             match self.presence(current, leaf) {
                 Presence::Here => {}
                 Presence::Asked => return Ok(true),
-                Presence::NotYet => return Ok(progress),
+                Presence::NotYet => break,
             }
             current.policy.take(leaf, std::mem::take(&mut current.has_waited));
             current.is_due = false;
-            let Some(handed) = self.hand_out(current, leaf) else { return Ok(progress) };
+            let Some(handed) = self.hand_out(current, leaf) else { break };
             let Leaves::Sorted(file_order, sort) = &mut current.leaves else { break };
-            if let Some(place) = file_order.next_place() {
-                sort.put(place, handed)?;
-            }
+            sort.put(place, handed)?;
+            file_order.next_place();
             if file_order.next_leaf().is_none() {
                 sort.all_put()?;
             }
             self.shared.sorted_leaves.fetch_add(1, Ordering::Relaxed);
             progress = true;
+            // Packing takes its time: the device is not to run dry meanwhile.
+            self.pool.poll(Wait::No)?;
+            self.read_ahead(current);
         }
         Ok(progress)
     }
 
-    /// The next of sorted leaves, once all were put.
-    pub(super) fn next_sorted(
-        file_order: &mut crate::file_order::FileOrder,
-        sort: &mut LeafSort,
-    ) -> Next {
-        if file_order.next_leaf().is_some() {
-            return Next::NotYet;
-        }
+    /// The next of sorted leaves, once all were taken.
+    pub(super) fn next_sorted(current: &mut Current) -> Result<Next> {
+        let Leaves::Sorted(file_order, sort) = &mut current.leaves else { return Ok(Next::NotYet) };
         let place = sort.next_place();
+        if file_order.next_leaf().is_some() || place == file_order.places() {
+            return Ok(Next::NotYet);
+        }
         if file_order.is_damaged(place) {
-            sort.pass();
-            return match file_order.step_at(place) {
+            sort.pass()?;
+            return Ok(match file_order.step_at(place) {
                 Some(Step::Damaged { page, error }) => {
                     Next::Item(Item::Damaged { page_no: page, error })
                 }
                 _ => Next::NotYet,
-            };
+            });
         }
-        let Some(taken) = sort.take() else { return Next::NotYet };
-        match (file_order.step_at(place), taken) {
-            (Some(Step::Leaf { page, prev, next }), Ok(bytes)) => {
-                Next::Item(Item::Leaf { page_no: page, page: bytes, prev, next })
+        let taken = sort.take()?;
+        Ok(match (file_order.step_at(place), taken) {
+            (Some(Step::Leaf { page, prev, next }), Ok(packed)) => {
+                Next::Item(Item::Packed { page_no: page, packed, prev, next })
             }
             (Some(Step::Leaf { page, .. }), Err(error)) => {
                 Next::Item(Item::Damaged { page_no: page, error })
             }
             _ => Next::NotYet,
-        }
+        })
     }
 }

@@ -41,8 +41,15 @@ fn every_policy_sums_as_the_server_and_does_what_was_told() {
     }
     for name in ["ascending", "grown"] {
         let fixture = fixture(name);
-        for policy in ["none", "linear", "random", "physical", "logical", "segment"] {
-            let order = if policy == "segment" { "any" } else { "key" };
+        for (policy, order) in [
+            ("none", "key"),
+            ("linear", "key"),
+            ("random", "key"),
+            ("physical", "key"),
+            ("logical", "key"),
+            ("segment", "key"),
+            ("segment", "any"),
+        ] {
             let more = [
                 "--checksum",
                 "--json",
@@ -87,16 +94,70 @@ fn explain_tells_of_each_policy_on_each_device() {
     for device in devices {
         let seconds = |policy: &str| {
             let costs = device["costs"].as_array().unwrap();
+            // Segment's is the one with rows in any order.
             let cost = costs.iter().find(|cost| cost["policy"] == policy).unwrap();
             cost["device_seconds"].as_f64().unwrap()
         };
         assert!(seconds("segment") <= seconds("logical"));
         assert!(seconds("logical") < seconds("none"));
         assert!(seconds("segment") < seconds("physical"), "half of the file is other indexes");
-        assert_eq!(device["best"]["policy"], "logical");
+        assert_eq!(device["best"]["order"], "key");
+        assert_eq!(device["best"]["set_aside_bytes"], 0);
     }
     let (_, text, _) = innoscan("explain", &fixture.file, &["--device", "iops=100,bw=1M"]);
-    assert!(text.contains("100 requests/s, 1 MiB/s") && text.contains("best within"), "{text}");
+    assert!(text.contains("100 requests/s, 1 MiB/s") && text.contains("auto, within"), "{text}");
+}
+
+#[test]
+fn files_of_sorted_leaves_are_those_of_leaves_read_in_key_order() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for name in ["ascending", "grown"] {
+        let fixture = fixture(name);
+        let text = ["--format", "text", "--quiet", "--no-schemas"];
+        let (code, expected, err) = innoscan("dump", &fixture.file, &text);
+        assert_eq!(code, 0, "{err}");
+        for more in [
+            &["--read-ahead", "segment", "--memory", "64K", "--threads", "1"][..],
+            &["--read-ahead", "segment", "--memory", "1M"],
+            &["--read-ahead", "segment"],
+            &["--read-ahead", "auto", "--device", "hdd", "--memory", "1M"],
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let out = dir.path().join("out");
+            let into = ["-o", out.to_str().unwrap(), "-F", "64K"];
+            let more = [&text[..], &into, more].concat();
+            let (code, _, err) = innoscan("dump", &fixture.file, &more);
+            assert_eq!(code, 0, "{err}");
+            let mut files: Vec<PathBuf> =
+                std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+            files.sort();
+            files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
+            assert!(files.len() > 1, "{files:?}");
+            let text: String =
+                files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+            assert!(text == expected, "{name} {more:?}");
+        }
+    }
+}
+
+#[test]
+fn auto_picks_what_explain_says() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    for (device, order) in [("hdd", "key"), ("hdd", "any"), ("nvme", "key"), ("nvme", "any")] {
+        let flags = ["--device", device, "--order", order];
+        let (_, told, err) =
+            innoscan("explain", &fixture.file, &[&flags[..], &["--json"]].concat());
+        let best = &json(&told)["devices"][0]["best"];
+        let more = ["--read-ahead", "auto", "--json", "--quiet", "--stats=json"];
+        let (code, _, stats) = innoscan("scan", &fixture.file, &[&flags[..], &more].concat());
+        assert_eq!(code, 0, "{err} {stats}");
+        assert_eq!(json(stats.lines().last().unwrap())["read_ahead"], best["policy"], "{flags:?}");
+    }
 }
 
 #[test]
@@ -194,8 +255,7 @@ fn what_makes_no_sense_is_refused() {
     }
     let fixture = fixture("grown");
     for (more, why) in [
-        (&["--read-ahead", "segment"][..], "add --order any"),
-        (&["--device", "floppy"], "hdd, gp3, ssd, nvme"),
+        (&["--device", "floppy"][..], "hdd, gp3, ssd, nvme"),
         (&["--device", "iops=0"], "must be more than 0"),
         (&["--impose"], "--device"),
         (&["--max-iops", "0"], "max-iops"),

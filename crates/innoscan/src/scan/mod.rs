@@ -53,7 +53,7 @@ pub struct ScanOptions {
     /// What to read before it is asked for.
     pub read_ahead: ReadAheadPolicy,
     /// Instead of `read_ahead`, the policy and window that cost the least on `device`, as
-    /// [`crate::explain`] tells; `read_ahead` itself where the device is not known.
+    /// `explain` tells; `read_ahead` itself where the device is not known.
     pub picks_read_ahead: bool,
     /// The order of the rows.
     pub order: RowOrder,

@@ -249,6 +249,33 @@ fn policies_are_set_side_by_side() {
 }
 
 #[test]
+fn lookups_beside_a_scan_are_measured() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    // A disk on which 200 leaves take long enough for some lookups.
+    let more = ["--foreground=3", "--policies", "none,segment", "--json", "--device"];
+    let device = ["iops=500", "--impose"];
+    let (code, out, err) = innoscan("bench", &fixture.file, &[&more[..], &device].concat());
+    if err.contains("refuses O_DIRECT") {
+        println!("the file system of {} has no O_DIRECT: nothing compared", fixture.file.display());
+        return;
+    }
+    assert_eq!(code, 0, "{err}");
+    let told = json(&out);
+    let rows = told["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["(no scan)", "none", "segment", "sorted"]);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert!(number("lookups") > 0.0 && number("foreground_requests") > 0.0, "{row}");
+        assert!(number("p50_ms") <= number("p99_ms") && number("p99_ms") <= number("max_ms"));
+    }
+    assert!(rows[0]["demand_requests"] == 0 && rows[1]["demand_requests"].as_u64() > Some(20));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     if !there_is_a_binary() {
         return;
@@ -260,6 +287,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--impose"], "--device"),
         (&["--max-iops", "0"], "max-iops"),
         (&["--read-ahead-threshold", "65"], "0..=64"),
+        (&["--depth", "0"], "1..=4096"),
     ] {
         let (code, _, err) = innoscan("scan", &fixture.file, more);
         assert_eq!(code, 1, "{more:?}: {err}");

@@ -108,6 +108,10 @@ pub struct ReadArgs {
     #[arg(long, requires = "device")]
     pub impose: bool,
 
+    /// The most reads in flight: on a disk others wait behind them
+    #[arg(long, default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub depth: u32,
+
     /// Read at most so much a second, and leave the rest to others
     #[arg(long, value_name = "SIZE")]
     pub max_rate: Option<ByteSize>,
@@ -137,6 +141,14 @@ pub struct ReadArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// The exponent of a Zipf distribution.
+fn zipf(typed: &str) -> Result<f64, String> {
+    match typed.parse() {
+        Ok(exponent) if (0.0..=5.0).contains(&exponent) => Ok(exponent),
+        _ => Err(format!("`{typed}` is not a number of 0 to 5")),
+    }
 }
 
 /// A time, which may be none.
@@ -256,7 +268,8 @@ pub struct ExplainArgs {
 #[command(
     after_help = "Examples:\n  innoscan bench /backup/mysql/shop/orders.ibd\n  innoscan bench \
                   shop.orders --datadir /backup/mysql --device gp3 --impose --policies \
-                  none,logical,segment"
+                  none,logical,segment\n  innoscan bench orders.ibd --foreground=8 --lookup-rate 100 \
+                  --device hdd --impose --policies none,logical --max-rate 50M"
 )]
 pub struct BenchArgs {
     /// Print one JSON object
@@ -268,6 +281,21 @@ pub struct BenchArgs {
           default_values_t = [ReadAheadArg::None, ReadAheadArg::Linear, ReadAheadArg::Random,
                               ReadAheadArg::Physical, ReadAheadArg::Logical, ReadAheadArg::Segment])]
     pub policies: Vec<ReadAheadArg>,
+
+    /// Beside each scan let so many threads look up rows by primary key, on the same pool and
+    /// device, and say what they felt. --lra-sleep, --max-rate and --max-iops hold up the scan alone
+    #[arg(long, num_args = 0..=1, default_missing_value = "4", require_equals = true,
+          value_name = "THREADS", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub foreground: Option<u32>,
+
+    /// Lookups a second, of all threads together [default: each thread begins the next when one is
+    /// over]
+    #[arg(long, value_name = "N", requires = "foreground", value_parser = clap::value_parser!(u32).range(1..))]
+    pub lookup_rate: Option<u32>,
+
+    /// How unevenly rows are looked up: the one of rank r is wanted r^-S as often as the first
+    #[arg(long, default_value_t = 0.99, value_name = "S", requires = "foreground", value_parser = zipf)]
+    pub zipf: f64,
 
     #[command(flatten)]
     pub table: TableArgs,

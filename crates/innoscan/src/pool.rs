@@ -61,6 +61,9 @@ pub enum Lookup {
 pub struct PoolOptions {
     /// Pages that were handed out stay until their frames are needed.
     pub keeps_used: bool,
+    /// Others than a scan use the pool: pages that [`Pool::get`] gave stay, whoever they are handed
+    /// out to, until their frames are needed.
+    pub is_shared: bool,
     /// Which pages make room for others.
     pub expendable: Expendable,
     /// Share of the LRU list that new pages pass through, in percent: `innodb_old_blocks_pct`.
@@ -74,6 +77,7 @@ impl Default for PoolOptions {
     fn default() -> PoolOptions {
         PoolOptions {
             keeps_used: false,
+            is_shared: false,
             expendable: Expendable::Used,
             old_blocks_pct: 37,
             old_blocks_time: Duration::from_secs(1),
@@ -295,7 +299,8 @@ impl Pool {
     /// Gives a resident page, or why it could not be read, to somebody who will not come back for
     /// it: unless the pool keeps used pages, it lets go of it. `None` when it is neither.
     pub fn hand_out(&mut self, key: PageKey) -> Option<Result<PageRef>> {
-        if self.options.keeps_used && matches!(self.lookup(key), Lookup::Resident) {
+        let is_kept = self.options.keeps_used || self.options.is_shared && self.is_used(key);
+        if is_kept && matches!(self.lookup(key), Lookup::Resident) {
             return self.get(key).map(Ok);
         }
         let MapEntry::Occupied(entry) = self.pages.entry(key) else { return None };
@@ -315,6 +320,10 @@ impl Pool {
         }
     }
 
+    fn is_used(&self, key: PageKey) -> bool {
+        self.pages.get(&key).is_some_and(|entry| entry.first_access.is_some())
+    }
+
     /// Lets go of a resident page; whether it was there.
     pub fn evict(&mut self, key: PageKey) -> bool {
         let MapEntry::Occupied(entry) = self.pages.entry(key) else { return false };
@@ -329,9 +338,9 @@ impl Pool {
     /// Evicts pages from the end of the LRU list until so many frames are free, or no page is left
     /// that may go: of those that are expendable none that is pinned.
     pub fn make_room(&mut self, free_frames: usize) {
-        let PoolOptions { keeps_used, expendable, .. } = self.options;
+        let PoolOptions { keeps_used, is_shared, expendable, .. } = self.options;
         // Where pages do not stay after use, there are next to none of these to be found.
-        if keeps_used || expendable != Expendable::Used {
+        if keeps_used || is_shared || expendable != Expendable::Used {
             self.evict_until(free_frames, expendable);
         }
     }
@@ -463,7 +472,9 @@ impl Pool {
             let Some(entry) = self.pages.get_mut(&key) else { continue };
             if number < good {
                 entry.state = State::Resident(Arc::new(frame), self.lru.insert(key));
-            } else if let (true, Kind::Demand, Some(error)) = (is_single, done.kind, done.error) {
+            } else if let (true, Kind::Demand | Kind::Foreground, Some(error)) =
+                (is_single, done.kind, done.error)
+            {
                 let file = &self.files[pending.file.0 as usize];
                 entry.state = State::Failed(unreadable(page, error).in_file(file.path()));
             } else {

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use innoscan_format::PageNo;
@@ -112,7 +111,7 @@ fn read(space: &Space, runs: &[Vec<PageNo>], options: &ScanOptions) -> Result<io
     let mut under_way: VecDeque<PageNo> = VecDeque::new();
     let mut runs = runs.iter().peekable();
     loop {
-        if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+        if options.is_cancelled() {
             return Err(Error::interrupted());
         }
         while let Some(run) =

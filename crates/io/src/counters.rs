@@ -11,6 +11,8 @@ pub struct Counters {
     pub demand: KindCounters,
     /// Reads before they were asked for: the field's "async" reads.
     pub ahead: KindCounters,
+    /// Reads of others, on the same engine.
+    pub foreground: KindCounters,
 }
 
 /// Reads of one kind.
@@ -36,6 +38,7 @@ impl Counters {
         let counters = match done.kind {
             Kind::Demand => &mut self.demand,
             Kind::Ahead => &mut self.ahead,
+            Kind::Foreground => &mut self.foreground,
         };
         counters.requests += 1;
         counters.read_bytes += done.good_bytes as u64;
@@ -47,7 +50,11 @@ impl Counters {
 
     /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: &Counters) {
-        for (into, from) in [(&mut self.demand, &other.demand), (&mut self.ahead, &other.ahead)] {
+        for (into, from) in [
+            (&mut self.demand, &other.demand),
+            (&mut self.ahead, &other.ahead),
+            (&mut self.foreground, &other.foreground),
+        ] {
             into.requests += from.requests;
             into.read_bytes += from.read_bytes;
             into.resumed += from.resumed;
@@ -57,12 +64,12 @@ impl Counters {
         }
     }
 
-    /// Reads completed, of both kinds.
+    /// Reads completed, on demand and ahead.
     pub fn requests(&self) -> u64 {
         self.demand.requests + self.ahead.requests
     }
 
-    /// Good bytes, of both kinds.
+    /// Good bytes, on demand and ahead.
     pub fn read_bytes(&self) -> u64 {
         self.demand.read_bytes + self.ahead.read_bytes
     }

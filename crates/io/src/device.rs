@@ -49,19 +49,6 @@ impl Device {
         Some((self.bytes_per_second? / self.iops?) as u64)
     }
 
-    /// Limits as strict as the stricter of the two.
-    pub fn and(self, other: Device) -> Device {
-        let least = |a: Option<f64>, b: Option<f64>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (one, None) | (None, one) => one,
-        };
-        Device {
-            iops: least(self.iops, other.iops),
-            bytes_per_second: least(self.bytes_per_second, other.bytes_per_second),
-            latency: self.latency.max(other.latency),
-        }
-    }
-
     /// Whether it limits nothing.
     pub fn is_unlimited(&self) -> bool {
         *self == Device::default()
@@ -181,8 +168,6 @@ mod tests {
         assert_eq!(typed.latency, Duration::from_millis(2));
         let rate: Device = "bw=5M".parse().unwrap();
         assert_eq!((rate.iops, rate.gap_bytes()), (None, None));
-        assert_eq!(typed.and(rate).bytes_per_second, Some(5242880.0));
-        assert_eq!(typed.and(rate).iops, Some(2000.0));
         for wrong in ["", "floppy", "iops", "iops=0", "iops=-1", "bw=1X", "latency=3", "iops=nan"] {
             assert!(wrong.parse::<Device>().is_err(), "{wrong}");
         }

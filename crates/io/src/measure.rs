@@ -183,6 +183,7 @@ mod tests {
         let device = "iops=2000".parse().unwrap();
         let mut engine = engine::paced::Paced::new(
             engine::open(EngineKind::Pread, 32).unwrap(),
+            engine::paced::Paces::All,
             device,
             engine::paced::Rest::default(),
         );

@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use crate::{File, Frame, ReadError};
 
-/// Why something is read; it decides only under which heading it is counted.
+/// Why something is read; it decides under which heading it is counted, and whether a limit that
+/// spares foreground reads holds it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Somebody waits for it.
     Demand,
     /// Nobody has asked yet.
     Ahead,
+    /// Somebody waits for it who is not of the job whose reads these are.
+    Foreground,
 }
 
 /// A read of adjacent bytes into frames.

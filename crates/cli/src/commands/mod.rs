@@ -86,7 +86,9 @@ fn scan_options(
         direct,
         engine,
         device,
-        limits: limits(args, device),
+        imposed: device.filter(|_| args.impose).unwrap_or_default(),
+        limits: limits(args),
+        depth: args.depth as usize,
         lra_sleep: args.lra_sleep,
         on_corrupt: match args.on_corrupt {
             OnCorruptArg::Fail => OnCorrupt::Fail,
@@ -126,15 +128,13 @@ fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
     }
 }
 
-/// What reading is slowed down to.
-fn limits(args: &ReadArgs, device: Option<Device>) -> Device {
-    let asked = Device {
+/// What the scan is to leave to others.
+fn limits(args: &ReadArgs) -> Device {
+    Device {
         iops: args.max_iops.map(f64::from),
         bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
         ..Device::default()
-    };
-    let imposed = device.filter(|_| args.impose);
-    asked.and(imposed.unwrap_or_default())
+    }
 }
 
 /// A flag that Ctrl-C and SIGTERM set; a second signal ends the program at once.

@@ -2,24 +2,23 @@
 //! engine, leaves to the workers and LOB pages to whoever asked, and waits when none of it can go
 //! on.
 
+mod branches;
 mod current;
 mod sorting;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Sender;
 use innoscan_format::PageNo;
 use innoscan_format::layout::{Layout, MetadataReader};
 use innoscan_format::page::{IndexPage, Need, Page, unverified_links};
 use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
-use super::cost::pick;
 use super::decode::{Item, LeafBytes, SpaceContext, Task};
+use super::foreground::PageService;
 use super::keys::KeyColumns;
-use super::lob::LobRequest;
 use super::lob_service::LobServices;
 use super::{Budget, RowOrder, ScanOptions, Shared};
 use crate::ahead::{Links, Manners, ReadAheadPolicy};
@@ -27,14 +26,11 @@ use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
 use crate::walk::{Step, Walk};
-use crate::{Error, Result, Table, TableFile};
+use crate::{Result, Table, TableFile};
 
-/// Branch pages asked for at once.
-const BRANCHES_AT_ONCE: usize = 256;
-
-/// Leaf numbers known ahead of the scan, at least: all those of a table of 16 GiB, whose count is
-/// thereby exact from the start. Four bytes each.
-const LEAVES_AHEAD: usize = 1 << 20;
+/// Bytes under way beyond which nothing more is read ahead: many times what any device transfers while
+/// a request takes its way, and what others on it have to wait for.
+const IN_FLIGHT_BYTES: usize = 8 << 20;
 
 /// What the scan thread can tell at its end.
 #[derive(Debug, Default)]
@@ -58,6 +54,7 @@ pub(super) struct Driver<'s> {
     pool: Pool,
     tasks: Sender<Task>,
     lobs: LobServices,
+    foreground: PageService,
     /// Tasks handed out.
     handed: u64,
     /// The next task, not yet full.
@@ -75,7 +72,8 @@ impl<'s> Driver<'s> {
         budget: &'s Budget,
         shared: &'s Shared,
         pool: Pool,
-        (tasks, lob_requests): (Sender<Task>, Receiver<LobRequest>),
+        tasks: Sender<Task>,
+        (lobs, foreground): (LobServices, PageService),
     ) -> Driver<'s> {
         Driver {
             table,
@@ -85,7 +83,8 @@ impl<'s> Driver<'s> {
             manners: options.manners(),
             pool,
             tasks,
-            lobs: LobServices::new(lob_requests),
+            lobs,
+            foreground,
             handed: 0,
             building: Vec::new(),
             past_leaves: 0,
@@ -95,27 +94,39 @@ impl<'s> Driver<'s> {
     }
 
     /// Scans all tablespaces, and stays until the workers are done.
-    pub fn run(mut self, spaces: &[Space]) -> Result<Driven> {
-        for (number, (space, file)) in spaces.iter().zip(&self.table.files).enumerate() {
+    pub fn run(mut self, spaces: Vec<(&Space, FileSlot)>) -> Result<Driven> {
+        for (number, (&(space, slot), file)) in spaces.iter().zip(&self.table.files).enumerate() {
             let is_last = number + 1 == spaces.len();
-            self.scan_space(space, file, is_last)
+            self.scan_space(space, slot, file, is_last)
                 .map_err(|error| error.in_file(space.file().path()))?;
         }
         while self.delivered() < self.handed && !self.shared.is_stopped() {
-            let progress = self.lobs.serve(&mut self.pool, self.budget.reserve)
-                | (self.pool.poll(Wait::No)? > 0);
+            let progress = self.serve() | (self.pool.poll(Wait::No)? > 0);
             self.wait_unless(progress)?;
         }
+        self.shared.is_over.store(true, Ordering::Relaxed);
         self.driven.reads = self.pool.counters();
         self.driven.pool = self.pool.stats();
         self.driven.lob_pages = self.lobs.pages;
         Ok(self.driven)
     }
 
-    fn scan_space(&mut self, space: &Space, file: &TableFile, is_last: bool) -> Result<()> {
-        let Some(mut current) = self.open_tree(space, file)? else { return Ok(()) };
+    /// Gives workers and foreground readers the pages they wait for; whether anything was done.
+    fn serve(&mut self) -> bool {
+        let reserve = self.budget.reserve;
+        self.lobs.serve(&mut self.pool, reserve) | self.foreground.serve(&mut self.pool, reserve)
+    }
+
+    fn scan_space(
+        &mut self,
+        space: &Space,
+        slot: FileSlot,
+        file: &TableFile,
+        is_last: bool,
+    ) -> Result<()> {
+        let Some(mut current) = self.open_tree(space, slot, file)? else { return Ok(()) };
         while !current.is_done() && !self.shared.is_stopped() {
-            let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
+            let mut progress = self.serve();
             progress |= self.feed_walk(&mut current, is_last)?;
             progress |= self.read_branches(&mut current);
             progress |= self.sort_leaves(&mut current)?;
@@ -164,9 +175,13 @@ impl<'s> Driver<'s> {
 
     /// Reads the root, and what instant `ALTER TABLE` noted on the leftmost leaf; `None` when the
     /// scan was stopped meanwhile.
-    fn open_tree(&mut self, space: &Space, file: &TableFile) -> Result<Option<Current>> {
+    fn open_tree(
+        &mut self,
+        space: &Space,
+        slot: FileSlot,
+        file: &TableFile,
+    ) -> Result<Option<Current>> {
         let waited_before = self.waited();
-        let slot = self.pool.add_file(Arc::clone(space.file()));
         let root_no = file.clustered_root.unwrap_or(space.first_root());
         let format = space.format();
         let Some(root_page) = self.fetch(slot, root_no)? else { return Ok(None) };
@@ -221,7 +236,7 @@ impl<'s> Driver<'s> {
     fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
         let key = PageKey { file, page };
         while !self.shared.is_stopped() {
-            let mut progress = self.lobs.serve(&mut self.pool, self.budget.reserve);
+            let mut progress = self.serve();
             match self.pool.lookup(key) {
                 Lookup::Resident => {
                     if let Some(page) = self.pool.get(key) {
@@ -270,128 +285,6 @@ impl<'s> Driver<'s> {
     fn may_read_on_demand(&mut self) -> bool {
         self.pool.make_room(self.budget.threads + 1);
         self.pool.free_frames() > self.budget.threads && self.pool.engine_room() > 0
-    }
-
-    /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
-    fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> Result<bool> {
-        let mut progress = false;
-        while current.walk.leaves_ahead() < self.leaves_ahead_most(current) {
-            let fronts: Vec<PageNo> = current.walk.fronts().collect();
-            let ready = fronts
-                .into_iter()
-                .find_map(|page| self.hand_out(current, page).map(|handed| (page, handed)));
-            let Some((page_no, taken)) = ready else { break };
-            let bytes = taken.as_ref().map(|page| &***page);
-            match bytes {
-                Ok(bytes) => current.walk.feed(page_no, Ok(bytes), &current.context.layout),
-                Err(_) => {
-                    let error = taken.err().unwrap_or_else(Error::interrupted);
-                    current.walk.feed(page_no, Err(error), &current.context.layout);
-                }
-            }
-            progress = true;
-        }
-        self.learn(current, is_last)?;
-        Ok(progress)
-    }
-
-    /// Tells the policy of the leaves the walk has learnt.
-    fn learn(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
-        current.walk.take_learnt(&mut current.pages);
-        if matches!(current.leaves, Leaves::Awaited) {
-            if !current.walk.is_all_learnt() {
-                return Ok(());
-            }
-            self.order_leaves(current)?;
-        }
-        if current.pages.is_empty() {
-            return Ok(());
-        }
-        let (total, is_exact) = current.walk.total_leaves();
-        self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
-        self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
-        if !current.is_cost_told {
-            current.policy.told_cost(self.request_cost(current.waited_before));
-            current.is_cost_told = true;
-        }
-        current.policy.learn(&current.pages);
-        Ok(())
-    }
-
-    /// All leaves are learnt: settles in which order they are read, and by which policy.
-    fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
-        let format = current.context.format;
-        let mut sizes = self.budget.sizes(self.options, format);
-        if self.options.picks_read_ahead {
-            let leaves: Vec<PageNo> = current.walk.leaves().collect();
-            self.driven.policy = pick(&leaves, format, self.options, &mut sizes);
-            current.policy = self.driven.policy.begin(&sizes);
-        }
-        if !self.driven.policy.manners().in_file_order {
-            current.pages = current.walk.leaves().collect();
-            current.leaves = Leaves::OfWalk;
-            return Ok(());
-        }
-        let file_order = current.walk.take_file_order();
-        current.pages = file_order.pages();
-        current.leaves = match self.options.order {
-            RowOrder::Any => Leaves::InFileOrder(file_order),
-            RowOrder::Key => {
-                let sort = self.leaf_sort(file_order.places(), sizes.segment_pages())?;
-                Leaves::Sorted(file_order, sort)
-            }
-        };
-        Ok(())
-    }
-
-    /// How long was waited so far, for how many requests.
-    fn waited(&self) -> (Duration, u64) {
-        (self.pool.stats().wait, self.pool.counters().requests())
-    }
-
-    /// What a request costs: as the device's model says, or by how long those for branch pages were
-    /// waited for.
-    fn request_cost(&self, (wait_before, requests_before): (Duration, u64)) -> Duration {
-        if let Some(device) = self.options.device {
-            return device.request_cost(self.pool.page_bytes() as u64);
-        }
-        let (wait, requests) = self.waited();
-        (wait - wait_before).div_f64((requests - requests_before).max(1) as f64)
-    }
-
-    fn leaves_ahead_most(&self, current: &Current) -> usize {
-        if matches!(current.leaves, Leaves::Awaited) {
-            return usize::MAX;
-        }
-        if self.manners.descends_singly {
-            // The next leaf, and whether there is one after it.
-            return 2;
-        }
-        LEAVES_AHEAD.max(2 * self.budget.window_pages)
-    }
-
-    /// Asks for the branch pages the walk can use next, many at once.
-    fn read_branches(&mut self, current: &mut Current) -> bool {
-        if current.walk.is_all_learnt()
-            || current.walk.leaves_ahead() >= self.leaves_ahead_most(current)
-            || !self.may_read_on_demand()
-        {
-            return false;
-        }
-        let spare = self.spare_frames();
-        let at_once = if self.manners.descends_singly { 1 } else { BRANCHES_AT_ONCE };
-        let most = (spare / 2).clamp(1, at_once);
-        let file = current.context.slot;
-        current.walk.wanted(most, &mut current.pages);
-        let run_pages = self.options.run_pages(self.pool.page_bytes());
-        let mut progress = false;
-        for pages in self.pool.absent_runs(file, &current.pages, run_pages) {
-            if !self.may_read_on_demand() {
-                break;
-            }
-            progress |= self.pool.read(file, &pages, Kind::Demand) > 0;
-        }
-        progress
     }
 
     /// Puts the leaves that are here, as far as key order allows, into tasks.
@@ -500,8 +393,13 @@ impl<'s> Driver<'s> {
     /// Passes the policy's runs on to the engine.
     fn read_ahead(&mut self, current: &mut Current) -> bool {
         let mut progress = false;
-        while self.pool.engine_room() > 0 {
+        // Each foreground reader waits for one page at a time.
+        let others = self.options.foreground.as_ref().map_or(0, |others| others.threads());
+        let others = others.min(self.options.depth / 2);
+        let in_flight_most = (IN_FLIGHT_BYTES / self.pool.page_bytes()).max(1);
+        while self.pool.engine_room() > others && self.pool.pending_pages() < in_flight_most {
             if current.run.is_empty() {
+                self.pool.make_room(self.budget.reserve + self.run_pages());
                 let most = self.frames_for_a_run();
                 current.policy.next_run(u32::try_from(most).unwrap_or(u32::MAX), &mut current.run);
             }
@@ -519,6 +417,11 @@ impl<'s> Driver<'s> {
             progress = true;
         }
         progress
+    }
+
+    /// The most pages of a read.
+    fn run_pages(&self) -> usize {
+        self.options.run_pages(self.pool.page_bytes()) as usize
     }
 
     /// Frames that reading ahead may use now.

@@ -18,251 +18,35 @@
 pub(crate) mod cost;
 mod decode;
 mod driver;
+pub mod foreground;
 mod keys;
 mod leaf_sort;
 mod lob;
 mod lob_service;
+mod options;
 mod order;
+mod outcome;
 mod view;
 
-use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
-use innoscan_io::{self as io, Direct, Engine, EngineKind};
+use innoscan_io::{self as io, Engine};
 
-use crate::ahead::{Logical, Manners, Sizes};
-use crate::pool::{Expendable, Pool, PoolOptions};
+pub use self::foreground::Foreground;
+use self::foreground::Pages;
+use self::lob_service::LobServices;
+use self::options::pages_of;
+pub use self::options::{OnCorrupt, ProgressFn, RowOrder, ScanOptions};
+pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
+pub use crate::ahead::ReadAheadPolicy;
+use crate::ahead::Sizes;
+use crate::pool::{Expendable, FileSlot, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
-use crate::stats::PoolStats;
 use crate::{Error, Result, Table};
-
-pub use crate::ahead::ReadAheadPolicy;
-
-/// Is told how far a scan is.
-pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
-
-/// How to scan.
-#[derive(Clone)]
-pub struct ScanOptions {
-    /// What to read before it is asked for.
-    pub read_ahead: ReadAheadPolicy,
-    /// Instead of `read_ahead`, the policy and window that cost the least on `device`, as
-    /// `explain` tells; `read_ahead` itself where the device is not known.
-    pub picks_read_ahead: bool,
-    /// The order of the rows.
-    pub order: RowOrder,
-    /// Where leaves are set aside that were read in file order, do not fit in memory, and are
-    /// wanted in key order; `None`: where the system has its temporary files.
-    pub temporary_dir: Option<PathBuf>,
-    /// The window of logical read-ahead.
-    pub lra_size_bytes: u64,
-    /// Memory for pages, all told.
-    pub memory_bytes: u64,
-    /// Threads that decode; 0: one a core.
-    pub threads: usize,
-    /// Whether to read around the page cache.
-    pub direct: Direct,
-    /// How to ask the kernel.
-    pub engine: EngineKind,
-    /// The most reads in flight. No more than a block device's queue holds (128 or 256 mostly):
-    /// beyond that the kernel makes submissions wait.
-    pub depth: usize,
-    /// The device the files are on, where that is known.
-    pub device: Option<io::Device>,
-    /// Bytes between two wanted pages that are read rather than skipped, unless the device says.
-    pub gap_bytes: u64,
-    /// The most bytes of a read.
-    pub read_bytes_most: u64,
-    /// Reads are spread so that no limit of this is exceeded.
-    pub limits: io::Device,
-    /// Reading rests so long after each `lra_size_bytes`.
-    pub lra_sleep: Duration,
-    /// What damage does.
-    pub on_corrupt: OnCorrupt,
-    /// Off-page values larger than this are refused.
-    pub lob_bytes_most: u64,
-    /// Told now and then how far the scan is, on the caller's thread.
-    pub progress: Option<Arc<ProgressFn>>,
-    /// Set from anywhere, ends the scan as interrupted.
-    pub cancel: Option<Arc<AtomicBool>>,
-}
-
-impl Default for ScanOptions {
-    fn default() -> ScanOptions {
-        ScanOptions {
-            read_ahead: ReadAheadPolicy::Logical,
-            picks_read_ahead: false,
-            order: RowOrder::Key,
-            temporary_dir: None,
-            lra_size_bytes: 512 << 20,
-            memory_bytes: 768 << 20,
-            threads: 0,
-            direct: Direct::Optional,
-            engine: EngineKind::Auto,
-            depth: 128,
-            device: None,
-            gap_bytes: 16 << 10,
-            read_bytes_most: 1 << 20,
-            limits: io::Device::default(),
-            lra_sleep: Duration::ZERO,
-            on_corrupt: OnCorrupt::Fail,
-            lob_bytes_most: 1 << 30,
-            progress: None,
-            cancel: None,
-        }
-    }
-}
-
-/// The order in which rows are delivered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RowOrder {
-    /// That of the clustered index.
-    #[default]
-    Key,
-    /// Whichever the policy reads them in.
-    Any,
-}
-
-/// What a page or row that cannot be read does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnCorrupt {
-    /// Ends the scan with its error, after the rows before it.
-    #[default]
-    Fail,
-    /// Is counted and reported; the scan goes on.
-    Skip,
-}
-
-/// How far a scan is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Leaves whose rows were delivered.
-    pub done_leaves: u64,
-    /// Leaves read in file order and set aside until their rows are next in key order.
-    pub sorted_leaves: u64,
-    /// Leaves of the table, as far as known.
-    pub total_leaves: u64,
-    /// Whether `total_leaves` is exact: the branch pages of all its tablespaces were read.
-    pub is_exact: bool,
-    /// Rows delivered.
-    pub rows: u64,
-    /// Bytes read from the files.
-    pub read_bytes: u64,
-}
-
-/// Something that could not be read and was passed over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// The file.
-    pub path: PathBuf,
-    /// The page.
-    pub page: PageNo,
-    /// What was lost.
-    pub lost: Lost,
-    /// What was lost comes after this key, the nearest known; `None` where none is near, or the
-    /// table has no primary key.
-    pub after_key: Option<String>,
-    /// What was lost comes before this key.
-    pub before_key: Option<String>,
-    /// What is wrong, with its place.
-    pub error: String,
-}
-
-impl Damage {
-    /// The range of keys that was lost, as far as known.
-    pub fn lost_range(&self) -> Option<String> {
-        match (&self.after_key, &self.before_key) {
-            (Some(after), Some(before)) => Some(format!("between ({after}) and ({before})")),
-            (Some(after), None) => Some(format!("after ({after})")),
-            (None, Some(before)) => Some(format!("before ({before})")),
-            (None, None) => None,
-        }
-    }
-}
-
-impl Progress {
-    /// Share of the scan that is done, 0 to 1; a leaf that was set aside is half done.
-    pub fn share(&self) -> f64 {
-        let steps = if self.sorted_leaves > 0 { 2 } else { 1 };
-        let done = self.done_leaves + self.sorted_leaves;
-        done as f64 / (steps * self.total_leaves).max(1) as f64
-    }
-}
-
-/// How much was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// A row.
-    Row,
-    /// The rest of a page's rows, after those delivered from it; so many, if its header is right.
-    RowsOfPage(u64),
-    /// A page, or if it is a branch page all pages below it.
-    Page,
-    /// Nothing: a link or number is wrong that no row depends on.
-    Nothing,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lost = match self.lost {
-            Lost::Row => "one row lost".to_owned(),
-            Lost::RowsOfPage(rows) => format!("{rows} rows of the page lost"),
-            Lost::Page => "the page's rows lost, or all below it".to_owned(),
-            Lost::Nothing => "no row lost".to_owned(),
-        };
-        write!(f, "{}: page {}: {} ({lost}", self.path.display(), self.page, self.error)?;
-        match self.lost_range() {
-            Some(range) => write!(f, ", {range})"),
-            None => f.write_str(")"),
-        }
-    }
-}
-
-/// What a scan did.
-#[derive(Clone, Debug, Default)]
-pub struct ScanOutcome {
-    /// Rows delivered.
-    pub rows: u64,
-    /// The policy that read ahead; where it was picked, that of the last tablespace.
-    pub read_ahead: ReadAheadPolicy,
-    /// Bytes of a page.
-    pub page_bytes: u64,
-    /// Leaves they were on.
-    pub leaf_pages: u64,
-    /// Branch pages read, roots among them.
-    pub branch_pages: u64,
-    /// Pages of off-page columns read.
-    pub lob_pages: u64,
-    /// Requests to the system.
-    pub requests: u64,
-    /// Bytes they brought.
-    pub read_bytes: u64,
-    /// From start to end.
-    pub elapsed: Duration,
-    /// Bytes of leaves written to a temporary file and read back, to put them in key order.
-    pub set_aside_bytes: u64,
-    /// Requests by kind, with times.
-    pub reads: io::Counters,
-    /// What became of the pages.
-    pub pool: PoolStats,
-    /// The engine that read.
-    pub engine: &'static str,
-    /// Whether it read around the page cache.
-    pub is_direct: bool,
-    /// What was passed over, in key order; the first [`DAMAGE_MOST`] of it.
-    pub damage: Vec<Damage>,
-    /// All that was passed over.
-    pub damaged: u64,
-}
-
-/// The most [`Damage`] an outcome lists.
-pub const DAMAGE_MOST: usize = 10_000;
 
 /// Reads every row of a table into `sink`, and hands its batches to `deliver` on this thread, in the
 /// order the options say.
@@ -281,39 +65,6 @@ pub fn scan<S: RowSink>(
     scan_with_engine(table, options, options.open_engine()?, sink, deliver)
 }
 
-impl ScanOptions {
-    /// The engine that reads as they say.
-    pub(crate) fn open_engine(&self) -> Result<Box<dyn Engine>> {
-        let engine = io::engine::open(self.engine, self.depth)?;
-        let rest = io::Rest { after_bytes: self.lra_size_bytes, pause: self.lra_sleep };
-        if self.limits.is_unlimited() && rest.is_none() {
-            return Ok(engine);
-        }
-        Ok(Box::new(io::engine::paced::Paced::new(engine, self.limits, rest)))
-    }
-
-    /// How the scan and its pool go about things.
-    fn manners(&self) -> Manners {
-        // The policies that are picked from differ only in the order of the leaves.
-        if self.picks_read_ahead { Logical::MANNERS } else { self.read_ahead.manners() }
-    }
-
-    /// Unwanted pages that are read rather than skipped.
-    fn gap_pages(&self, page_bytes: usize) -> u32 {
-        let gap_bytes = self.device.and_then(|device| device.gap_bytes());
-        pages_of(gap_bytes.unwrap_or(self.gap_bytes), page_bytes)
-    }
-
-    /// The most pages of a read; at least 1.
-    pub(crate) fn run_pages(&self, page_bytes: usize) -> u32 {
-        pages_of(self.read_bytes_most, page_bytes).max(1)
-    }
-}
-
-fn pages_of(bytes: u64, page_bytes: usize) -> u32 {
-    u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX)
-}
-
 /// [`scan`] with an engine of the caller's own.
 pub fn scan_with_engine<S: RowSink>(
     table: &Table,
@@ -328,15 +79,10 @@ pub fn scan_with_engine<S: RowSink>(
         return Ok(ScanOutcome::default());
     };
     let budget = Budget::new(options, page_size.len())?;
-    let slab = io::Slab::new(budget.frames, page_size.len())?;
     let engine_name = engine.name();
-    let manners = options.manners();
-    let pool_options = PoolOptions {
-        keeps_used: manners.keeps_used,
-        expendable: if manners.evicts_unused { Expendable::ReadAhead } else { Expendable::Used },
-        ..PoolOptions::default()
-    };
-    let pool = Pool::with_options(slab, engine, pool_options);
+    let mut pool = pool_for(options, options.foreground.is_some(), &budget, engine)?;
+    let slots: Vec<FileSlot> =
+        spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
     let shared = Shared::new(pool.waker());
     let is_direct = spaces.iter().all(|space| space.file().is_direct());
     let mut outcome = std::thread::scope(|scope| {
@@ -353,11 +99,17 @@ pub fn scan_with_engine<S: RowSink>(
             spawn(scope, format!("decode-{number}"), move || worker.run())?;
         }
         drop((tasks, output_sender, lob_sender));
-        let (shared, budget) = (&shared, &budget);
+        let (shared, budget, spaces, slots) = (&shared, &budget, &*spaces, &*slots);
+        let (pages, page_service) = Pages::new(shared, spaces, slots);
+        if let Some(foreground) = &options.foreground {
+            pages.spawn_readers(scope, &**foreground)?;
+        }
         let driver = spawn(scope, "scan".to_owned(), move || {
             let _stop = StopOnPanic(shared);
-            let channels = (task_sender, lob_requests);
-            driver::Driver::new(table, options, budget, shared, pool, channels).run(&spaces)
+            let services = (LobServices::new(lob_requests), page_service);
+            let driver =
+                driver::Driver::new(table, options, budget, shared, pool, task_sender, services);
+            driver.run(spaces.iter().zip(slots.iter().copied()).collect())
         });
         let driver = driver?;
         let delivered = order::deliver(&outputs, options, shared, &mut deliver);
@@ -385,6 +137,24 @@ pub fn scan_with_engine<S: RowSink>(
     outcome.is_direct = is_direct;
     outcome.elapsed = started.elapsed();
     Ok(outcome)
+}
+
+/// A pool for a scan, and for those who read beside it.
+fn pool_for(
+    options: &ScanOptions,
+    is_shared: bool,
+    budget: &Budget,
+    engine: Box<dyn Engine>,
+) -> Result<Pool> {
+    let slab = io::Slab::new(budget.frames, budget.page_bytes)?;
+    let manners = options.manners();
+    let pool_options = PoolOptions {
+        keeps_used: manners.keeps_used,
+        is_shared,
+        expendable: if manners.evicts_unused { Expendable::ReadAhead } else { Expendable::Used },
+        ..PoolOptions::default()
+    };
+    Ok(Pool::with_options(slab, engine, pool_options))
 }
 
 fn spawn<'scope, T: Send + 'scope>(
@@ -425,6 +195,7 @@ pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Sp
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     threads: usize,
+    page_bytes: usize,
     /// Frames of the slab.
     pub(crate) frames: usize,
     /// Frames that reading ahead leaves alone.
@@ -461,7 +232,15 @@ impl Budget {
         let task_leaves = (spare / (4 * tasks)).clamp(1, (TASK_BYTES / page_bytes).max(1));
         let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
         let window_pages = pages_of(options.lra_size_bytes).clamp(1, window_most);
-        Ok(Budget { threads, frames, reserve, tasks: tasks as u64, task_leaves, window_pages })
+        Ok(Budget {
+            threads,
+            page_bytes,
+            frames,
+            reserve,
+            tasks: tasks as u64,
+            task_leaves,
+            window_pages,
+        })
     }
 
     /// Memory, in pages, that is left for leaves held until others come: beside a window and the
@@ -486,6 +265,8 @@ impl Budget {
 /// What the threads of a scan share.
 struct Shared {
     stopped: AtomicBool,
+    /// The scan is done.
+    is_over: AtomicBool,
     /// The scan thread waits, or is about to.
     is_driver_waiting: AtomicBool,
     waker: Arc<dyn io::Wake>,
@@ -502,6 +283,7 @@ impl Shared {
     fn new(waker: Arc<dyn io::Wake>) -> Shared {
         Shared {
             stopped: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             is_driver_waiting: AtomicBool::new(false),
             waker,
             delivered: AtomicU64::new(0),

@@ -94,7 +94,7 @@ pub(super) fn deliver<B>(
             Some(output) => _ = early.insert(output.task, output),
             None => {}
         }
-        if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+        if options.is_cancelled() {
             return Err(Error::interrupted());
         }
         if told.elapsed() >= TICK {

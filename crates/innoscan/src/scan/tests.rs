@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use innoscan_format::PageNo;
 use innoscan_format::layout::Layout;
 use innoscan_format::page::{IndexPage, Page};
 use innoscan_format::schema::{Family, RowFormat, ServerVersion, from_create_table};
 use innoscan_io::engine::memory::{Memory, Script};
+use innoscan_io::{Direct, EngineKind};
 
 use super::*;
 use crate::TableFile;

@@ -6,6 +6,8 @@
 //! push -> waiting (until its turn) -> the other engine -> arrived (until it is due) -> poll
 //! ```
 //!
+//! A limit that is one job's own spares the foreground: such reads go to the other engine at once.
+//!
 //! The device takes reads one after the other, in the order they were pushed. It saves nothing up:
 //! what it could have done while nobody asked is lost.
 
@@ -14,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Engine, Wait, Wake};
-use crate::{Completion, Device, Read, Result};
+use crate::{Completion, Device, Kind, Read, Result};
 
 /// Pauses between stretches of reading, for others to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,9 +34,19 @@ impl Rest {
     }
 }
 
+/// Whose reads are slowed down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paces {
+    /// All.
+    All,
+    /// All but those of the foreground.
+    AllButForeground,
+}
+
 /// Another engine, slowed down.
 pub struct Paced {
     inner: Box<dyn Engine>,
+    paces: Paces,
     device: Device,
     rest: Rest,
     read_since_rest_bytes: u64,
@@ -43,6 +55,8 @@ pub struct Paced {
     waiting: VecDeque<Waiting>,
     /// Reads that the other engine has, or had: in the order they were pushed.
     started: VecDeque<Started>,
+    /// Reads that are not slowed down: the caller's tokens, by the other engine's.
+    spared: HashMap<u64, u64>,
     /// Read, and not yet due, by the number the other engine has them under.
     arrived: HashMap<u64, Completion>,
     next_number: u64,
@@ -97,17 +111,19 @@ impl Waker {
 
 impl Paced {
     /// `inner` as if its files were on `device`, with rests.
-    pub fn new(inner: Box<dyn Engine>, device: Device, rest: Rest) -> Paced {
+    pub fn new(inner: Box<dyn Engine>, paces: Paces, device: Device, rest: Rest) -> Paced {
         let waker =
             Waker { is_woken: Mutex::new(false), changed: Condvar::new(), inner: inner.waker() };
         Paced {
             inner,
+            paces,
             device,
             rest,
             read_since_rest_bytes: 0,
             free_at: Instant::now(),
             waiting: VecDeque::new(),
             started: VecDeque::new(),
+            spared: HashMap::new(),
             arrived: HashMap::new(),
             next_number: 0,
             polled: Vec::new(),
@@ -129,10 +145,18 @@ impl Paced {
     fn go_on(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<bool> {
         self.start();
         let polled = self.inner.poll(wait, &mut self.polled);
-        self.arrived.extend(self.polled.drain(..).map(|one| (one.token, one)));
+        let before = done.len();
+        for mut one in self.polled.drain(..) {
+            match self.spared.remove(&one.token) {
+                Some(token) => {
+                    one.token = token;
+                    done.push(one);
+                }
+                None => _ = self.arrived.insert(one.token, one),
+            }
+        }
         polled?;
         let now = Instant::now();
-        let before = done.len();
         while let Some(first) = self.started.front().filter(|first| first.due_at <= now) {
             let Some(mut completion) = self.arrived.remove(&first.number) else { break };
             completion.token = first.token;
@@ -163,11 +187,20 @@ impl Engine for Paced {
     }
 
     fn in_flight(&self) -> usize {
-        self.waiting.len() + self.started.len()
+        self.waiting.len() + self.started.len() + self.spared.len()
     }
 
     fn push(&mut self, mut read: Read) {
         assert!(self.in_flight() < self.depth(), "no more reads than the depth");
+        // Callers may number two reads alike.
+        let number = self.next_number;
+        self.next_number += 1;
+        let token = std::mem::replace(&mut read.token, number);
+        if self.paces == Paces::AllButForeground && read.kind == Kind::Foreground {
+            self.spared.insert(number, token);
+            self.inner.push(read);
+            return;
+        }
         let now = Instant::now();
         let starts_at = self.free_at.max(now);
         let bytes = read.len_bytes() as u64;
@@ -178,10 +211,6 @@ impl Engine for Paced {
             self.read_since_rest_bytes = 0;
             self.free_at += self.rest.pause;
         }
-        // Callers may number two reads alike.
-        let number = self.next_number;
-        self.next_number += 1;
-        let token = std::mem::replace(&mut read.token, number);
         let started = Started { number, token, pushed_at: now, due_at };
         self.waiting.push_back(Waiting { starts_at, started, read });
     }
@@ -217,13 +246,13 @@ impl Engine for Paced {
 mod tests {
     use super::*;
     use crate::engine::memory::{Memory, Script};
-    use crate::{File, Kind, Slab};
+    use crate::{File, Slab};
 
     const PAGE: usize = 4096;
 
     fn paced(device: &str) -> Paced {
         let memory = Box::new(Memory::new(Script::reordering(1)));
-        Paced::new(memory, device.parse().unwrap(), Rest::default())
+        Paced::new(memory, Paces::All, device.parse().unwrap(), Rest::default())
     }
 
     /// Reads so many pages, eight at a time; the order they came in.
@@ -245,6 +274,28 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_spares_the_foreground_does_not_hold_it_up() {
+        let memory = Box::new(Memory::new(Script::immediate(8)));
+        let device: Device = "iops=2".parse().unwrap();
+        let mut engine = Paced::new(memory, Paces::AllButForeground, device, Rest::default());
+        let slab = Slab::new(3, crate::ALIGNMENT).unwrap();
+        let file = Arc::new(File::memory("t", vec![7; crate::ALIGNMENT]));
+        // The third would be due a second and a half later.
+        for (token, kind) in [(1, Kind::Ahead), (2, Kind::Ahead), (1, Kind::Foreground)] {
+            let (file, frames) = (Arc::clone(&file), vec![slab.take().unwrap()]);
+            engine.push(Read { token, file, offset: 0, frames, kind });
+        }
+        assert_eq!(engine.in_flight(), 3);
+        let mut done = Vec::new();
+        engine.poll(Wait::UntilSomething, &mut done).unwrap();
+        assert_eq!((done.len(), done[0].token, done[0].kind), (1, 1, Kind::Foreground));
+        while done.len() < 3 {
+            engine.poll(Wait::UntilSomething, &mut done).unwrap();
+        }
+        assert_eq!(engine.in_flight(), 0);
+    }
+
+    #[test]
     fn reads_are_over_in_order_and_no_sooner_than_the_device_would_have_them() {
         for (device, least_ms) in [("iops=2000", 20), ("bw=8M", 19), ("latency=5ms", 25)] {
             let begin = Instant::now();
@@ -262,7 +313,7 @@ mod tests {
         let memory = Box::new(Memory::new(Script::reordering(1)));
         let rest = Rest { after_bytes: 10 * PAGE as u64, pause: Duration::from_millis(10) };
         let begin = Instant::now();
-        read(&mut Paced::new(memory, Device::default(), rest), 35);
+        read(&mut Paced::new(memory, Paces::All, Device::default(), rest), 35);
         assert!(begin.elapsed() >= Duration::from_millis(30));
     }
 

@@ -29,6 +29,7 @@ fn engines() -> Vec<Box<dyn Engine>> {
     let memory = Box::new(Memory::new(Script::reordering(50)));
     engines.push(Box::new(paced::Paced::new(
         memory,
+        paced::Paces::All,
         "iops=20000,latency=1ms".parse().unwrap(),
         paced::Rest::default(),
     )));

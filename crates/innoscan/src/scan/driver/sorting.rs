@@ -2,14 +2,15 @@
 
 use std::sync::atomic::Ordering;
 
-use innoscan_io::Wait;
-
 use super::current::{Current, Leaves};
 use super::{Driver, Next, Presence};
 use crate::Result;
 use crate::scan::decode::Item;
 use crate::scan::leaf_sort::LeafSort;
 use crate::walk::Step;
+
+/// Leaves packed before others are looked after: some hundred microseconds' worth.
+const LEAVES_AT_ONCE: usize = 16;
 
 impl Driver<'_> {
     /// For so many leaves, with the memory that reading and decoding them leave.
@@ -23,7 +24,8 @@ impl Driver<'_> {
     /// Where leaves are sorted: takes those that are here. Whether there were any.
     pub(super) fn sort_leaves(&mut self, current: &mut Current) -> Result<bool> {
         let mut progress = false;
-        while let Leaves::Sorted(file_order, _) = &current.leaves {
+        for _ in 0..LEAVES_AT_ONCE {
+            let Leaves::Sorted(file_order, _) = &current.leaves else { break };
             let Some((leaf, place)) = file_order.next_leaf() else { break };
             match self.presence(current, leaf) {
                 Presence::Here => {}
@@ -41,9 +43,6 @@ impl Driver<'_> {
             }
             self.shared.sorted_leaves.fetch_add(1, Ordering::Relaxed);
             progress = true;
-            // Packing takes its time: the device is not to run dry meanwhile.
-            self.pool.poll(Wait::No)?;
-            self.read_ahead(current);
         }
         Ok(progress)
     }

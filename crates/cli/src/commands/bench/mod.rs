@@ -1,5 +1,7 @@
 //! `innoscan bench`.
 
+mod beside;
+
 use innoscan::bench::{in_file_order, scan_and_forget, submissions};
 use innoscan::explain::explain;
 use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions, ScanOutcome};
@@ -15,6 +17,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     let cancel = super::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
+    if let Some(threads) = args.foreground {
+        beside::run(&table, args, threads, &options, ways(args, &options))?;
+        return Ok(Exit::Done);
+    }
     let asked = submissions(&table, &options)?;
     if !args.json {
         print_head(&table, &asked);

@@ -1,10 +1,16 @@
-//! Policies side by side: the same table read under each, one after the other.
+//! Policies side by side: the same table read under each, one after the other, alone or beside point
+//! lookups.
+
+mod lookups;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use innoscan_io::{self as io, Direct, File, Submissions};
 
-use crate::scan::{ScanOptions, ScanOutcome, scan};
+pub use self::lookups::{Latencies, LookupOptions, Lookups};
+use crate::scan::foreground::run_alone;
+use crate::scan::{Foreground, ScanOptions, ScanOutcome, scan};
 use crate::sink::checksum::Checksum;
 use crate::warm::{Warmed, read_in_order};
 use crate::{Error, Result, Table};
@@ -23,6 +29,34 @@ pub fn in_file_order(table: &Table, options: &ScanOptions) -> Result<Warmed> {
 /// A scan whose rows are counted and forgotten.
 pub fn scan_and_forget(table: &Table, options: &ScanOptions) -> Result<ScanOutcome> {
     scan(table, &around_the_cache(options), &Checksum::count_only(), |_| Ok(()))
+}
+
+/// A scan, and what was felt beside it.
+#[derive(Debug)]
+pub struct Beside {
+    /// The scan.
+    pub outcome: ScanOutcome,
+    /// The lookups.
+    pub felt: Latencies,
+}
+
+/// [`scan_and_forget`] with lookups beside it, on the same pool.
+pub fn scan_beside(table: &Table, options: &ScanOptions, lookups: &Arc<Lookups>) -> Result<Beside> {
+    let foreground: Arc<dyn Foreground> = Arc::clone(lookups) as Arc<dyn Foreground>;
+    let options = ScanOptions { foreground: Some(foreground), ..options.clone() };
+    let outcome = scan_and_forget(table, &options)?;
+    Ok(Beside { outcome, felt: lookups.take()? })
+}
+
+/// Lookups with no scan beside them, for so long; and their reads.
+pub fn lookups_alone(
+    table: &Table,
+    options: &ScanOptions,
+    lookups: &Lookups,
+    duration: Duration,
+) -> Result<(Latencies, io::KindCounters)> {
+    let reads = run_alone(table, &around_the_cache(options), lookups, duration)?;
+    Ok((lookups.take()?, reads.foreground))
 }
 
 /// What it is worth to submit requests together and to join them.

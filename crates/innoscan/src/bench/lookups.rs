@@ -1,0 +1,271 @@
+//! Point lookups beside a scan: the pages that a lookup by primary key reads, from the root to the
+//! leaf, of keys of which some are wanted far more often than others.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::{PageNo, tree};
+
+use crate::scan::foreground::{Foreground, Pages};
+use crate::scan::{ScanOptions, open_spaces};
+use crate::space::SpaceReader;
+use crate::{Error, Result, Table};
+use innoscan_format::layout::Layout;
+
+/// Which lookups, and how many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LookupOptions {
+    /// Threads that look up.
+    pub threads: usize,
+    /// Lookups a second, of all threads together; `None`: each begins when the one before it is
+    /// over.
+    pub rate: Option<f64>,
+    /// How uneven: the key of rank r is wanted r^-s as often as the first; 0: all alike.
+    pub zipf: f64,
+}
+
+/// The lookups of a table; see the module's text.
+pub struct Lookups {
+    options: LookupOptions,
+    trees: Vec<Tree>,
+    /// Threads started so far.
+    started: AtomicU64,
+    /// How long each lookup took, in microseconds.
+    latencies_us: Mutex<Vec<u32>>,
+    error: Mutex<Option<Error>>,
+}
+
+struct Tree {
+    root: PageNo,
+    layout: Layout,
+}
+
+/// What lookups felt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Latencies {
+    /// How many there were.
+    pub lookups: u64,
+    /// How long they took, on average.
+    pub mean: Duration,
+    /// Half of them took no longer.
+    pub p50: Duration,
+    /// Of a hundred, 99 took no longer.
+    pub p99: Duration,
+    /// The longest.
+    pub most: Duration,
+}
+
+/// Keys that are told apart.
+const KEYS: u64 = 1 << 32;
+
+impl Lookups {
+    /// Of a table; reads its root pages.
+    pub fn new(table: &Table, scan: &ScanOptions, options: LookupOptions) -> Result<Lookups> {
+        let mut trees = Vec::new();
+        for (space, file) in open_spaces(table, scan)?.into_iter().zip(&table.files) {
+            let root = file.clustered_root.unwrap_or(space.first_root());
+            let (_, layout) = SpaceReader::new(space)?.clustered(&table.def_of(file), root)?;
+            trees.push(Tree { root, layout });
+        }
+        Ok(Lookups {
+            options,
+            trees,
+            started: AtomicU64::new(0),
+            latencies_us: Mutex::new(Vec::new()),
+            error: Mutex::new(None),
+        })
+    }
+
+    /// What was felt since the last time.
+    ///
+    /// # Errors
+    /// When a page could not be read: the lookups ended there.
+    pub fn take(&self) -> Result<Latencies> {
+        if let Some(error) = lock(&self.error).take() {
+            return Err(error);
+        }
+        let mut all = std::mem::take(&mut *lock(&self.latencies_us));
+        all.sort_unstable();
+        let Some(last) = all.last() else { return Ok(Latencies::default()) };
+        let at = |share: f64| all[((all.len() as f64 * share) as usize).min(all.len() - 1)];
+        let micros = |us: u32| Duration::from_micros(u64::from(us));
+        let sum_us: u64 = all.iter().map(|us| u64::from(*us)).sum();
+        Ok(Latencies {
+            lookups: all.len() as u64,
+            mean: Duration::from_micros(sum_us / all.len() as u64),
+            p50: micros(at(0.5)),
+            p99: micros(at(0.99)),
+            most: micros(*last),
+        })
+    }
+
+    /// Looks keys up until it is over.
+    fn look_up(&self, pages: &Pages<'_>, latencies_us: &mut Vec<u32>) -> Result<()> {
+        let mut chance = Chance(self.started.fetch_add(1, Ordering::Relaxed));
+        let every = self
+            .options
+            .rate
+            .map(|rate| Duration::from_secs_f64(self.options.threads as f64 / rate.max(1e-3)));
+        let mut begins = Instant::now();
+        let mut children = Vec::new();
+        while !pages.is_over() {
+            match every {
+                // From when it should have begun: who is late makes others wait.
+                Some(every) => {
+                    begins += every;
+                    std::thread::sleep(begins.saturating_duration_since(Instant::now()));
+                }
+                None => begins = Instant::now(),
+            }
+            let rank = rank(chance.next_share(), self.options.zipf);
+            self.descend(pages, rank, &mut children)?;
+            let us = begins.elapsed().as_micros();
+            latencies_us.push(u32::try_from(us).unwrap_or(u32::MAX));
+        }
+        Ok(())
+    }
+
+    /// From a root to the leaf of the key of this rank. Where that leaf is has nothing to do with
+    /// the rank, so those that are often wanted are strewn over the tree.
+    fn descend(&self, pages: &Pages<'_>, rank: u64, children: &mut Vec<PageNo>) -> Result<()> {
+        let mut place = Chance(rank);
+        let at = (place.next_share() * self.trees.len() as f64) as usize;
+        let (Some(tree), Some(space)) = (self.trees.get(at), pages.spaces().get(at)) else {
+            return Ok(());
+        };
+        let in_file = |error: Error| error.in_file(space.file().path());
+        let mut share = place.next_share();
+        let (mut page_no, mut above) = (tree.root, None);
+        loop {
+            let bytes = pages.get(at, page_no)?;
+            let parsed = Page::parse(&bytes, space.format(), page_no).and_then(IndexPage::parse);
+            let page = parsed.map_err(|error| in_file(error.into()))?;
+            if page.is_leaf() {
+                return Ok(());
+            }
+            if above.is_some_and(|above| page.level() >= above) {
+                let what = "a page is no lower in its tree than the page above it";
+                let error = page.page().locate_error(innoscan_format::Error::corrupt(what));
+                return Err(in_file(error.into()));
+            }
+            above = Some(page.level());
+            children.clear();
+            tree::children(&page, &tree.layout, children).map_err(|error| in_file(error.into()))?;
+            let at = share * children.len() as f64;
+            let Some(child) = children.get(at as usize) else { return Ok(()) };
+            (page_no, share) = (*child, at.fract());
+        }
+    }
+}
+
+impl Foreground for Lookups {
+    fn threads(&self) -> usize {
+        self.options.threads
+    }
+
+    fn run(&self, pages: &Pages<'_>) {
+        let mut latencies_us = Vec::new();
+        let ended = self.look_up(pages, &mut latencies_us);
+        lock(&self.latencies_us).append(&mut latencies_us);
+        if let Err(error) = ended
+            && !error.is_interrupted()
+        {
+            lock(&self.error).get_or_insert(error);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rank of a key, 1 the first, by a share of 0 to 1: drawn from the density x^-s, whose integral
+/// can be turned round.
+fn rank(share: f64, zipf: f64) -> u64 {
+    let keys = KEYS as f64;
+    let x = if (zipf - 1.0).abs() < 1e-6 {
+        keys.powf(share)
+    } else {
+        let power = 1.0 - zipf;
+        (1.0 + share * (keys.powf(power) - 1.0)).powf(1.0 / power)
+    };
+    x as u64
+}
+
+/// Numbers that look random and are the same each time (`splitmix64`).
+struct Chance(u64);
+
+impl Chance {
+    /// 0 to 1, without 1.
+    fn next_share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::scan::ReadAheadPolicy;
+    use crate::scan::scan;
+    use crate::scan::traces::{POLICIES, fixture, small};
+    use crate::sink::checksum::Checksum;
+
+    fn rows(table: &Table, options: &ScanOptions) -> u64 {
+        scan(table, options, &Checksum::count_only(), |_| Ok(())).unwrap().rows
+    }
+
+    #[test]
+    fn some_keys_are_wanted_more_often_than_others() {
+        let mut chance = Chance(1);
+        let ranks = |zipf: f64, chance: &mut Chance| -> Vec<u64> {
+            (0..10_000).map(|_| rank(chance.next_share(), zipf)).collect()
+        };
+        let share_of_first = |ranks: &[u64], most: u64| {
+            ranks.iter().filter(|rank| **rank <= most).count() as f64 / ranks.len() as f64
+        };
+        let even = share_of_first(&ranks(0.0, &mut chance), KEYS / 2);
+        assert!((even - 0.5).abs() < 0.03, "{even}");
+        // Of 2^32 keys with s = 1 half of the wishes are for the first 2^16.
+        let uneven = share_of_first(&ranks(1.0, &mut chance), 1 << 16);
+        assert!((uneven - 0.5).abs() < 0.03, "{uneven}");
+        let steep = share_of_first(&ranks(1.5, &mut chance), 100);
+        assert!(steep > 0.85, "{steep}");
+    }
+
+    #[test]
+    fn scans_and_lookups_on_one_pool_get_their_pages() {
+        let fixture = fixture("grown");
+        for read_ahead in POLICIES {
+            for rate in [None, Some(20_000.0)] {
+                // Fewer frames than the table has leaves.
+                let scan = ScanOptions { read_ahead, ..small(60, 2) };
+                let options = LookupOptions { threads: 3, rate, zipf: 0.9 };
+                let lookups = Arc::new(Lookups::new(&fixture.table, &scan, options).unwrap());
+                let beside = ScanOptions { foreground: Some(lookups.clone()), ..scan.clone() };
+                assert_eq!(rows(&fixture.table, &beside), rows(&fixture.table, &scan));
+                lookups.take().unwrap();
+            }
+        }
+        let scan = ScanOptions { read_ahead: ReadAheadPolicy::None, ..small(60, 2) };
+        let options = LookupOptions { threads: 2, rate: None, zipf: 0.0 };
+        let lookups = Lookups::new(&fixture.table, &scan, options).unwrap();
+        let reads = crate::scan::foreground::run_alone(
+            &fixture.table,
+            &scan,
+            &lookups,
+            Duration::from_millis(200),
+        )
+        .unwrap();
+        let felt = lookups.take().unwrap();
+        assert!(felt.lookups > 0 && felt.p50 <= felt.p99 && felt.p99 <= felt.most, "{felt:?}");
+        assert!(reads.foreground.requests > 0 && reads.requests() == 0, "{reads:?}");
+    }
+}

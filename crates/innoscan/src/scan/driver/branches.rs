@@ -1,0 +1,145 @@
+//! Branch pages: read in batches and fed to the walk; what they tell of leaves is passed on to the
+//! policy.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use innoscan_format::PageNo;
+use innoscan_io::Kind;
+
+use super::Driver;
+use super::current::{Current, Leaves};
+use crate::scan::RowOrder;
+use crate::scan::cost::pick;
+use crate::{Error, Result};
+
+/// Branch pages asked for at once.
+const BRANCHES_AT_ONCE: usize = 256;
+
+/// Leaf numbers known ahead of the scan, at least: all those of a table of 16 GiB, whose count is
+/// thereby exact from the start. Four bytes each.
+const LEAVES_AHEAD: usize = 1 << 20;
+
+impl Driver<'_> {
+    /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
+    pub(super) fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> Result<bool> {
+        let mut progress = false;
+        while current.walk.leaves_ahead() < self.leaves_ahead_most(current) {
+            let fronts: Vec<PageNo> = current.walk.fronts().collect();
+            let ready = fronts
+                .into_iter()
+                .find_map(|page| self.hand_out(current, page).map(|handed| (page, handed)));
+            let Some((page_no, taken)) = ready else { break };
+            let bytes = taken.as_ref().map(|page| &***page);
+            match bytes {
+                Ok(bytes) => current.walk.feed(page_no, Ok(bytes), &current.context.layout),
+                Err(_) => {
+                    let error = taken.err().unwrap_or_else(Error::interrupted);
+                    current.walk.feed(page_no, Err(error), &current.context.layout);
+                }
+            }
+            progress = true;
+        }
+        self.learn(current, is_last)?;
+        Ok(progress)
+    }
+
+    /// Tells the policy of the leaves the walk has learnt.
+    pub(super) fn learn(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
+        current.walk.take_learnt(&mut current.pages);
+        if matches!(current.leaves, Leaves::Awaited) {
+            if !current.walk.is_all_learnt() {
+                return Ok(());
+            }
+            self.order_leaves(current)?;
+        }
+        if current.pages.is_empty() {
+            return Ok(());
+        }
+        let (total, is_exact) = current.walk.total_leaves();
+        self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
+        self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
+        if !current.is_cost_told {
+            current.policy.told_cost(self.request_cost(current.waited_before));
+            current.is_cost_told = true;
+        }
+        current.policy.learn(&current.pages);
+        Ok(())
+    }
+
+    /// All leaves are learnt: settles in which order they are read, and by which policy.
+    pub(super) fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
+        let format = current.context.format;
+        let mut sizes = self.budget.sizes(self.options, format);
+        if self.options.picks_read_ahead {
+            let leaves: Vec<PageNo> = current.walk.leaves().collect();
+            self.driven.policy = pick(&leaves, format, self.options, &mut sizes);
+            current.policy = self.driven.policy.begin(&sizes);
+        }
+        if !self.driven.policy.manners().in_file_order {
+            current.pages = current.walk.leaves().collect();
+            current.leaves = Leaves::OfWalk;
+            return Ok(());
+        }
+        let file_order = current.walk.take_file_order();
+        current.pages = file_order.pages();
+        current.leaves = match self.options.order {
+            RowOrder::Any => Leaves::InFileOrder(file_order),
+            RowOrder::Key => {
+                let sort = self.leaf_sort(file_order.places(), sizes.segment_pages())?;
+                Leaves::Sorted(file_order, sort)
+            }
+        };
+        Ok(())
+    }
+
+    /// How long was waited so far, for how many requests.
+    pub(super) fn waited(&self) -> (Duration, u64) {
+        (self.pool.stats().wait, self.pool.counters().requests())
+    }
+
+    /// What a request costs: as the device's model says, or by how long those for branch pages were
+    /// waited for.
+    pub(super) fn request_cost(&self, (wait_before, requests_before): (Duration, u64)) -> Duration {
+        if let Some(device) = self.options.device {
+            return device.request_cost(self.pool.page_bytes() as u64);
+        }
+        let (wait, requests) = self.waited();
+        (wait - wait_before).div_f64((requests - requests_before).max(1) as f64)
+    }
+
+    pub(super) fn leaves_ahead_most(&self, current: &Current) -> usize {
+        if matches!(current.leaves, Leaves::Awaited) {
+            return usize::MAX;
+        }
+        if self.manners.descends_singly {
+            // The next leaf, and whether there is one after it.
+            return 2;
+        }
+        LEAVES_AHEAD.max(2 * self.budget.window_pages)
+    }
+
+    /// Asks for the branch pages the walk can use next, many at once.
+    pub(super) fn read_branches(&mut self, current: &mut Current) -> bool {
+        if current.walk.is_all_learnt()
+            || current.walk.leaves_ahead() >= self.leaves_ahead_most(current)
+            || !self.may_read_on_demand()
+        {
+            return false;
+        }
+        let spare = self.spare_frames();
+        let at_once = if self.manners.descends_singly { 1 } else { BRANCHES_AT_ONCE };
+        let most = (spare / 2).clamp(1, at_once);
+        let file = current.context.slot;
+        current.walk.wanted(most, &mut current.pages);
+        let run_pages = self.run_pages() as u32;
+        let mut progress = false;
+        for pages in self.pool.absent_runs(file, &current.pages, run_pages) {
+            if !self.may_read_on_demand() {
+                break;
+            }
+            progress |= self.pool.read(file, &pages, Kind::Demand) > 0;
+        }
+        progress
+    }
+}

@@ -1,0 +1,164 @@
+//! Readers beside the scan, on the same pool and device: what lookups feel of a scan, and a scan of
+//! them.
+//!
+//! A reader asks the scan thread for a page and waits for it, as a worker does for an off-page
+//! column's. The page stays in the pool, by the pool's rules, until its frame is needed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use innoscan_format::PageNo;
+use innoscan_io::{self as io, Kind, Wait};
+
+use super::{Budget, ScanOptions, Shared, open_spaces, pool_for};
+use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
+use crate::space::Space;
+use crate::{Error, Result, Table};
+
+/// Somebody who reads pages of the table while it is scanned.
+pub trait Foreground: Send + Sync {
+    /// Threads that read at once.
+    fn threads(&self) -> usize;
+
+    /// Reads, on one of these threads, until [`Pages::is_over`] or an error.
+    fn run(&self, pages: &Pages<'_>);
+}
+
+/// A foreground reader's way to the table's pages.
+#[derive(Clone)]
+pub struct Pages<'s> {
+    requests: Sender<PageRequest>,
+    shared: &'s Shared,
+    spaces: &'s [Space],
+    slots: &'s [FileSlot],
+}
+
+/// A page that somebody waits for.
+pub(super) struct PageRequest {
+    key: PageKey,
+    reply: Sender<Result<PageRef>>,
+}
+
+impl<'s> Pages<'s> {
+    /// The reader's end and the scan thread's. `slots`: the spaces' files in the pool.
+    pub(super) fn new(
+        shared: &'s Shared,
+        spaces: &'s [Space],
+        slots: &'s [FileSlot],
+    ) -> (Pages<'s>, PageService) {
+        let (requests, served) = unbounded();
+        let pages = Pages { requests, shared, spaces, slots };
+        (pages, PageService { requests: served, open: Vec::new() })
+    }
+
+    /// Starts the threads of a reader.
+    pub(super) fn spawn_readers<'scope>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        foreground: &'scope dyn Foreground,
+    ) -> Result<()>
+    where
+        's: 'scope,
+    {
+        for number in 0..foreground.threads() {
+            let pages = self.clone();
+            super::spawn(scope, format!("foreground-{number}"), move || foreground.run(&pages))?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is nobody left to read beside.
+    pub fn is_over(&self) -> bool {
+        self.shared.is_over.load(Ordering::Relaxed) || self.shared.is_stopped()
+    }
+
+    /// The table's tablespaces.
+    pub fn spaces(&self) -> &'s [Space] {
+        self.spaces
+    }
+
+    /// Waits for a page of one of them, by its place among them.
+    ///
+    /// # Errors
+    /// When it cannot be read, or nobody is left to read it.
+    pub fn get(&self, space: usize, page: PageNo) -> Result<PageRef> {
+        let (reply, answer) = bounded(1);
+        let key = PageKey { file: self.slots[space], page };
+        self.requests.send(PageRequest { key, reply }).map_err(|_| Error::interrupted())?;
+        self.shared.wake_driver();
+        answer.recv().unwrap_or_else(|_| Err(Error::interrupted()))
+    }
+}
+
+/// The scan thread's end: requests being served.
+pub(super) struct PageService {
+    requests: Receiver<PageRequest>,
+    open: Vec<PageRequest>,
+}
+
+impl PageService {
+    /// Answers with the pages that are here, and asks for those that are not; whether anything was
+    /// done. Leaves `reserve` frames alone.
+    pub fn serve(&mut self, pool: &mut Pool, reserve: usize) -> bool {
+        let before = self.open.len();
+        self.open.extend(self.requests.try_iter());
+        let mut progress = self.open.len() > before;
+        self.open.retain(|PageRequest { key, reply }| {
+            let answer = match pool.lookup(*key) {
+                Lookup::Resident => pool.get(*key).map(Ok),
+                Lookup::Failed => pool.hand_out(*key),
+                Lookup::InFlight => None,
+                Lookup::Absent => {
+                    pool.make_room(reserve + 1);
+                    if pool.free_frames() > reserve {
+                        progress |= pool.read(key.file, &[key.page], Kind::Foreground) > 0;
+                    }
+                    None
+                }
+            };
+            let Some(answer) = answer else { return true };
+            progress = true;
+            // Who has gone away wants no answer.
+            let _ = reply.send(answer);
+            false
+        });
+        progress
+    }
+}
+
+/// Lets foreground readers read with no scan beside them, for so long.
+pub fn run_alone(
+    table: &Table,
+    options: &ScanOptions,
+    foreground: &dyn Foreground,
+    duration: Duration,
+) -> Result<io::Counters> {
+    let spaces = open_spaces(table, options)?;
+    let Some(first) = spaces.first() else { return Ok(io::Counters::default()) };
+    let budget = Budget::new(options, first.page_size().len())?;
+    let mut pool = pool_for(options, true, &budget, options.open_engine()?)?;
+    let slots: Vec<FileSlot> =
+        spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
+    let shared = Shared::new(pool.waker());
+    let until = Instant::now() + duration;
+    std::thread::scope(|scope| {
+        let (pages, mut service) = Pages::new(&shared, &spaces, &slots);
+        pages.spawn_readers(scope, foreground)?;
+        while Instant::now() < until && !options.is_cancelled() {
+            let progress = service.serve(&mut pool, 0) | (pool.poll(Wait::No)? > 0);
+            if !progress {
+                // Announced first, so that what comes after it wakes.
+                shared.is_driver_waiting.store(true, Ordering::SeqCst);
+                if !service.serve(&mut pool, 0) {
+                    pool.poll(Wait::UntilSomething)?;
+                }
+            }
+        }
+        shared.is_over.store(true, Ordering::Relaxed);
+        Ok::<(), Error>(())
+    })?;
+    Ok(pool.counters())
+}

@@ -21,12 +21,12 @@ ORDER=$order SERVER=mysql-9.7 "$top/bench/make_shuffled.sh" "$dir" "${ROWS:-7000
 
 work=$(mktemp -d)
 cp "$plugin" "$work/lra.so"
-trap '"${server[@]}" stop "$dir"; "$top/lra-plugin/throttle.sh" end "$work"; rm -rf "$work"' EXIT
+trap '"${server[@]}" stop "$dir"; "$top/bench/throttle.sh" end "$work"; rm -rf "$work"' EXIT
 
 # cold PROFILE COMMAND...: its seconds, after a restart of the server with nothing cached.
 cold() {
   local launch begin end
-  launch=$("$top/lra-plugin/throttle.sh" "$1" "$dir" "$work")
+  launch=$("$top/bench/throttle.sh" "$1" "$dir" "$work")
   shift
   "${server[@]}" stop "$dir"
   sync

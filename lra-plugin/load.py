@@ -22,6 +22,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+THROTTLE = str(HERE.parent / "bench/throttle.sh")
 sys.path.insert(0, str(HERE / "tests"))
 from server import ROOT, Server  # noqa: E402
 
@@ -83,12 +84,10 @@ def transaction(cursor, chance):
 
 def reads_a_second(work):
     """What throttle.sh set for the server in WORK."""
-    limit = pathlib.Path("/sys/fs/cgroup/blkio", "lra-" + pathlib.Path(work).name,
-                         "blkio.throttle.read_iops_device")
-    if not limit.exists():
+    told = subprocess.run([THROTTLE, "reads", work], capture_output=True, text=True)
+    if told.returncode != 0:
         sys.exit("load.py: the load is a share of the device's reads: name a profile that limits them")
-    [[_, reads]] = [line.split() for line in limit.read_text().splitlines()]
-    return int(reads)
+    return int(told.stdout)
 
 
 class Load:
@@ -201,7 +200,7 @@ def main():
     make(directory, int(os.environ.get("ROWS", "3500000")))
     work = tempfile.mkdtemp()
     plugin = shutil.copy(sys.argv[1], f"{work}/lra.so")
-    launch = subprocess.run([str(HERE / "throttle.sh"), profile, directory, work], check=True,
+    launch = subprocess.run([THROTTLE, profile, directory, work], check=True,
                             capture_output=True, text=True).stdout.strip()
     server = Server(directory, plugin)
     try:
@@ -223,7 +222,7 @@ def main():
             print(f"{'  the load before it':<26} {'':>8} {'':>7} | {'':15} {told(alone)}", flush=True)
     finally:
         server.stop()
-        subprocess.run([str(HERE / "throttle.sh"), "end", work], check=True)
+        subprocess.run([THROTTLE, "end", work], check=True)
         shutil.rmtree(work)
 
 

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""compare.py INNOSCAN DIR [STAGE...]: measures what docs/bench shows; bench/report.py draws it.
+
+Stages:
+  devices   the 1.44 GB table of make_shuffled.sh on three devices that the kernel makes of this one
+            (throttle.sh): dd, mariadb-dump, mydumper, and innoscan with every policy (an hour)
+  beside    point lookups on the same pool and device while that table is scanned (10 minutes)
+  ten       a table of 10 GB in random order, on a disk that innoscan imposes, with 1 GB of memory:
+            the table of 2013 again (100 minutes, and 10 to make it)
+  fifty     the same with 50 GB (8 hours, and 60 GB of disk); not among the default
+
+Each measurement becomes a file of DIR/results with its command, and is not made again while that is
+there. Needs root, for the kernel's throttle and for dropping the page cache.
+"""
+
+import datetime
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+SERVER = [str(HERE.parent / "tests/servers/server.sh"), "mariadb-10.11"]
+DEVICES = ["unthrottled", "gp3", "hdd"]
+POLICIES = ["none", "linear", "random", "physical", "logical", "segment"]
+
+
+class Bench:
+    def __init__(self, innoscan, directory):
+        self.innoscan = str(pathlib.Path(innoscan).resolve())
+        self.dir = pathlib.Path(directory).resolve()
+        self.results = self.dir / "results"
+        self.results.mkdir(parents=True, exist_ok=True)
+        self.work = self.dir / "work"
+
+    def table(self, name, rows, order):
+        """Makes a table if it is not there; its file."""
+        at = self.dir / name
+        environment = dict(os.environ, ORDER=order, BUFFER_POOL="13G" if rows > 10**7 else "6G")
+        subprocess.run([HERE / "make_shuffled.sh", at, str(rows)], check=True, env=environment)
+        return at, at / "data/bench/shuffled.ibd"
+
+    def measure(self, name, command, device="unthrottled"):
+        """Runs a command once, cold, unless its result is there."""
+        result = self.results / f"{name}.json"
+        if result.exists():
+            return
+        self.clean_work()
+        launch = self.throttled(device)
+        drop_caches()
+        print(f"{name}: {shorten(command)}", flush=True)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            began = time.monotonic()
+            run = subprocess.Popen([*launch, *command], stdout=out, stderr=err, cwd=self.work)
+            _, status, usage = os.wait4(run.pid, 0)
+            seconds = time.monotonic() - began
+            texts = [text.seek(0) or text.read() for text in (out, err)]
+        if status != 0:
+            sys.exit(f"{name}: {texts[1].decode(errors='replace')}")
+        told = {"peak_kib": usage.ru_maxrss, "out": last_json(texts[0]), "stats": last_json(texts[1])}
+        self.keep(result, shorten(command), device, seconds, told)
+
+    def keep(self, result, shown, device, seconds, more):
+        told = {
+            "command": shown,
+            "device": device,
+            "date": datetime.date.today().isoformat(),
+            "seconds": seconds,
+            **more,
+        }
+        result.write_text(json.dumps(told, indent=1) + "\n")
+        print(f"  {seconds:.2f} s", flush=True)
+
+    def measure_server(self, name, at, device, client):
+        """Runs a client of a server that has just begun, on that device, with little memory."""
+        result = self.results / f"{name}.json"
+        if result.exists():
+            return
+        self.clean_work()
+        launch = self.throttled(device)
+        drop_caches()
+        environment = dict(os.environ, LAUNCH=" ".join(launch))
+        subprocess.run([*SERVER, "start", at, "--innodb-buffer-pool-size=512M",
+                        "--innodb-flush-method=O_DIRECT", "--innodb-buffer-pool-load-at-startup=OFF"],
+                       check=True, env=environment, stdout=subprocess.DEVNULL)
+        try:
+            socket = subprocess.run([*SERVER, "socket", at], check=True, capture_output=True,
+                                    text=True).stdout.strip()
+            command = [word.replace("SOCKET", socket) for word in client]
+            shown = " ".join(client)
+            print(f"{name}: {shown}", flush=True)
+            began = time.monotonic()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.work,
+                           stderr=subprocess.DEVNULL)
+            seconds = time.monotonic() - began
+            self.keep(result, shown, device, seconds, {})
+        finally:
+            subprocess.run([*SERVER, "stop", at], check=True)
+
+    def clean_work(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True)
+
+    def throttled(self, device):
+        """What to put before a command."""
+        throttle = HERE / "throttle.sh"
+        subprocess.run([throttle, "end", self.work], check=True)
+        told = subprocess.run([throttle, device, self.dir, self.work], check=True,
+                              capture_output=True, text=True)
+        return told.stdout.split()
+
+    def devices(self):
+        at, table = self.table("shuffled", 6_000_000, "even")
+        for device in DEVICES:
+            flags = ["--quiet", "--direct", "required"]
+            if device != "unthrottled":
+                flags += ["--device", device]
+            scan = [self.innoscan, "scan", table, "--json", "--stats=json", *flags]
+            dump = [self.innoscan, "dump", table, *flags]
+            self.measure(f"{device}-dd", ["dd", f"if={table}", "of=/dev/null", "bs=1M",
+                                          "iflag=direct"], device)
+            for policy in POLICIES:
+                order = ["--order", "any"] if policy == "segment" else []
+                self.measure(f"{device}-{policy}", [*scan, "--read-ahead", policy, *order], device)
+            self.measure(f"{device}-sorted", [*scan, "--read-ahead", "segment", "--memory", "512M"],
+                         device)
+            self.measure(f"{device}-auto", [*scan, "--read-ahead", "auto", "--tmpdir", "."], device)
+            self.measure(f"{device}-dump", [*dump, "--format", "text"], device)
+            self.measure(f"{device}-dump-sorted",
+                         [*dump, "--format", "text", "--read-ahead", "segment", "--memory", "512M",
+                          "-F", "64M", "-o", "out"], device)
+            self.measure_server(f"{device}-mariadb-dump", at, device,
+                                ["mariadb-dump", "--no-defaults", "-uroot", "-S", "SOCKET", "bench",
+                                 "shuffled"])
+            self.measure_server(f"{device}-mydumper", at, device,
+                                ["mydumper", "-u", "root", "-S", "SOCKET", "-B", "bench", "-T",
+                                 "shuffled", "-t", "2", "-o", "mydumper"])
+
+    def beside(self):
+        _, table = self.table("shuffled", 6_000_000, "even")
+        bench = [self.innoscan, "bench", table, "--json", "--quiet", "--foreground=8"]
+        gp3 = ["--device", "gp3", "--impose", "--lookup-rate", "500"]
+        all_of_them = ["--policies", "none,linear,logical,segment"]
+        self.measure("beside-gp3", [*bench, *gp3, *all_of_them])
+        for name, more in [
+            ("max-rate", ["--max-rate", "60M"]),
+            ("max-iops", ["--max-iops", "1000"]),
+            ("lra-sleep", ["--lra-size", "64M", "--lra-sleep", "500ms"]),
+            ("depth", ["--depth", "10"]),
+        ]:
+            self.measure(f"beside-gp3-{name}", [*bench, *gp3, "--policies", "logical", *more])
+        self.measure("beside-unthrottled", [*bench, *all_of_them])
+
+    def large(self, name, rows):
+        _, table = self.table(name, rows, "random")
+        scan = [self.innoscan, "scan", table, "--json", "--stats=json", "--quiet", "--direct",
+                "required", "--device", "hdd", "--impose", "--memory", "1G", "--lra-size", "680M"]
+        for policy, more in [
+            ("segment", ["--read-ahead", "segment", "--order", "any"]),
+            ("sorted", ["--read-ahead", "segment", "--tmpdir", "."]),
+            ("logical", ["--read-ahead", "logical"]),
+            ("none", ["--read-ahead", "none"]),
+        ]:
+            self.measure(f"{name}-{policy}", [*scan, *more])
+
+    def ten(self):
+        self.large("ten", 42_000_000)
+
+    def fifty(self):
+        self.large("fifty", 200_000_000)
+
+
+def drop_caches():
+    subprocess.run(["sync"], check=True)
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def shorten(command):
+    """The command without the directories of this machine."""
+    return " ".join(re.sub(r"^((?:if=)?)/.*/", r"\1", str(word)) for word in command)
+
+
+def last_json(text):
+    lines = text.decode(errors="replace").strip().splitlines()
+    if not lines or not lines[-1].startswith("{"):
+        return None
+    return json.loads(lines[-1])
+
+
+def machine():
+    model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    memory = re.search(r"^MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text(), re.M)
+    return {
+        "cores": os.cpu_count(),
+        "model": model.group(1) if model else os.uname().machine,
+        "memory_gib": round(int(memory.group(1)) / 2**20),
+        "kernel": os.uname().release,
+    }
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    bench = Bench(sys.argv[1], sys.argv[2])
+    (bench.results / "machine.json").write_text(json.dumps(machine()) + "\n")
+    for stage in sys.argv[3:] or ["devices", "beside", "ten"]:
+        if stage not in ("devices", "beside", "ten", "fifty"):
+            sys.exit(f"compare.py: no stage {stage}")
+        getattr(bench, stage)()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 //! The command line of read-ahead: policies, device models, statistics, what is told before a scan.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -273,6 +274,30 @@ fn lookups_beside_a_scan_are_measured() {
         assert!(number("p50_ms") <= number("p99_ms") && number("p99_ms") <= number("max_ms"));
     }
     assert!(rows[0]["demand_requests"] == 0 && rows[1]["demand_requests"].as_u64() > Some(20));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let fixture = fixture("grown");
+    for more in [&["explain"][..], &["scan"], &["schema"], &["check"], &["dump"], &["inspect", "4"]]
+    {
+        let mut innoscan = command()
+            .arg(more[0])
+            .arg(&fixture.file)
+            .args(&more[1..])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(innoscan.stdout.take());
+        let output = innoscan.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{more:?}: {err}");
+        assert!(!err.contains("rror") && !err.contains("panic"), "{more:?}: {err}");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The `innoscan` command.
 
+#[macro_use]
+mod messages;
 mod args;
 mod commands;
-mod messages;
 mod progress;
 mod sizes;
 mod stats;

@@ -1,5 +1,7 @@
-//! What is said on stderr, and the exit code that goes with it.
+//! What is said on stdout and stderr, and the exit code that goes with it.
 
+use std::fmt;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use innoscan::{Notes, Table, TableDef};
@@ -29,6 +31,29 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// A line on stdout, of a reader that may go away.
+macro_rules! out {
+    ($($text:tt)*) => { $crate::messages::print_line(format_args!($($text)*)) };
+}
+
+/// A line on stderr; nobody may be there to read it.
+macro_rules! note {
+    ($($text:tt)*) => { $crate::messages::note_line(format_args!($($text)*)) };
+}
+
+/// What `out!` does: when it cannot, the program ends as it does when rows cannot be written.
+pub fn print_line(text: fmt::Arguments<'_>) {
+    if let Err(error) = writeln!(std::io::stdout().lock(), "{text}") {
+        let error = innoscan::Error::write("writing the output", error);
+        std::process::exit(report(&error.into(), false) as i32);
+    }
+}
+
+/// What `note!` does.
+pub fn note_line(text: fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// The exit code an error leads to.
 pub fn exit_of(error: &anyhow::Error) -> Exit {
     let Some(error) = error.downcast_ref::<innoscan::Error>() else { return Exit::Usage };
@@ -48,9 +73,9 @@ pub fn report(error: &anyhow::Error, is_check: bool) -> Exit {
     match error.downcast_ref::<innoscan::Error>() {
         _ if exit == Exit::Done => {}
         Some(error) => {
-            eprintln!("innoscan: {error}{}", if is_check { "" } else { hint(error) });
+            note!("innoscan: {error}{}", if is_check { "" } else { hint(error) });
         }
-        None => eprintln!("innoscan: {error:#}"),
+        None => note!("innoscan: {error:#}"),
     }
     exit
 }
@@ -76,6 +101,6 @@ pub fn definition_notes(def: &TableDef, notes: &Notes) {
 
 fn print_notes(def: &TableDef, notes: &[String]) {
     for note in notes {
-        eprintln!("innoscan: {}: note: {note}", def.qualified_name());
+        note!("innoscan: {}: note: {note}", def.qualified_name());
     }
 }

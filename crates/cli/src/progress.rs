@@ -88,7 +88,7 @@ impl Lines {
         *last = Instant::now();
         let elapsed = self.started.elapsed().as_secs_f64();
         let share = progress.share();
-        eprintln!(
+        note!(
             "innoscan: {}: {:.1} % ({}), {:.1} MiB/s, ETA {:.0} s",
             self.name,
             100.0 * share,

@@ -10,8 +10,8 @@ use crate::sizes::MIB;
 /// Prints it on stderr. `estimate`: what was told before.
 pub fn print(form: StatsArg, name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) {
     match form {
-        StatsArg::Text => eprint!("{}", text(name, outcome, estimate)),
-        StatsArg::Json => eprintln!("{}", to_json(name, outcome, estimate)),
+        StatsArg::Text => note!("{}", text(name, outcome, estimate).trim_end()),
+        StatsArg::Json => note!("{}", to_json(name, outcome, estimate)),
     }
 }
 

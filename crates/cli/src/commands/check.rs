@@ -20,7 +20,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     for path in paths {
         let subject = Subject::open(&path, table.as_ref())?;
         if let Some(error) = &subject.not_understood {
-            eprintln!("innoscan: note: records were not looked into: {error}");
+            note!("innoscan: note: records were not looked into: {error}");
         }
         let report = subject.check(|_, _| ())?;
         is_sound &= report.is_sound();
@@ -29,11 +29,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             object["file"] = Value::String(path.display().to_string());
             objects.push(object);
         } else {
-            print!("{}: {report}", path.display());
+            let report = report.to_string();
+            out!("{}: {}", path.display(), report.trim_end_matches('\n'));
         }
     }
     if args.json {
-        println!("{}", Value::Array(objects));
+        out!("{}", Value::Array(objects));
     }
     Ok(if is_sound { Exit::Done } else { Exit::Refused })
 }
@@ -44,7 +45,7 @@ pub(super) fn table(from: &SourceArgs, source: &str) -> anyhow::Result<Option<Ta
     match super::catalog(from)?.table(source) {
         Ok(table) => Ok(Some(table)),
         Err(error) if Path::new(source).is_file() && !error.is_directory() => {
-            eprintln!("innoscan: note: read without a definition: {error}");
+            note!("innoscan: note: read without a definition: {error}");
             Ok(None)
         }
         Err(error) => Err(error.into()),

@@ -95,7 +95,7 @@ fn tables(args: &DumpArgs) -> anyhow::Result<(Vec<Table>, usize)> {
             Err(error) if error.is_directory() => return Err(error.into()),
             Err(error) => {
                 unresolved += 1;
-                eprintln!("innoscan: {name}: {error}");
+                note!("innoscan: {name}: {error}");
             }
         }
     }
@@ -186,11 +186,11 @@ fn tell(outcome: &TableOutcome, quiet: bool) {
     let name = qualified(outcome);
     for left in &outcome.left_out {
         if left.reason != LeftOutReason::Generated {
-            eprintln!("innoscan: {name}: note: not written: {left}");
+            note!("innoscan: {name}: note: not written: {left}");
         }
     }
     if outcome.unmapped_characters > 0 {
-        eprintln!(
+        note!(
             "innoscan: {name}: warning: {} characters have no meaning in their charset and became \
              U+FFFD; --format sql and text keep their bytes",
             outcome.unmapped_characters
@@ -198,9 +198,9 @@ fn tell(outcome: &TableOutcome, quiet: bool) {
     }
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
-        eprintln!("innoscan: {name}: NOT DUMPED: {error}{}", messages::hint(error));
+        note!("innoscan: {name}: NOT DUMPED: {error}{}", messages::hint(error));
     } else if !quiet {
-        eprintln!(
+        note!(
             "innoscan: {name}: {} rows, {} in {}",
             outcome.rows,
             mib(outcome.plain_bytes),
@@ -215,7 +215,7 @@ fn tell_all(summary: &Summary, args: &DumpArgs) {
     }
     let read_bytes: u64 = summary.tables.iter().map(|table| table.scan.read_bytes).sum();
     let rate = read_bytes as f64 / MIB / summary.elapsed.as_secs_f64().max(1e-9);
-    eprintln!(
+    note!(
         "innoscan: {} tables, {} rows, {} read in {}, {rate:.1} MiB/s{}",
         summary.tables.len(),
         summary.rows(),

@@ -34,7 +34,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     }
     let name = table.qualified_name();
     if args.json {
-        println!("{}", to_json(&name, &explanation, &by_device, &options));
+        out!("{}", to_json(&name, &explanation, &by_device, &options));
         return Ok(Exit::Done);
     }
     print_layout(&name, &explanation);
@@ -48,43 +48,50 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
 struct Shares {
     leaves: f64,
     free: f64,
-    /// Secondary indexes, off-page columns, pages the segments have in reserve.
-    others: f64,
+    /// Secondary indexes.
+    other_indexes: f64,
+    /// Off-page columns.
+    lobs: f64,
+    /// Pages the segments have in reserve.
+    reserve: f64,
 }
 
 fn shares(explanation: &Explanation) -> Shares {
     let of_file = |pages: u64| 100.0 * pages as f64 / explanation.file_pages.max(1) as f64;
-    let leaves = of_file(explanation.leaves());
-    let free = of_file(explanation.free_pages);
     Shares {
-        leaves,
-        free,
-        others: (100.0 - leaves - free - of_file(explanation.branch_pages)).max(0.0),
+        leaves: of_file(explanation.leaves()),
+        free: of_file(explanation.free_pages),
+        other_indexes: of_file(explanation.owners.other_index_pages),
+        lobs: of_file(explanation.lob_pages()),
+        reserve: of_file(explanation.owners.reserve_pages),
     }
 }
 
 fn print_layout(name: &str, explanation: &Explanation) {
     let shares = shares(explanation);
     let page_kib = explanation.page_bytes / 1024;
-    println!("table         {name}");
-    println!(
+    out!("table         {name}");
+    out!(
         "files         {:.1} MiB, {} pages of {page_kib} KiB",
         (explanation.file_pages * explanation.page_bytes) as f64 / MIB,
         explanation.file_pages,
     );
-    println!(
-        "leaves        {}, {:.1} % of the files; free extents {:.1} %, secondary indexes and others {:.1} %",
+    out!(
+        "leaves        {}, {:.1} % of the files; secondary indexes {:.1} %, off-page columns {:.1} %, in \
+         reserve {:.1} %, free {:.1} %",
         explanation.leaves(),
         shares.leaves,
+        shares.other_indexes,
+        shares.lobs,
+        shares.reserve,
         shares.free,
-        shares.others,
     );
-    println!(
+    out!(
         "branch pages  {}, read in {} requests",
         explanation.branch_pages,
         explanation.branch_reads.requests(),
     );
-    println!(
+    out!(
         "order         {:.1} % of the leaves are followed in the file by their next in key order",
         100.0 * explanation.adjacent_share(),
     );
@@ -93,12 +100,12 @@ fn print_layout(name: &str, explanation: &Explanation) {
         .into_iter()
         .map(|window| format!("{:.1} of {}", explanation.mean_run(window), ByteSize(window)))
         .collect();
-    println!("sorted        leaves side by side, on average, in a window: {}", runs.join(", "));
+    out!("sorted        leaves side by side, on average, in a window: {}", runs.join(", "));
 }
 
 fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options: &ScanOptions) {
-    println!("\n{device}");
-    println!(
+    out!("\n{device}");
+    out!(
         "{:<9} {:>5} {:>7} {:>10} {:>10} {:>9} {:>8} {:>11} {:>8} {:>11}",
         "policy",
         "order",
@@ -115,7 +122,7 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
         let bytes = (cost.pages() * explanation.page_bytes) as f64;
         let window =
             cost.way.window_bytes.map_or("-".to_owned(), |window| ByteSize(window).to_string());
-        println!(
+        out!(
             "{:<9} {:>5} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8} {:>7.0} MiB",
             cost.way.policy,
             order(cost),
@@ -131,22 +138,22 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
     if let Some(best) = choose(costs, options) {
         let none = costs.iter().find(|cost| cost.way.policy == ReadAheadPolicy::None);
         let gain = none.map_or(1.0, |none| {
-            none.device_time.as_secs_f64() / best.device_time.as_secs_f64().max(1e-9)
+            none.scan_time.as_secs_f64() / best.scan_time.as_secs_f64().max(1e-9)
         });
         let window = best
             .way
             .window_bytes
             .map_or(String::new(), |window| format!(" with a window of {}", ByteSize(window)));
-        println!(
+        out!(
             "auto, within --memory {}: {}{window}, {gain:.1} times as fast as page by page",
             ByteSize(options.memory_bytes),
             best.way.policy,
         );
         let fastest = costs.iter().filter(|cost| is_twice_as_fast(cost, best));
-        if let Some(cost) = fastest.min_by_key(|cost| cost.device_time) {
-            println!(
+        if let Some(cost) = fastest.min_by_key(|cost| cost.scan_time) {
+            out!(
                 "{:.1} times as fast as that: {}{}",
-                best.device_time.as_secs_f64() / cost.device_time.as_secs_f64().max(1e-9),
+                best.scan_time.as_secs_f64() / cost.scan_time.as_secs_f64().max(1e-9),
                 cost.way.policy,
                 what_it_wants(cost, options),
             );
@@ -155,7 +162,7 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
 }
 
 fn is_twice_as_fast(cost: &Cost, best: &Cost) -> bool {
-    2 * cost.device_time < best.device_time
+    2 * cost.scan_time < best.scan_time
 }
 
 /// What has to be allowed for a way to be picked.
@@ -190,7 +197,6 @@ fn to_json(
     by_device: &[(String, Device, Vec<Cost>)],
     options: &ScanOptions,
 ) -> Value {
-    let shares = shares(explanation);
     let cost = |cost: &Cost| {
         json!({
             "policy": cost.way.policy.to_string(),
@@ -202,6 +208,7 @@ fn to_json(
             "demand_requests": cost.reads.demand_pages,
             "read_bytes": cost.pages() * explanation.page_bytes,
             "device_seconds": cost.device_time.as_secs_f64(),
+            "scan_seconds": cost.scan_time.as_secs_f64(),
         })
     };
     let device = |(_, device, costs): &(String, Device, Vec<Cost>)| {
@@ -222,7 +229,9 @@ fn to_json(
         "branch_pages": explanation.branch_pages,
         "branch_requests": explanation.branch_reads.requests(),
         "free_pages": explanation.free_pages,
-        "others_share": shares.others / 100.0,
+        "other_index_pages": explanation.owners.other_index_pages,
+        "lob_pages": explanation.lob_pages(),
+        "reserve_pages": explanation.owners.reserve_pages,
         "adjacent_share": explanation.adjacent_share(),
         "runs": explanation.windows_bytes().into_iter().map(run).collect::<Vec<_>>(),
         "devices": by_device.iter().map(device).collect::<Vec<_>>(),

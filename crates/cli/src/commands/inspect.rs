@@ -13,6 +13,6 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<Exit> {
     let table = super::check::table(&args.from, &args.file)?;
     let subject = Subject::open(Path::new(&args.file), table.as_ref())?;
     let options = InspectOptions { hex: args.hex };
-    print!("{}", subject.inspect(PageNo(args.page), options)?);
+    out!("{}", subject.inspect(PageNo(args.page), options)?.trim_end_matches('\n'));
     Ok(Exit::Done)
 }

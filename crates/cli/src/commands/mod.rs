@@ -107,7 +107,7 @@ fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<D
         Some(memory) => format!("remembered in {}", memory.display()),
         None => "not remembered".to_owned(),
     };
-    eprintln!("innoscan: the device of {}: {} ({kept})", path.display(), known.device);
+    note!("innoscan: the device of {}: {} ({kept})", path.display(), known.device);
     Ok(known.device)
 }
 
@@ -155,10 +155,10 @@ const DAMAGE_LINES: usize = 50;
 
 fn report_damage(damage: &[Damage], damaged: u64) {
     for one in damage.iter().take(DAMAGE_LINES) {
-        eprintln!("innoscan: skipped: {one}");
+        note!("innoscan: skipped: {one}");
     }
     let listed = damage.len().min(DAMAGE_LINES) as u64;
     if damaged > listed {
-        eprintln!("innoscan: {} more like these", damaged - listed);
+        note!("innoscan: {} more like these", damaged - listed);
     }
 }

@@ -71,16 +71,16 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
             "direct": outcome.is_direct,
             "damaged": outcome.damaged,
         });
-        println!("{object}");
+        out!("{object}");
         return;
     }
-    println!("table       {name}");
-    println!("rows        {}", outcome.rows);
+    out!("table       {name}");
+    out!("rows        {}", outcome.rows);
     if let Some(checksum) = checksum {
-        println!("checksum    {checksum}");
+        out!("checksum    {checksum}");
     }
-    println!("leaf pages  {}", outcome.leaf_pages);
-    println!(
+    out!("leaf pages  {}", outcome.leaf_pages);
+    out!(
         "read        {:.1} MiB in {} requests, {:.1} KiB each ({}{})",
         outcome.read_bytes as f64 / MIB,
         outcome.requests,
@@ -88,7 +88,7 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
         outcome.engine,
         if outcome.is_direct { ", O_DIRECT" } else { "" },
     );
-    println!(
+    out!(
         "time        {seconds:.3} s, {:.0} rows/s, {:.1} MiB/s; waited for reads {:.3} s",
         outcome.rows as f64 / seconds,
         outcome.read_bytes as f64 / MIB / seconds,

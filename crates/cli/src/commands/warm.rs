@@ -22,12 +22,12 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
     let warmed = warm(&table, order, &options)?;
     let reads = &warmed.reads;
     let (mib, seconds) = (reads.read_bytes() as f64 / MIB, warmed.elapsed.as_secs_f64());
-    println!("table       {}", table.qualified_name());
-    println!("read        {mib:.1} MiB in {} requests", reads.requests());
-    println!("time        {seconds:.3} s, {:.1} MiB/s", mib / seconds.max(1e-9));
+    out!("table       {}", table.qualified_name());
+    out!("read        {mib:.1} MiB in {} requests", reads.requests());
+    out!("time        {seconds:.3} s, {:.1} MiB/s", mib / seconds.max(1e-9));
     let failed = reads.demand.failed + reads.ahead.failed;
     if failed > 0 {
-        eprintln!("innoscan: {failed} requests failed: innoscan check says where");
+        note!("innoscan: {failed} requests failed: innoscan check says where");
         return Ok(Exit::Skipped);
     }
     Ok(Exit::Done)

@@ -3,6 +3,7 @@
 //! The branch pages name all leaves in key order: that is all a policy goes by.
 
 pub(crate) mod leaves;
+mod segments;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Device};
 
+pub use self::segments::Owners;
 pub use crate::scan::cost::{Cost, Way, choose};
 use crate::scan::cost::{ways, windows_bytes};
 use crate::scan::{ScanOptions, open_spaces};
@@ -29,6 +31,8 @@ pub struct Explanation {
     pub branch_reads: io::Counters,
     /// Pages in extents that belong to nothing.
     pub free_pages: u64,
+    /// Whose the others are.
+    pub owners: Owners,
     trees: Vec<Tree>,
     options: ScanOptions,
 }
@@ -50,6 +54,7 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         branch_pages: 0,
         branch_reads: io::Counters::default(),
         free_pages: 0,
+        owners: Owners::default(),
         trees: Vec::new(),
         options: options.clone(),
     };
@@ -59,6 +64,8 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         explanation.page_bytes = u64::from(space.page_size().bytes());
         explanation.file_pages += u64::from(space.file_pages());
         explanation.free_pages += free_pages(space);
+        let root = file.clustered_root.unwrap_or(space.first_root());
+        explanation.owners.add(segments::owners(space, root)?);
         explanation.branch_pages += leaves.branch_pages;
         explanation.branch_reads.merge(&leaves.reads);
         explanation.trees.push(Tree { leaves: leaves.pages, format: space.format() });
@@ -78,6 +85,11 @@ impl Explanation {
     /// Leaves of the clustered index.
     pub fn leaves(&self) -> u64 {
         self.trees.iter().map(|tree| tree.leaves.len() as u64).sum()
+    }
+
+    /// Pages of off-page columns: they lie in the leaves' segment.
+    pub fn lob_pages(&self) -> u64 {
+        self.owners.clustered_pages.saturating_sub(self.leaves() + self.branch_pages)
     }
 
     /// Share of the leaves whose next in key order is also next in the file.
@@ -136,7 +148,9 @@ impl Explanation {
         };
         let request_bytes = self.page_bytes * cost.branch_pages / cost.branch_requests.max(1);
         let request = device.occupied(request_bytes) + device.latency;
-        cost.device_time += request.mul_f64(cost.branch_requests as f64);
+        let branch_time = request.mul_f64(cost.branch_requests as f64);
+        cost.device_time += branch_time;
+        cost.scan_time += branch_time;
         Ok(cost)
     }
 }

@@ -1,8 +1,7 @@
 //! What reading known leaves costs under each policy, and which costs the least.
 //!
 //! Each policy is asked what it would read of these very leaves ([`simulate`]), and a device's model
-//! says how long that takes. What the processors need comes on top where the device is faster than
-//! they.
+//! says how long that takes. Where processors are slower than the device, a scan takes their time.
 
 use std::time::Duration;
 
@@ -47,8 +46,11 @@ pub struct Cost {
     pub way: Way,
     /// Memory for pages.
     pub memory_bytes: u64,
-    /// Bytes of leaves written to a temporary file and read back, to put them in key order.
+    /// Bytes of leaves that are likely to be written to a temporary file and read back, to put them
+    /// in key order: how well they compress is seen only when they are read.
     pub set_aside_bytes: u64,
+    /// Whether it may come to that.
+    pub may_set_aside: bool,
     /// Requests for the branch pages, and how many these are.
     pub branch_requests: u64,
     /// Their pages.
@@ -57,7 +59,16 @@ pub struct Cost {
     pub reads: Reads,
     /// How long the device is busy.
     pub device_time: Duration,
+    /// How long the scan takes: the device or the processors, whichever is slower, and for leaves
+    /// that are sorted one after the other.
+    pub scan_time: Duration,
 }
+
+/// What a core is sure to decode in a second, in bytes of leaves.
+const DECODED_BYTES: f64 = 500e6;
+
+/// What a core is sure to compress in a second, in bytes of leaves.
+const PACKED_BYTES: f64 = 500e6;
 
 impl Cost {
     /// All requests.
@@ -76,10 +87,12 @@ impl Cost {
             way,
             memory_bytes: options_of(way, leaves, options).memory_bytes,
             set_aside_bytes: 0,
+            may_set_aside: false,
             branch_requests: 0,
             branch_pages: 0,
             reads: Reads::default(),
             device_time: Duration::ZERO,
+            scan_time: Duration::ZERO,
         }
     }
 
@@ -99,14 +112,23 @@ impl Cost {
         let pool_pages = budget.frames - budget.reserve;
         let policy = self.way.policy;
         let reads = simulate(policy, leaves, &sizes, pool_pages, options.depth, device);
-        self.device_time += reads.device_time(device, page_bytes as u64);
         self.reads.add(&reads);
-        if policy.manners().in_file_order && self.way.order == RowOrder::Key {
-            let hold_pages = budget.hold_pages(sizes.segment_pages());
-            let bytes = LeafSort::likely_written_bytes(leaves.len(), hold_pages, page_bytes);
-            self.set_aside_bytes += bytes;
-            self.device_time += set_aside_time(bytes, device);
-        }
+        let mut device_time = reads.device_time(device, page_bytes as u64);
+        let leaf_bytes = (leaves.len() * page_bytes) as f64;
+        let decode_time =
+            Duration::from_secs_f64(leaf_bytes / DECODED_BYTES / budget.threads as f64);
+        self.scan_time += match policy.manners().in_file_order && self.way.order == RowOrder::Key {
+            true => {
+                let hold_pages = budget.hold_pages(sizes.segment_pages());
+                let bytes = LeafSort::likely_written_bytes(leaves.len(), hold_pages, page_bytes);
+                self.set_aside_bytes += bytes;
+                self.may_set_aside |= leaves.len() > hold_pages;
+                device_time += set_aside_time(bytes, device);
+                device_time.max(Duration::from_secs_f64(leaf_bytes / PACKED_BYTES)) + decode_time
+            }
+            false => device_time.max(decode_time),
+        };
+        self.device_time += device_time;
         Ok(())
     }
 }
@@ -187,13 +209,13 @@ pub(crate) fn ways(leaf_bytes: u64, options: &ScanOptions) -> Vec<Way> {
 pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
     let may_be_chosen = |cost: &&Cost| {
         let is_in_order = cost.way.order == RowOrder::Key || options.order == RowOrder::Any;
-        let may_be_set_aside = options.temporary_dir.is_some() || cost.set_aside_bytes == 0;
-        cost.memory_bytes <= options.memory_bytes && is_in_order && may_be_set_aside
+        let has_room = options.temporary_dir.is_some() || !cost.may_set_aside;
+        cost.memory_bytes <= options.memory_bytes && is_in_order && has_room
     };
     let within = || costs.iter().filter(may_be_chosen);
-    let least = within().map(|cost| cost.device_time).min()?;
+    let least = within().map(|cost| cost.scan_time).min()?;
     within()
-        .filter(|cost| cost.device_time <= least.mul_f64(1.05))
+        .filter(|cost| cost.scan_time <= least.mul_f64(1.05))
         .min_by_key(|cost| (cost.set_aside_bytes, cost.memory_bytes))
 }
 

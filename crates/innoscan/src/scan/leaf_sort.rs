@@ -110,8 +110,7 @@ impl LeafSort {
         })
     }
 
-    /// Bytes that are likely to be written of so many leaves, where so many pages can be held. How
-    /// well leaves compress is seen only when they are read.
+    /// Bytes that are likely to be written of so many leaves, where so many pages can be held.
     pub fn likely_written_bytes(leaves: usize, hold_pages: usize, page_bytes: usize) -> u64 {
         if leaves <= hold_pages {
             return 0;

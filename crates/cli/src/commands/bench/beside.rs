@@ -44,7 +44,7 @@ pub fn run(
         measured(Row::beside(name, scan_beside(table, &options, &lookups)?));
     }
     if args.json {
-        println!("{}", json!({ "table": table.qualified_name(), "rows": rows }));
+        out!("{}", json!({ "table": table.qualified_name(), "rows": rows }));
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ impl Row {
     fn print(&self) {
         let useful =
             self.useful_share.map_or("-".to_owned(), |share| format!("{:.1}", 100.0 * share));
-        println!(
+        out!(
             "{:<9} {:>8.2} {:>9} {:>9} {:>8.0} {useful:>8} {:>9} {:>8.2} {:>9} {:>8.2} {:>8.2} {:>8.2} {:>8.2}",
             self.name,
             self.seconds,
@@ -144,12 +144,13 @@ fn print_head(table: &Table, lookups: &LookupOptions) {
         Some(rate) => format!("{rate} a second"),
         None => "each after the other".to_owned(),
     };
-    println!("table       {}, read around the page cache", table.qualified_name());
-    println!(
+    out!("table       {}, read around the page cache", table.qualified_name());
+    out!(
         "lookups     by {} threads, {rate}, Zipf {}; their latencies in milliseconds\n",
-        lookups.threads, lookups.zipf
+        lookups.threads,
+        lookups.zipf
     );
-    println!(
+    out!(
         "{:<9} {:>8} {:>9} {:>9} {:>8} {:>8} {:>9} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}",
         "policy",
         "scan s",

@@ -47,7 +47,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         measured(Row { told_s, ..Row::of_scan(name, &outcome) });
     }
     if args.json {
-        println!("{}", to_json(&table, &asked, &rows));
+        out!("{}", to_json(&table, &asked, &rows));
     }
     Ok(Exit::Done)
 }
@@ -122,7 +122,7 @@ impl Row {
     fn print(&self) {
         let mib = self.read_bytes as f64 / MIB;
         let told = self.told_s.map_or(String::new(), |told_s| format!("{told_s:.3}"));
-        println!(
+        out!(
             "{:<9} {:>10} {mib:>10.1} {:>9.1} {:>9} {:>10.3} {:>9.3} {:>8.1} {told:>10}",
             self.name,
             self.requests,
@@ -150,17 +150,25 @@ impl Row {
 }
 
 fn print_head(table: &Table, asked: &Submissions) {
-    println!("table       {}, read around the page cache", table.qualified_name());
-    println!(
+    out!("table       {}, read around the page cache", table.qualified_name());
+    out!(
         "64 adjacent pages of 16 KiB: one by one {:.0} MiB/s; 64 requests in one submission {:.0} \
          MiB/s; one request {:.0} MiB/s\n",
         asked.one_by_one / MIB,
         asked.together / MIB,
         asked.joined / MIB,
     );
-    println!(
+    out!(
         "{:<9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>9} {:>8} {:>10}",
-        "policy", "requests", "MiB", "KiB each", "waits", "wait s", "s", "MiB/s", "told s"
+        "policy",
+        "requests",
+        "MiB",
+        "KiB each",
+        "waits",
+        "wait s",
+        "s",
+        "MiB/s",
+        "told s"
     );
 }
 

@@ -105,6 +105,25 @@ fn explain_tells_of_each_policy_on_each_device() {
         assert_eq!(device["best"]["order"], "key");
         assert_eq!(device["best"]["set_aside_bytes"], 0);
     }
+    // What the segments count is what a walk of every tree finds.
+    let (_, checked, _) = innoscan("check", &fixture.file, &["--json"]);
+    let checked = json(&checked);
+    let pages = |index: &Value| -> u64 {
+        index["level_pages"].as_array().unwrap().iter().map(|pages| pages.as_u64().unwrap()).sum()
+    };
+    let others = checked[0]["indexes"].as_array().unwrap().iter().filter(|index| {
+        index["name"] != "PRIMARY" && index["id"] != u64::MAX // SDI's
+    });
+    let others: u64 = others.map(pages).sum();
+    assert!(others > 0 && told["other_index_pages"] == others, "{others}");
+    assert_eq!(told["lob_pages"], 0);
+
+    let cut = fixture.file.with_file_name("cut.ibd");
+    let bytes = std::fs::read(&fixture.file).unwrap();
+    std::fs::write(&cut, &bytes[..400_000]).unwrap();
+    let (code, _, err) = innoscan("explain", &cut, &[]);
+    assert!(code == 2 && err.contains("it has 98 pages, its header says 2560"), "{code}: {err}");
+
     let (_, text, _) = innoscan("explain", &fixture.file, &["--device", "iops=100,bw=1M"]);
     assert!(text.contains("100 requests/s, 1 MiB/s") && text.contains("auto, within"), "{text}");
 }

@@ -103,6 +103,9 @@ impl Directory {
     /// may be overwritten.
     pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
         let failed = |error| Error::write("preparing the output directory", error).in_file(path);
+        if path.exists() && !path.is_dir() {
+            return Err(failed(std::io::ErrorKind::NotADirectory.into()));
+        }
         std::fs::create_dir_all(path).map_err(failed)?;
         if !options.overwrite && std::fs::read_dir(path).map_err(failed)?.next().is_some() {
             return Err(Error::refused(

@@ -61,6 +61,7 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
     for (space, file) in open_spaces(table, options)?.iter().zip(&table.files) {
         let leaves = leaves::leaves(table, file, space, options)
             .map_err(|error| error.in_file(&file.path))?;
+        require_in_file(&leaves.pages, space).map_err(|error| error.in_file(&file.path))?;
         explanation.page_bytes = u64::from(space.page_size().bytes());
         explanation.file_pages += u64::from(space.file_pages());
         explanation.free_pages += free_pages(space);
@@ -71,6 +72,19 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         explanation.trees.push(Tree { leaves: leaves.pages, format: space.format() });
     }
     Ok(explanation)
+}
+
+/// Refuses a file that ends before its last leaf.
+fn require_in_file(leaves: &[PageNo], space: &Space) -> Result<()> {
+    let file_pages = space.file_pages();
+    match leaves.iter().max() {
+        Some(last) if last.0 >= file_pages => Err(innoscan_format::Error::corrupt(format!(
+            "it has {file_pages} pages, its header says {}, and there are leaves up to page {last}",
+            space.header().size_pages
+        ))
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// Pages in free extents, and those the server has not begun to use.

@@ -157,7 +157,8 @@ impl LeafSort {
     fn write(&mut self, chunk: usize) -> Result<()> {
         let held = std::mem::take(&mut self.chunks[chunk].held);
         let failed = |error| {
-            Error::write("setting leaves aside in a temporary file", error).in_file(&self.dir)
+            Error::write("setting leaves aside in a temporary file (see --tmpdir)", error)
+                .in_file(&self.dir)
         };
         let file = match &mut self.file {
             Some(file) => file,

@@ -220,8 +220,8 @@ pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> 
 }
 
 /// Picks the policy for known leaves, and sets its window; the options' own where the device is not
-/// known. A server's own policies and `physical`
-/// are not asked: what `logical` reads is never more than what they do.
+/// known. A server's own policies and `physical` are not asked: with one window or another
+/// `logical` takes no longer.
 pub(super) fn pick(
     leaves: &[PageNo],
     format: PageFormat,

@@ -38,21 +38,19 @@ class Bench:
         self.results.mkdir(parents=True, exist_ok=True)
         self.work = self.dir / "work"
 
-    def table(self, name, rows, order):
+    def table(self, name, rows, order, body_bytes=0):
         """Makes a table if it is not there; its file."""
         at = self.dir / name
-        environment = dict(os.environ, ORDER=order, BUFFER_POOL="13G" if rows > 10**7 else "6G")
+        environment = dict(os.environ, ORDER=order, BODY_BYTES=str(body_bytes),
+                           BUFFER_POOL="6G" if name == "shuffled" else "13G")
         subprocess.run([HERE / "make_shuffled.sh", at, str(rows)], check=True, env=environment)
         return at, at / "data/bench/shuffled.ibd"
 
     def measure(self, name, command, device="unthrottled"):
         """Runs a command once, cold, unless its result is there."""
-        result = self.results / f"{name}.json"
-        if result.exists():
+        if self.is_there(name):
             return
-        self.clean_work()
-        launch = self.throttled(device)
-        drop_caches()
+        launch = self.cold(device)
         print(f"{name}: {shorten(command)}", flush=True)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             began = time.monotonic()
@@ -65,9 +63,9 @@ class Bench:
         if status != 0:
             sys.exit(f"{name}: {texts[1].decode(errors='replace')}")
         told = {"peak_kib": usage.ru_maxrss, "out": last_json(texts[0]), "stats": last_json(texts[1])}
-        self.keep(result, shorten(command), device, seconds, told)
+        self.keep(name, shorten(command), device, seconds, told)
 
-    def keep(self, result, shown, device, seconds, more):
+    def keep(self, name, shown, device, seconds, more):
         told = {
             "command": shown,
             "device": device,
@@ -75,17 +73,14 @@ class Bench:
             "seconds": seconds,
             **more,
         }
-        result.write_text(json.dumps(told, indent=1) + "\n")
+        self.result(name).write_text(json.dumps(told, indent=1) + "\n")
         print(f"  {seconds:.2f} s", flush=True)
 
     def measure_server(self, name, at, device, client):
         """Runs a client of a server that has just begun, on that device, with little memory."""
-        result = self.results / f"{name}.json"
-        if result.exists():
+        if self.is_there(name):
             return
-        self.clean_work()
-        launch = self.throttled(device)
-        drop_caches()
+        launch = self.cold(device)
         environment = dict(os.environ, LAUNCH=" ".join(launch))
         subprocess.run([*SERVER, "start", at, "--innodb-buffer-pool-size=512M",
                         "--innodb-flush-method=O_DIRECT", "--innodb-buffer-pool-load-at-startup=OFF"],
@@ -100,16 +95,22 @@ class Bench:
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.work,
                            stderr=subprocess.DEVNULL)
             seconds = time.monotonic() - began
-            self.keep(result, shown, device, seconds, {})
+            self.keep(name, shown, device, seconds, {})
         finally:
             subprocess.run([*SERVER, "stop", at], check=True)
 
-    def clean_work(self):
+    def result(self, name):
+        return self.results / f"{name}.json"
+
+    def is_there(self, name):
+        return self.result(name).exists()
+
+    def cold(self, device):
+        """Forgets what was read before; what to put before a command for that device."""
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
-
-    def throttled(self, device):
-        """What to put before a command."""
+        subprocess.run(["sync"], check=True)
+        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
         throttle = HERE / "throttle.sh"
         subprocess.run([throttle, "end", self.work], check=True)
         told = subprocess.run([throttle, device, self.dir, self.work], check=True,
@@ -158,8 +159,8 @@ class Bench:
             self.measure(f"beside-gp3-{name}", [*bench, *gp3, "--policies", "logical", *more])
         self.measure("beside-unthrottled", [*bench, *all_of_them])
 
-    def large(self, name, rows):
-        _, table = self.table(name, rows, "random")
+    def large(self, name, *made):
+        _, table = self.table(name, *made)
         scan = [self.innoscan, "scan", table, "--json", "--stats=json", "--quiet", "--direct",
                 "required", "--device", "hdd", "--impose", "--memory", "1G", "--lra-size", "680M"]
         for policy, more in [
@@ -171,15 +172,10 @@ class Bench:
             self.measure(f"{name}-{policy}", [*scan, *more])
 
     def ten(self):
-        self.large("ten", 42_000_000)
+        self.large("ten", 42_000_000, "random")
 
     def fifty(self):
-        self.large("fifty", 200_000_000)
-
-
-def drop_caches():
-    subprocess.run(["sync"], check=True)
-    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+        self.large("fifty", 5_800_000, "rounds", 3700)
 
 
 def shorten(command):

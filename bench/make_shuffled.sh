@@ -7,11 +7,14 @@
 # leaves of a range of keys evenly in the file; with ORDER=random the keys come in a random order
 # (seeded), and so do the leaves. With ORDER=runs the table has grown as tables do: runs of 50 to
 # 500 neighbouring keys in a random order, two secondary indexes, and a tenth of the rows, strewn
-# over the table, made longer afterwards.
+# over the table, made longer afterwards. With ORDER=rounds it was loaded in four rounds, each of a
+# quarter of the keys, strewn over all of them, in ascending order: the one that a table many times
+# larger than memory can be made in.
 #
 # Leaves DIR/data, a data directory after a clean shutdown, with the table bench.shuffled. Does
 # nothing when it is there. Needs about twice the table's size of disk and the server, as
 # tests/servers/install.sh has it. SERVER (mariadb-10.11): which. BUFFER_POOL (6G): its memory.
+# BODY_BYTES: so many more in each row, half of them words, half noise.
 set -euo pipefail
 
 [ $# -ge 1 ] || { sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//' >&2; exit 1; }
@@ -27,12 +30,13 @@ esac
 [ ! -e "$DIR/shuffled.$ROWS" ] || exit 0
 
 rows() {
-    python3 - "$ROWS" "${ORDER:-even}" <<'PY'
+    python3 - "$ROWS" "${ORDER:-even}" "${BODY_BYTES:-0}" <<'PY'
 import array
+import base64
 import random
 import sys
 
-rows, order = int(sys.argv[1]), sys.argv[2]
+rows, order, body_bytes = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 if order == "random":
     keys = array.array("q", range(rows))
     random.Random(1).shuffle(keys)
@@ -45,14 +49,22 @@ elif order == "runs":
     ends = dict(zip(starts, starts[1:] + [rows]))
     chance.shuffle(starts)
     keys = (key for start in starts for key in range(start, ends[start]))
+elif order == "rounds":
+    keys = (key for round_ in range(4) for key in range(rows)
+            if (key * 2654435761 >> 16) % 4 == round_)
 else:
     keys = (i * 2654435761 % rows for i in range(rows))
 out = sys.stdout
 lines = []
+words = "lorem ipsum dolor sit amet " * (body_bytes // 27 + 1)
+noise = base64.b85encode(random.Random(2).randbytes(4 << 20)).decode()
 for i, key in enumerate(keys):
     user, object_ = key // 100 + 1, key % 100 * 1000 + 7
     title = f"title {key:08d} of object {object_}"
     body = f"body {i} " + "lorem ipsum dolor sit amet " * (key % 7)
+    if body_bytes:
+        at = i * 7919 % (4 << 20)
+        body += words[: body_bytes // 2] + noise[at : at + body_bytes // 2]
     day = 1 + key % 28
     lines.append(
         f"{user}\t{object_}\t{title}\t{body}\t2026-{1 + key % 12:02d}-{day:02d} "
@@ -76,7 +88,7 @@ trap '"${SERVER[@]}" stop "$DIR"' EXIT
         user_id BIGINT UNSIGNED NOT NULL,
         object_id BIGINT UNSIGNED NOT NULL,
         title VARCHAR(255) NOT NULL,
-        body VARCHAR(1000) NOT NULL,
+        body VARCHAR($((1000 + ${BODY_BYTES:-0}))) NOT NULL,
         created DATETIME NOT NULL,
         price DECIMAL(12,2) NOT NULL,
         PRIMARY KEY (user_id, object_id)$INDEXES

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use innoscan_format::layout::Layout;
 use innoscan_format::page::{IndexPage, Page};
 use innoscan_format::{PageNo, tree};
 
@@ -12,7 +13,6 @@ use crate::scan::foreground::{Foreground, Pages};
 use crate::scan::{ScanOptions, open_spaces};
 use crate::space::SpaceReader;
 use crate::{Error, Result, Table};
-use innoscan_format::layout::Layout;
 
 /// Which lookups, and how many.
 #[derive(Clone, Copy, Debug, PartialEq)]

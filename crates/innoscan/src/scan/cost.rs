@@ -203,6 +203,12 @@ pub(crate) fn ways(leaf_bytes: u64, options: &ScanOptions) -> Vec<Way> {
     ways
 }
 
+/// Whether a policy is weighed where one is to be picked. A server's own and `physical` are not: with
+/// one window or another `logical` takes no longer.
+fn is_weighed(policy: ReadAheadPolicy) -> bool {
+    matches!(policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
+}
+
 /// The cost to choose, of those that give the rows in the order asked for, within the memory, and
 /// without a temporary file where none is allowed: the least time; of those within a twentieth of
 /// it the one that sets the least aside, then the one with the least memory.
@@ -210,7 +216,8 @@ pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> 
     let may_be_chosen = |cost: &&Cost| {
         let is_in_order = cost.way.order == RowOrder::Key || options.order == RowOrder::Any;
         let has_room = options.temporary_dir.is_some() || !cost.may_set_aside;
-        cost.memory_bytes <= options.memory_bytes && is_in_order && has_room
+        let has_memory = cost.memory_bytes <= options.memory_bytes;
+        is_weighed(cost.way.policy) && has_memory && is_in_order && has_room
     };
     let within = || costs.iter().filter(may_be_chosen);
     let least = within().map(|cost| cost.scan_time).min()?;
@@ -220,8 +227,7 @@ pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> 
 }
 
 /// Picks the policy for known leaves, and sets its window; the options' own where the device is not
-/// known. A server's own policies and `physical` are not asked: with one window or another
-/// `logical` takes no longer.
+/// known.
 pub(super) fn pick(
     leaves: &[PageNo],
     format: PageFormat,
@@ -233,7 +239,7 @@ pub(super) fn pick(
     let mut costs = Vec::new();
     let ways = ways(leaves.len() as u64 * page_bytes, options);
     for way in ways.into_iter().chain([Way::of(options)]) {
-        if matches!(way.policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment) {
+        if is_weighed(way.policy) {
             let mut cost = Cost::begin(way, leaves.len() as u64, options);
             // What memory does not suffice for is not chosen.
             if cost.add_leaves(leaves, format, options, &device).is_ok() {

@@ -4,6 +4,7 @@
 
 mod branches;
 mod current;
+mod in_flight;
 mod sorting;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use innoscan_format::page::{IndexPage, Need, Page, unverified_links};
 use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
+use self::in_flight::InFlight;
 use super::decode::{Item, LeafBytes, SpaceContext, Task};
 use super::foreground::PageService;
 use super::keys::KeyColumns;
@@ -27,10 +29,6 @@ use crate::space::Space;
 use crate::stats::PoolStats;
 use crate::walk::{Step, Walk};
 use crate::{Result, Table, TableFile};
-
-/// Bytes under way beyond which nothing more is read ahead: many times what any device transfers while
-/// a request takes its way, and what others on it have to wait for.
-const IN_FLIGHT_BYTES: usize = 8 << 20;
 
 /// What the scan thread can tell at its end.
 #[derive(Debug, Default)]
@@ -52,6 +50,7 @@ pub(super) struct Driver<'s> {
     shared: &'s Shared,
     manners: Manners,
     pool: Pool,
+    in_flight: InFlight,
     tasks: Sender<Task>,
     lobs: LobServices,
     foreground: PageService,
@@ -81,6 +80,9 @@ impl<'s> Driver<'s> {
             budget,
             shared,
             manners: options.manners(),
+            in_flight: InFlight::new(
+                usize::try_from(options.read_bytes_most).unwrap_or(usize::MAX),
+            ),
             pool,
             tasks,
             lobs,
@@ -396,8 +398,10 @@ impl<'s> Driver<'s> {
         // Each foreground reader waits for one page at a time.
         let others = self.options.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.depth / 2);
-        let in_flight_most = (IN_FLIGHT_BYTES / self.pool.page_bytes()).max(1);
-        while self.pool.engine_room() > others && self.pool.pending_pages() < in_flight_most {
+        self.in_flight.learn(&self.pool.counters().ahead);
+        while self.pool.engine_room() > others
+            && !self.in_flight.is_enough(self.pool.pending_pages() * self.pool.page_bytes())
+        {
             if current.run.is_empty() {
                 self.pool.make_room(self.budget.reserve + self.run_pages());
                 let most = self.frames_for_a_run();

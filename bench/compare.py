@@ -147,7 +147,7 @@ class Bench:
 
     def beside(self):
         _, table = self.table("shuffled", 6_000_000, "even")
-        bench = [self.innoscan, "bench", table, "--json", "--quiet", "--foreground=8"]
+        bench = [self.innoscan, "bench", table, "--json", "--foreground=8"]
         gp3 = ["--device", "gp3", "--impose", "--lookup-rate", "500"]
         all_of_them = ["--policies", "none,linear,logical,segment"]
         self.measure("beside-gp3", [*bench, *gp3, *all_of_them])

@@ -127,7 +127,12 @@ pub struct ReadArgs {
     /// How to ask the kernel [default: uring where permitted, else pread]
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub io_engine: Option<EngineArg>,
+}
 
+/// What is told of reading, and what damage does.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Telling")]
+pub struct TellArgs {
     /// What a damaged page does: fail ends the table, skip counts it, reports the keys lost and
     /// ends with exit code 3
     #[arg(long, value_enum, default_value_t = OnCorruptArg::Fail, value_name = "WHAT")]
@@ -243,6 +248,9 @@ pub struct ScanArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub tell: TellArgs,
 
     #[command(flatten)]
     pub table: TableArgs,
@@ -432,6 +440,9 @@ pub struct DumpArgs {
 
     #[command(flatten)]
     pub read: ReadArgs,
+
+    #[command(flatten)]
+    pub tell: TellArgs,
 }
 
 /// The shape of `--format sql`.

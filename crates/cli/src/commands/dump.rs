@@ -34,9 +34,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let bar = Bar::new(args.read.quiet, "dump");
+    let bar = Bar::new(args.tell.quiet, "dump");
     let cancel = super::cancel_on_signal()?;
     let mut scan = super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?;
+    scan.on_corrupt = super::on_corrupt(&args.tell);
     if args.outputdir != "-" {
         scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
     }
@@ -56,8 +57,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();
-        tell(outcome, args.read.quiet);
-        if let Some(form) = args.read.stats {
+        tell(outcome, args.tell.quiet);
+        if let Some(form) = args.tell.stats {
             let name = format!("{}.{}", outcome.database, outcome.table);
             stats::print(form, &name, &outcome.scan, None);
         }
@@ -210,7 +211,7 @@ fn tell(outcome: &TableOutcome, quiet: bool) {
 }
 
 fn tell_all(summary: &Summary, args: &DumpArgs) {
-    if args.read.quiet || summary.tables.len() < 2 {
+    if args.tell.quiet || summary.tables.len() < 2 {
         return;
     }
     let read_bytes: u64 = summary.tables.iter().map(|table| table.scan.read_bytes).sum();

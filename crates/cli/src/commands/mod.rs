@@ -22,7 +22,7 @@ use innoscan::{Device, Direct, EngineKind};
 
 use crate::args::{
     DeviceArg, DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, SourceArgs,
-    Verb,
+    TellArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -90,10 +90,6 @@ fn scan_options(
         limits: limits(args),
         depth: args.depth as usize,
         lra_sleep: args.lra_sleep,
-        on_corrupt: match args.on_corrupt {
-            OnCorruptArg::Fail => OnCorrupt::Fail,
-            OnCorruptArg::Skip => OnCorrupt::Skip,
-        },
         progress,
         cancel: Some(cancel),
         ..ScanOptions::default()
@@ -125,6 +121,13 @@ fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
         ReadAheadArg::Physical => ReadAheadPolicy::Physical,
         ReadAheadArg::Logical => ReadAheadPolicy::Logical,
         ReadAheadArg::Segment => ReadAheadPolicy::Segment,
+    }
+}
+
+fn on_corrupt(args: &TellArgs) -> OnCorrupt {
+    match args.on_corrupt {
+        OnCorruptArg::Fail => OnCorrupt::Fail,
+        OnCorruptArg::Skip => OnCorrupt::Skip,
     }
 }
 

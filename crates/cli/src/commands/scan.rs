@@ -15,20 +15,17 @@ use crate::stats::{self, Estimate};
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     messages::row_notes(&table);
-    let bar = Bar::new(args.table.read.quiet, &table.qualified_name());
-    let options = super::scan_options(
-        &args.table.read,
-        Some(&table),
-        bar.callback(),
-        super::cancel_on_signal()?,
-    )?;
+    let bar = Bar::new(args.tell.quiet, &table.qualified_name());
+    let cancel = super::cancel_on_signal()?;
+    let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
+    options.on_corrupt = super::on_corrupt(&args.tell);
     let sink = if args.checksum {
         Checksum::new(&table.def).map_err(innoscan::Error::from)?
     } else {
         Checksum::count_only()
     };
     // Before the scan: it fills the page cache, where that is read through.
-    let estimate = args.table.read.stats.and_then(|_| estimate(&table, &options));
+    let estimate = args.tell.stats.and_then(|_| estimate(&table, &options));
     let mut total = Sum::default();
     let outcome = scan(&table, &options, &sink, |sum| {
         total.add(&sum);
@@ -38,7 +35,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     bar.clear();
     super::report_damage(&outcome.damage, outcome.damaged);
     print(args, &table.qualified_name(), &outcome, checksum);
-    if let Some(form) = args.table.read.stats {
+    if let Some(form) = args.tell.stats {
         stats::print(form, &table.qualified_name(), &outcome, estimate.as_ref());
     }
     Ok(if outcome.damaged > 0 { Exit::Skipped } else { Exit::Done })

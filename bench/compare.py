@@ -47,6 +47,14 @@ class Bench:
         subprocess.run([HERE / "make_shuffled.sh", at, str(rows)], check=True, env=environment)
         return at, at / "data/bench/shuffled.ibd"
 
+    def least(self, name, command, device):
+        """The best of three: where the kernel cuts a request in two, the throttle counts two."""
+        for round_ in range(3):
+            self.measure(f"{name}-{round_}", command, device)
+        rounds = [self.result(f"{name}-{round_}") for round_ in range(3)]
+        best = min(rounds, key=lambda path: json.loads(path.read_text())["seconds"])
+        self.result(name).write_text(best.read_text())
+
     def measure(self, name, command, device="unthrottled"):
         """Runs a command once, cold, unless its result is there."""
         if self.is_there(name):
@@ -126,8 +134,8 @@ class Bench:
                 flags += ["--device", device]
             scan = [self.innoscan, "scan", table, "--json", "--stats=json", *flags]
             dump = [self.innoscan, "dump", table, *flags]
-            self.measure(f"{device}-dd", ["dd", f"if={table}", "of=/dev/null", "bs=1M",
-                                          "iflag=direct"], device)
+            self.least(f"{device}-dd", ["dd", f"if={table}", "of=/dev/null", "bs=1M",
+                                        "iflag=direct"], device)
             for policy in POLICIES:
                 order = ["--order", "any"] if policy == "segment" else []
                 self.measure(f"{device}-{policy}", [*scan, "--read-ahead", policy, *order], device)

@@ -119,10 +119,11 @@ impl Cost {
             Duration::from_secs_f64(leaf_bytes / DECODED_BYTES / budget.threads as f64);
         self.scan_time += match policy.manners().in_file_order && self.way.order == RowOrder::Key {
             true => {
-                let hold_pages = budget.hold_pages(sizes.segment_pages());
-                let bytes = LeafSort::likely_written_bytes(leaves.len(), hold_pages, page_bytes);
+                let memory_bytes = budget.hold_pages(sizes.segment_pages()) * page_bytes;
+                let leaves = leaves.len();
+                let bytes = LeafSort::likely_written_bytes(leaves, memory_bytes, page_bytes);
                 self.set_aside_bytes += bytes;
-                self.may_set_aside |= leaves.len() > hold_pages;
+                self.may_set_aside |= !LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes);
                 device_time += set_aside_time(bytes, device);
                 device_time.max(Duration::from_secs_f64(leaf_bytes / PACKED_BYTES)) + decode_time
             }

@@ -32,8 +32,10 @@ const LIKELY_RATIO: usize = 3;
 /// Memory a held leaf takes beside its bytes: its entry, and what the allocator adds.
 const OVERHEAD_BYTES: usize = 64;
 
-/// The leaves of one tree on their way into key order; see the module's text. Sixteen bytes a leaf,
-/// and `hold_bytes`.
+/// Memory of a leaf that is not held: its place in the file, and in the lists of what is to be read.
+const LIST_BYTES: usize = 40;
+
+/// The leaves of one tree on their way into key order; see the module's text.
 pub(super) struct LeafSort {
     dir: PathBuf,
     /// Made when memory does not suffice.
@@ -81,18 +83,19 @@ struct Written {
 }
 
 impl LeafSort {
-    /// `leaves`: how many there are; `hold_bytes`: of them that may be held; `dir`: where the file
-    /// is made, if one is needed.
+    /// `leaves`: how many there are; `memory_bytes`: all that they may take; `dir`: where the file is
+    /// made, if one is needed.
     pub fn new(
         leaves: usize,
-        hold_bytes: usize,
+        memory_bytes: usize,
         page_bytes: usize,
         dir: PathBuf,
     ) -> Result<LeafSort> {
+        let hold_bytes = hold_bytes(leaves, memory_bytes);
         let plain_bytes = page_bytes + OVERHEAD_BYTES;
-        let packing = match leaves.saturating_mul(plain_bytes) > hold_bytes {
-            true => Some(Packing::new(page_bytes)?),
-            false => None,
+        let packing = match LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
+            true => None,
+            false => Some(Packing::new(page_bytes)?),
         };
         let chunk_leaves = (hold_bytes / plain_bytes).max(1);
         Ok(LeafSort {
@@ -110,13 +113,18 @@ impl LeafSort {
         })
     }
 
-    /// Bytes that are likely to be written of so many leaves, where so many pages can be held.
-    pub fn likely_written_bytes(leaves: usize, hold_pages: usize, page_bytes: usize) -> u64 {
-        if leaves <= hold_pages {
+    /// Whether so many leaves are sure not to need a file.
+    pub fn is_sure_to_hold(leaves: usize, memory_bytes: usize, page_bytes: usize) -> bool {
+        leaves.saturating_mul(page_bytes + OVERHEAD_BYTES) <= hold_bytes(leaves, memory_bytes)
+    }
+
+    /// Bytes that are likely to be written of so many leaves.
+    pub fn likely_written_bytes(leaves: usize, memory_bytes: usize, page_bytes: usize) -> u64 {
+        if LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
             return 0;
         }
         let packed_bytes = leaves * (page_bytes / LIKELY_RATIO + OVERHEAD_BYTES);
-        packed_bytes.saturating_sub(hold_pages * page_bytes) as u64
+        packed_bytes.saturating_sub(hold_bytes(leaves, memory_bytes)) as u64
     }
 
     /// Bytes that were written to the file.
@@ -220,6 +228,12 @@ impl LeafSort {
     }
 }
 
+/// Of the memory there is, what held leaves may take: beside the lists, and what the allocator loses
+/// between blocks of many sizes.
+fn hold_bytes(leaves: usize, memory_bytes: usize) -> usize {
+    (memory_bytes / 16 * 15).saturating_sub(leaves * LIST_BYTES)
+}
+
 fn unreadable(error: io::Error) -> Error {
     Error::read("reading leaves back that were set aside in a temporary file", error)
 }
@@ -285,13 +299,13 @@ mod tests {
 
     /// Leaves come in the order of `places`; the bytes that were written, when all have come back in
     /// key order as they were.
-    fn sorted(places: &[usize], hold_bytes: usize, dir: &Path) -> u64 {
+    fn sorted(places: &[usize], memory_bytes: usize, dir: &Path) -> u64 {
         let mut unpacking = Unpacking::default();
         let dir = dir.to_owned();
-        let mut sort = LeafSort::new(places.len(), hold_bytes, ALIGNMENT, dir).unwrap();
+        let mut sort = LeafSort::new(places.len(), memory_bytes, ALIGNMENT, dir).unwrap();
         for &place in places {
             sort.put(place, Ok(page(place))).unwrap();
-            assert!(sort.held_bytes <= hold_bytes.max(OVERHEAD_BYTES));
+            assert!(sort.held_bytes <= memory_bytes);
         }
         sort.all_put().unwrap();
         for place in 0..places.len() {
@@ -307,13 +321,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let leaves: Vec<usize> = (0..97).map(|n| n * 41 % 97).collect();
         let one = ALIGNMENT + OVERHEAD_BYTES;
-        let written = |hold_bytes| sorted(&leaves, hold_bytes, dir.path());
-        for hold_bytes in [0, 1, one - 1, one, 2 * one, 7 * one, 20 * one] {
-            assert!(written(hold_bytes) > 0, "{hold_bytes}");
+        let written = |memory_bytes| sorted(&leaves, memory_bytes, dir.path());
+        for memory_bytes in [0, 1, one - 1, one, 2 * one, 7 * one, 20 * one] {
+            assert!(written(memory_bytes) > 0, "{memory_bytes}");
         }
         // A third of the pages stay as they are, the others become next to nothing.
-        for hold_bytes in [48 * one, 96 * one, 97 * one, 200 * one] {
-            assert_eq!(written(hold_bytes), 0, "{hold_bytes}");
+        for memory_bytes in [48 * one, 96 * one, 105 * one, 200 * one] {
+            assert_eq!(written(memory_bytes), 0, "{memory_bytes}");
         }
     }
 

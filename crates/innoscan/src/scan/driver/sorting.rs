@@ -16,9 +16,9 @@ impl Driver<'_> {
     /// For so many leaves, with the memory that reading and decoding them leave.
     pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSort> {
         let page_bytes = self.pool.page_bytes();
-        let hold_bytes = self.budget.hold_pages(window_pages) * page_bytes;
+        let memory_bytes = self.budget.hold_pages(window_pages) * page_bytes;
         let dir = self.options.temporary_dir.clone().unwrap_or_else(std::env::temp_dir);
-        LeafSort::new(leaves, hold_bytes, page_bytes, dir)
+        LeafSort::new(leaves, memory_bytes, page_bytes, dir)
     }
 
     /// Where leaves are sorted: takes those that are here. Whether there were any.

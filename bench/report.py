@@ -162,28 +162,30 @@ def plot(out, commands):
 
 BARS = """
 set style fill solid 1.0 noborder
-set boxwidth 0.75
-set grid ytics lc rgb "#dddddd"
-set border 3
+set grid xtics lc rgb "#dddddd"
+set border 1
 set tics nomirror
-set xtics rotate by -40 left
-set bmargin 8
-set rmargin 10
+set ytics scale 0
+set lmargin 30
+set rmargin 8
 unset key
 """
 
 
-def bars(title, label, values, log=True):
-    """Bars from (name, value, colour), each with its number above it."""
-    data = "\n".join(f'{at} {value} {int(colour[1:], 16)} "{name}" "{value:.3g}"'
+def shown(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def bars(title, unit, values, log=True):
+    """Bars from (name, value, colour), each with its number behind it."""
+    least = min(value for _, value, _ in values) / 3 if log else 0
+    data = "\n".join(f'{at} {value} {int(colour[1:], 16)} "{name}" "{shown(value)}"'
                      for at, (name, value, colour) in enumerate(values))
-    scale = "set logscale y\n" if log else "set yrange [0:*]\n"
-    least = min(value for _, value, _ in values)
-    floor = f"set yrange [{least / 3}:*]\n" if log else ""
-    return (f"{BARS}{scale}{floor}set title \"{title}\"\nset ylabel \"{label}\"\nset xrange [-0.7:{len(values) - 0.3}]\n"
-            f"$d << E\n{data}\nE\n"
-            "plot $d using 1:2:3:xtic(4) with boxes lc rgb variable, "
-            "$d using 1:2:5 with labels offset 0,0.7\n")
+    scale = "set logscale x\n" if log else ""
+    return (f"{BARS}{scale}set xrange [{least}:*]\nset yrange [{len(values) - 0.4}:-0.6]\n"
+            f"set title \"{title}\"\nset xlabel \"{unit}\"\n$d << E\n{data}\nE\n"
+            f"plot $d using 2:1:({least}):2:($1-0.36):($1+0.36):3:ytic(4) with boxxy "
+            "lc rgb variable, $d using 2:1:5 with labels left offset 0.5,0\n")
 
 
 def pictures(results, out):
@@ -240,7 +242,8 @@ a virtual machine. Each command but dd was run once, with an empty page cache an
 6 million rows in shuffled order, 1.44 GB, 85,376 leaves of which no two neighbours lie together. The
 devices are made of the machine's own by the kernel's blkio throttle, which counts requests and bytes
 and knows of no seeks. `mariadb-dump` and `mydumper` read through a MariaDB 10.11 that has just begun,
-with 512 MiB of buffer pool.
+with 512 MiB of buffer pool. Grey is the file alone, orange the server's clients, light blue the
+policies of servers and of `buf_warmup`, dark blue ours.
 
 """
     for device in DEVICES:

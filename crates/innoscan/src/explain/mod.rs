@@ -13,7 +13,7 @@ use innoscan_io::{self as io, Device};
 
 pub use self::segments::Owners;
 pub use crate::scan::cost::{Cost, Way, choose};
-use crate::scan::cost::{ways, windows_bytes};
+use crate::scan::cost::{ways, weighed_ways, windows_bytes};
 use crate::scan::{ScanOptions, open_spaces};
 pub use crate::simulate::Reads;
 use crate::space::Space;
@@ -141,7 +141,10 @@ impl Explanation {
     /// tablespaces together.
     pub fn cost_of(&self, options: &ScanOptions, device: &Device) -> Result<Cost> {
         if options.picks_read_ahead {
-            let costs = self.costs(device)?;
+            let ways = weighed_ways(self.leaves() * self.page_bytes, options);
+            let costs: Result<Vec<Cost>> =
+                ways.into_iter().map(|way| self.cost(way, device)).collect();
+            let costs = costs?;
             if let Some(chosen) = choose(&costs, options) {
                 return Ok(chosen.clone());
             }

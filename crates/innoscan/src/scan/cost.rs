@@ -210,6 +210,13 @@ fn is_weighed(policy: ReadAheadPolicy) -> bool {
     matches!(policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
 }
 
+/// The ways among which one is picked.
+pub(crate) fn weighed_ways(leaf_bytes: u64, options: &ScanOptions) -> Vec<Way> {
+    let mut ways = ways(leaf_bytes, options);
+    ways.retain(|way| is_weighed(way.policy));
+    ways
+}
+
 /// The cost to choose, of those that give the rows in the order asked for, within the memory, and
 /// without a temporary file where none is allowed: the least time; of those within a twentieth of
 /// it the one that sets the least aside, then the one with the least memory.
@@ -238,14 +245,11 @@ pub(super) fn pick(
     let Some(device) = options.device else { return options.read_ahead };
     let page_bytes = format.page_size.len() as u64;
     let mut costs = Vec::new();
-    let ways = ways(leaves.len() as u64 * page_bytes, options);
-    for way in ways.into_iter().chain([Way::of(options)]) {
-        if is_weighed(way.policy) {
-            let mut cost = Cost::begin(way, leaves.len() as u64, options);
-            // What memory does not suffice for is not chosen.
-            if cost.add_leaves(leaves, format, options, &device).is_ok() {
-                costs.push(cost);
-            }
+    for way in weighed_ways(leaves.len() as u64 * page_bytes, options) {
+        let mut cost = Cost::begin(way, leaves.len() as u64, options);
+        // What memory does not suffice for is not chosen.
+        if cost.add_leaves(leaves, format, options, &device).is_ok() {
+            costs.push(cost);
         }
     }
     let Some(chosen) = choose(&costs, options) else { return options.read_ahead };

@@ -11,7 +11,7 @@ use crate::ahead::Sizes;
 use crate::explain::leaves::leaves;
 use crate::pool::{Lookup, PageKey, Pool};
 use crate::scan::{Budget, ScanOptions, open_spaces};
-use crate::space::Space;
+use crate::space::{Space, SpaceReader};
 use crate::{Error, Result, Table};
 
 /// What is read, and in which order.
@@ -50,7 +50,8 @@ fn read_by_windows(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     for (space, file) in open_spaces(table, options)?.iter().zip(&table.files) {
         let in_file = |error: Error| error.in_file(&file.path);
         let sizes = sizes(space, options)?;
-        let leaves = leaves(table, file, space, options).map_err(in_file)?;
+        let leaves =
+            leaves(table, file, &mut SpaceReader::new(space.clone())?, options).map_err(in_file)?;
         warmed.reads.merge(&leaves.reads);
         let windows = leaves.pages.chunks(sizes.window_pages);
         let runs: Vec<_> = windows.flat_map(|window| sorted_runs(window, &sizes)).collect();

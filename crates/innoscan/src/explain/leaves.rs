@@ -8,7 +8,7 @@ use innoscan_io::{self as io, Kind, Slab, Wait};
 
 use crate::pool::{PageKey, Pool};
 use crate::scan::ScanOptions;
-use crate::space::{Space, SpaceReader};
+use crate::space::SpaceReader;
 use crate::walk::{Step, Walk};
 use crate::{Result, Table, TableFile};
 
@@ -26,15 +26,16 @@ pub(crate) struct Leaves {
     pub reads: io::Counters,
 }
 
-/// Reads the branch pages of one of a table's tablespaces.
+/// Reads the branch pages of one of a table's tablespaces, which `reader` is of.
 pub(crate) fn leaves(
     table: &Table,
     file: &TableFile,
-    space: &Space,
+    reader: &mut SpaceReader,
     options: &ScanOptions,
 ) -> Result<Leaves> {
+    let space = reader.space().clone();
     let root_no = file.clustered_root.unwrap_or(space.first_root());
-    let (_, layout) = SpaceReader::new(space.clone())?.clustered(&table.def_of(file), root_no)?;
+    let (_, layout) = reader.clustered(&table.def_of(file), root_no)?;
     let slab = Slab::new(4 * BRANCHES_AT_ONCE, space.page_size().len())?;
     let mut pool = Pool::new(slab, io::engine::open(options.engine, options.depth)?);
     let slot = pool.add_file(Arc::clone(space.file()));

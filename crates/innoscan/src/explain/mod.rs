@@ -16,7 +16,7 @@ pub use crate::scan::cost::{Cost, Way, choose};
 use crate::scan::cost::{ways, weighed_ways, windows_bytes};
 use crate::scan::{ScanOptions, open_spaces};
 pub use crate::simulate::Reads;
-use crate::space::Space;
+use crate::space::{Space, SpaceReader};
 use crate::{Result, Table};
 
 /// Where a table's leaves are.
@@ -59,14 +59,15 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         options: options.clone(),
     };
     for (space, file) in open_spaces(table, options)?.iter().zip(&table.files) {
-        let leaves = leaves::leaves(table, file, space, options)
+        let mut reader = SpaceReader::new(space.clone())?;
+        let leaves = leaves::leaves(table, file, &mut reader, options)
             .map_err(|error| error.in_file(&file.path))?;
         require_in_file(&leaves.pages, space).map_err(|error| error.in_file(&file.path))?;
         explanation.page_bytes = u64::from(space.page_size().bytes());
         explanation.file_pages += u64::from(space.file_pages());
         explanation.free_pages += free_pages(space);
         let root = file.clustered_root.unwrap_or(space.first_root());
-        explanation.owners.add(segments::owners(space, root)?);
+        explanation.owners.add(segments::owners(&mut reader, root)?);
         explanation.branch_pages += leaves.branch_pages;
         explanation.branch_reads.merge(&leaves.reads);
         explanation.trees.push(Tree { leaves: leaves.pages, format: space.format() });
@@ -141,7 +142,7 @@ impl Explanation {
     /// tablespaces together.
     pub fn cost_of(&self, options: &ScanOptions, device: &Device) -> Result<Cost> {
         if options.picks_read_ahead {
-            let ways = weighed_ways(self.leaves() * self.page_bytes, options);
+            let ways = weighed_ways(self.leaves(), self.page_bytes, options);
             let costs: Result<Vec<Cost>> =
                 ways.into_iter().map(|way| self.cost(way, device)).collect();
             let costs = costs?;

@@ -4,7 +4,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::{FileAddr, IndexPage, InodePage, Segment};
 
 use crate::Result;
-use crate::space::{Space, SpaceReader};
+use crate::space::SpaceReader;
 
 /// Pages of a file, by owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,12 @@ impl Owners {
 }
 
 /// Reads a file's segments. `root`: the clustered index's.
-pub(super) fn owners(space: &Space, root: PageNo) -> Result<Owners> {
+pub(super) fn owners(reader: &mut SpaceReader, root: PageNo) -> Result<Owners> {
+    let space = reader.space().clone();
     let header = space.header();
-    let mut reader = SpaceReader::new(space.clone())?;
-    let clustered = segments_of(&mut reader, root)?;
+    let clustered = segments_of(reader, root)?;
     let sdi = match header.sdi_root {
-        Some(root) => segments_of(&mut reader, root)?,
+        Some(root) => segments_of(reader, root)?,
         None => Vec::new(),
     };
     let extent_pages = u64::from(space.page_size().extent_pages());

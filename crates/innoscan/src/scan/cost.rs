@@ -204,28 +204,32 @@ pub(crate) fn ways(leaf_bytes: u64, options: &ScanOptions) -> Vec<Way> {
     ways
 }
 
-/// Whether a policy is weighed where one is to be picked. A server's own and `physical` are not: with
-/// one window or another `logical` takes no longer.
-fn is_weighed(policy: ReadAheadPolicy) -> bool {
-    matches!(policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
+/// Whether a way is weighed where one is to be picked: it gives the rows in the order asked for,
+/// within the memory. A server's own policies and `physical` are not: with one window or another
+/// `logical` takes no longer.
+fn is_weighed(way: Way, memory_bytes: u64, options: &ScanOptions) -> bool {
+    matches!(way.policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
+        && (way.order == RowOrder::Key || options.order == RowOrder::Any)
+        && memory_bytes <= options.memory_bytes
 }
 
-/// The ways among which one is picked.
-pub(crate) fn weighed_ways(leaf_bytes: u64, options: &ScanOptions) -> Vec<Way> {
-    let mut ways = ways(leaf_bytes, options);
-    ways.retain(|way| is_weighed(way.policy));
+/// The ways among which one is picked, of a table with so many leaves: reckoning one takes a while.
+pub(crate) fn weighed_ways(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<Way> {
+    let mut ways = ways(leaves * page_bytes, options);
+    ways.retain(|way| {
+        let memory_bytes = options_of(*way, leaves, options).memory_bytes;
+        is_weighed(*way, memory_bytes, options)
+    });
     ways
 }
 
-/// The cost to choose, of those that give the rows in the order asked for, within the memory, and
-/// without a temporary file where none is allowed: the least time; of those within a twentieth of
+/// The cost to choose, of the ways that are weighed, and without a temporary file where none is
+/// allowed: the least time; of those within a twentieth of
 /// it the one that sets the least aside, then the one with the least memory.
 pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
     let may_be_chosen = |cost: &&Cost| {
-        let is_in_order = cost.way.order == RowOrder::Key || options.order == RowOrder::Any;
         let has_room = options.temporary_dir.is_some() || !cost.may_set_aside;
-        let has_memory = cost.memory_bytes <= options.memory_bytes;
-        is_weighed(cost.way.policy) && has_memory && is_in_order && has_room
+        is_weighed(cost.way, cost.memory_bytes, options) && has_room
     };
     let within = || costs.iter().filter(may_be_chosen);
     let least = within().map(|cost| cost.scan_time).min()?;
@@ -245,7 +249,7 @@ pub(super) fn pick(
     let Some(device) = options.device else { return options.read_ahead };
     let page_bytes = format.page_size.len() as u64;
     let mut costs = Vec::new();
-    for way in weighed_ways(leaves.len() as u64 * page_bytes, options) {
+    for way in weighed_ways(leaves.len() as u64, page_bytes, options) {
         let mut cost = Cost::begin(way, leaves.len() as u64, options);
         // What memory does not suffice for is not chosen.
         if cost.add_leaves(leaves, format, options, &device).is_ok() {

@@ -339,6 +339,7 @@ impl<'s> Driver<'s> {
             Presence::Asked => return Next::Asked,
             Presence::NotYet => return Next::NotYet,
         }
+        // Before it is taken: the leaf after it may not be known yet.
         let Some(Step::Leaf { page, prev, next }) = current.next_step() else {
             return Next::NotYet;
         };
@@ -403,7 +404,6 @@ impl<'s> Driver<'s> {
             && !self.in_flight.is_enough(self.pool.pending_pages() * self.pool.page_bytes())
         {
             if current.run.is_empty() {
-                self.pool.make_room(self.budget.reserve + self.run_pages());
                 let most = self.frames_for_a_run();
                 current.policy.next_run(u32::try_from(most).unwrap_or(u32::MAX), &mut current.run);
             }
@@ -434,10 +434,12 @@ impl<'s> Driver<'s> {
     }
 
     /// The most pages a run may have; 0 when it has to wait.
-    fn frames_for_a_run(&self) -> usize {
+    fn frames_for_a_run(&mut self) -> usize {
         if self.manners.evicts_unused {
             return self.pool.frames() - self.budget.reserve;
         }
+        // Of a pool that is shared: what others have used.
+        self.pool.make_room(self.budget.reserve + self.run_pages());
         self.spare_frames()
     }
 

@@ -245,18 +245,24 @@ fn a_file_is_read_into_the_page_cache() {
     assert!(code == 1 && err.contains("--read-ahead physical"), "{err}");
 }
 
+/// What `innoscan bench` prints; nothing where the file system has no O_DIRECT, which it wants.
+fn bench(fixture: &Fixture, more: &[&str]) -> Option<String> {
+    let (code, out, err) = innoscan("bench", &fixture.file, more);
+    if err.contains("refuses O_DIRECT") {
+        println!("the file system of {} has no O_DIRECT: nothing compared", fixture.file.display());
+        return None;
+    }
+    assert_eq!(code, 0, "{err}");
+    Some(out)
+}
+
 #[test]
 fn policies_are_set_side_by_side() {
     if !there_is_a_binary() {
         return;
     }
     let fixture = fixture("grown");
-    let (code, out, err) = innoscan("bench", &fixture.file, &["--device", "iops=20000,bw=1G"]);
-    if err.contains("refuses O_DIRECT") {
-        println!("the file system of {} has no O_DIRECT: nothing compared", fixture.file.display());
-        return;
-    }
-    assert_eq!(code, 0, "{err}");
+    let Some(out) = bench(&fixture, &["--device", "iops=20000,bw=1G"]) else { return };
     assert!(out.contains("one by one"), "{out}");
     let requests = |policy: &str| -> u64 {
         let line = out.lines().find(|line| line.starts_with(policy)).expect(policy);
@@ -277,12 +283,7 @@ fn lookups_beside_a_scan_are_measured() {
     // A disk on which 200 leaves take long enough for some lookups.
     let more = ["--foreground=3", "--policies", "none,segment", "--json", "--device"];
     let device = ["iops=500", "--impose"];
-    let (code, out, err) = innoscan("bench", &fixture.file, &[&more[..], &device].concat());
-    if err.contains("refuses O_DIRECT") {
-        println!("the file system of {} has no O_DIRECT: nothing compared", fixture.file.display());
-        return;
-    }
-    assert_eq!(code, 0, "{err}");
+    let Some(out) = bench(&fixture, &[&more[..], &device].concat()) else { return };
     let told = json(&out);
     let rows = told["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use innoscan_format::layout::Layout;
 use innoscan_format::page::{IndexPage, Page};
 use innoscan_format::{PageNo, tree};
+use innoscan_io::engine::memory::splitmix64;
 
 use crate::scan::foreground::{Foreground, Pages};
 use crate::scan::{ScanOptions, open_spaces};
@@ -194,17 +195,13 @@ fn rank(share: f64, zipf: f64) -> u64 {
     x as u64
 }
 
-/// Numbers that look random and are the same each time (`splitmix64`).
+/// Numbers that look random and are the same each time.
 struct Chance(u64);
 
 impl Chance {
     /// 0 to 1, without 1.
     fn next_share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        (splitmix64(&mut self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

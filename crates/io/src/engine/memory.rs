@@ -86,13 +86,8 @@ impl Memory {
         Arc::clone(&self.log)
     }
 
-    /// `splitmix64`.
     fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        splitmix64(&mut self.random)
     }
 
     fn happens(&mut self, share: u8) -> bool {
@@ -197,4 +192,13 @@ impl Engine for Memory {
     fn waker(&self) -> Arc<dyn Wake> {
         Arc::clone(&self.woken) as Arc<dyn Wake>
     }
+}
+
+/// The next of numbers that look random and are the same for the same `state`.
+pub fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }

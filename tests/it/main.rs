@@ -8,6 +8,7 @@ mod ddl;
 mod frm;
 mod fuzz;
 mod inspect;
+mod keys;
 mod pages;
 mod parity;
 mod read_ahead;

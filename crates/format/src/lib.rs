@@ -9,6 +9,7 @@ pub mod charset;
 pub mod checksum;
 mod error;
 mod ids;
+pub mod key;
 pub mod layout;
 pub mod lob;
 pub mod locate;

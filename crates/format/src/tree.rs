@@ -72,34 +72,65 @@ pub fn node_pointer<'a>(
 impl Layout {
     /// Bytes of a node pointer's key, where they vary.
     fn node_key_len(&self, record: &Record<'_>) -> Result<usize> {
+        let mut key_len = 0;
+        self.for_each_key_field(record, |start, len| {
+            key_len = start + len;
+            Ok(())
+        })?;
+        Ok(key_len)
+    }
+
+    /// Tells where each field of a node pointer's key begins, from the origin, and its bytes.
+    pub(crate) fn for_each_key_field(
+        &self,
+        record: &Record<'_>,
+        mut found: impl FnMut(usize, usize) -> Result<()>,
+    ) -> Result<()> {
         if !self.compact {
-            let ends = Ends::of(record)?;
-            if ends.n_fields != self.key_fields + 1 {
-                return Err(Error::corrupt(format!(
-                    "a node pointer of {} fields, where the key has {}",
-                    ends.n_fields, self.key_fields
-                )));
-            }
-            return ends.end(self.key_fields.saturating_sub(1));
+            return self.for_each_redundant_key_field(record, found);
         }
         // Its null bitmap is that of core rows, though keys are never NULL.
         let mut at = record.origin().wrapping_sub(6).wrapping_sub(self.core_null_bytes);
-        let mut key_len = 0;
+        let mut start = 0;
         for field in self.fields.iter().take(self.key_fields) {
-            if !field.variable {
-                key_len += usize::from(field.fixed_len);
-                continue;
-            }
-            let first = bytes::u8_at(record.page(), at)?;
-            at = at.wrapping_sub(1);
-            if field.big && first & 0x80 != 0 {
-                let second = bytes::u8_at(record.page(), at)?;
+            let mut len = usize::from(field.fixed_len);
+            if field.variable {
+                let first = bytes::u8_at(record.page(), at)?;
                 at = at.wrapping_sub(1);
-                key_len += usize::from(first & 0x3F) << 8 | usize::from(second);
-            } else {
-                key_len += usize::from(first);
+                len = usize::from(first);
+                if field.big && first & 0x80 != 0 {
+                    let second = bytes::u8_at(record.page(), at)?;
+                    at = at.wrapping_sub(1);
+                    len = usize::from(first & 0x3F) << 8 | usize::from(second);
+                }
             }
+            found(start, len)?;
+            start += len;
         }
-        Ok(key_len)
+        Ok(())
+    }
+
+    fn for_each_redundant_key_field(
+        &self,
+        record: &Record<'_>,
+        mut found: impl FnMut(usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let ends = Ends::of(record)?;
+        if ends.n_fields != self.key_fields + 1 {
+            return Err(Error::corrupt(format!(
+                "a node pointer of {} fields, where the key has {}",
+                ends.n_fields, self.key_fields
+            )));
+        }
+        let mut start = 0;
+        for nth in 0..self.key_fields {
+            let end = ends.end(nth)?;
+            let len = end
+                .checked_sub(start)
+                .ok_or_else(|| Error::corrupt("a field of a node pointer ends before it begins"))?;
+            found(start, len)?;
+            start = end;
+        }
+        Ok(())
     }
 }

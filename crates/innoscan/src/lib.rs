@@ -13,6 +13,7 @@ mod error;
 pub mod explain;
 mod file_order;
 pub mod inspect;
+pub mod key_ranges;
 pub mod pool;
 pub mod scan;
 mod simulate;

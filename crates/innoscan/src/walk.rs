@@ -12,16 +12,21 @@
 //! ```
 //!
 //! It cannot run forever: levels decrease from parent to child, and no page may be reached twice.
+//! A walk of some keys ([`KeyRanges`]) leaves out the children that hold none of them; what its
+//! pages have for neighbours it does not know.
+//!
 //! Damage does not end it: what lies below a page that cannot be used is lost, and a step in the
 //! page's place says so.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use innoscan_format::layout::Layout;
 use innoscan_format::page::{IndexPage, Page, PageFormat};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, tree};
 
 use crate::file_order::FileOrder;
+use crate::key_ranges::KeyRanges;
 use crate::{Error, Result};
 
 /// What is known of a page's neighbour on its level.
@@ -84,6 +89,8 @@ pub struct Walk {
     /// Branch pages looked into, the root among them.
     branch_pages: u64,
     last_leaf: Sibling,
+    /// The keys to walk; `None`: all.
+    keys: Option<Arc<KeyRanges>>,
 }
 
 #[derive(Default)]
@@ -96,8 +103,12 @@ struct Level {
 }
 
 impl Walk {
-    /// A walk from a root, which is looked into at once.
-    pub fn new(root: &IndexPage<'_>, layout: &Layout) -> Result<Walk> {
+    /// A walk from a root, which is looked into at once, to the leaves of some keys or of all.
+    pub fn new(
+        root: &IndexPage<'_>,
+        layout: &Layout,
+        keys: Option<Arc<KeyRanges>>,
+    ) -> Result<Walk> {
         let format = root.page().format();
         let mut walk = Walk {
             format,
@@ -109,6 +120,7 @@ impl Walk {
             fed_parents: 0,
             branch_pages: 0,
             last_leaf: Sibling::Is(None),
+            keys,
         };
         walk.reach(root.page_no());
         let level = root.level();
@@ -218,12 +230,16 @@ impl Walk {
         let prev = self.levels[level].before.unwrap_or(Sibling::Is(None));
         self.levels[level].before = Some(Sibling::Is(Some(page_no)));
         let next = self.next_on(level);
-        let links = prev
-            .require(page.prev(), "previous")
-            .and_then(|()| next.require(page.next(), "next"))
-            .map_err(|error| page.page().locate_error(error));
+        let links = || {
+            prev.require(page.prev(), "previous")
+                .and_then(|()| next.require(page.next(), "next"))
+                .map_err(|error| page.page().locate_error(error))
+        };
         let mut children = Vec::with_capacity(usize::from(page.n_recs()));
-        let named = links.and_then(|()| tree::children(page, layout, &mut children));
+        let named = match &self.keys {
+            None => links().and_then(|()| tree::children(page, layout, &mut children)),
+            Some(keys) => keys.children(page, layout, &mut children),
+        };
         if let Err(error) = named {
             // The children named before the error are as good as any.
             self.damage_below(level, page_no, error.into());

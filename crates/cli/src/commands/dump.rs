@@ -38,6 +38,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let cancel = super::cancel_on_signal()?;
     let mut scan = super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
+    scan.keys = super::condition(args.condition.as_deref())?;
     if args.outputdir != "-" {
         scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
     }
@@ -183,7 +184,7 @@ fn qualified(outcome: &TableOutcome) -> String {
 }
 
 /// A table's end, on stderr: what went wrong always, the rest unless `quiet`.
-fn tell(outcome: &TableOutcome, quiet: bool) {
+pub fn tell(outcome: &TableOutcome, quiet: bool) {
     let name = qualified(outcome);
     for left in &outcome.left_out {
         if left.reason != LeftOutReason::Generated {

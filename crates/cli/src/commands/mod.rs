@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod dump;
 mod explain;
+mod get;
 mod inspect;
 mod scan;
 mod schema;
@@ -17,6 +18,7 @@ use anyhow::Context;
 use innoscan::Table;
 use innoscan::catalog::Catalog;
 use innoscan::devices::device_of;
+use innoscan::key_ranges::KeyCondition;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan::{Device, Direct, EngineKind};
 
@@ -31,6 +33,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Dump(args) => dump::run(&args),
         Verb::Scan(args) => scan::run(&args),
+        Verb::Get(args) => get::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Schema(args) => schema::run(&args),
         Verb::Check(args) => check::run(&args),
@@ -94,6 +97,11 @@ fn scan_options(
         cancel: Some(cancel),
         ..ScanOptions::default()
     })
+}
+
+/// A condition on the primary key, as it was typed.
+fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<KeyCondition>>> {
+    Ok(typed.map(KeyCondition::of_where).transpose()?.map(Arc::new))
 }
 
 /// The device a file is on; what was found is told.

@@ -239,7 +239,7 @@ impl CollationId {
     }
 
     /// The charset, and what follows it in the collation's name.
-    fn parts(self) -> Option<(Charset, Cow<'static, str>)> {
+    pub(crate) fn parts(self) -> Option<(Charset, Cow<'static, str>)> {
         if let Some((charset, suffix)) = self.uca1400() {
             return Some((charset, Cow::Owned(suffix)));
         }

@@ -1,10 +1,11 @@
-//! From a value's text to the bytes a record stores: what a server does to a column's default.
+//! From a value's text to the bytes a record stores: what a server does to a column's default, and
+//! what a key that was typed is searched by.
 //!
 //! Only texts as servers print them are read: `-12.50`, `2024-01-31 00:00:00`, `b'101'`, the
 //! members of a `SET` joined by commas.
 
 use super::codec::Kind;
-use super::{Codec, TemporalFormat, decimal, members, temporal};
+use super::{Codec, TemporalFormat, decimal, members, network, temporal};
 use crate::value::{Date, DateTime, Time};
 use crate::{Error, Result};
 
@@ -63,7 +64,9 @@ impl Codec {
                 }
             }
             &Kind::Char { charset, .. } | &Kind::Text { charset, .. } => {
-                charset.encode(text, out);
+                if charset.encode(text, out) > 0 {
+                    return Err(refused());
+                }
             }
             &Kind::Binary { bytes } => {
                 let end = out.len() + bytes as usize;
@@ -86,12 +89,19 @@ impl Codec {
                 }
                 write_int(mask, members.size_bytes(), false, out).ok_or_else(refused)?;
             }
-            Kind::Json(_)
-            | Kind::Geometry
-            | Kind::Vector
-            | Kind::Uuid { .. }
-            | Kind::Inet4
-            | Kind::Inet6 => return Err(refused()),
+            &Kind::Uuid { always_reversed } => {
+                let uuid = network::parse_uuid(text).ok_or_else(refused)?;
+                out.extend(network::stored_uuid(uuid, always_reversed));
+            }
+            Kind::Inet4 => {
+                let address: core::net::Ipv4Addr = text.parse().map_err(|_| refused())?;
+                out.extend(address.octets());
+            }
+            Kind::Inet6 => {
+                let address: core::net::Ipv6Addr = text.parse().map_err(|_| refused())?;
+                out.extend(address.octets());
+            }
+            Kind::Json(_) | Kind::Geometry | Kind::Vector => return Err(refused()),
         }
         Ok(())
     }
@@ -174,7 +184,9 @@ fn parse_time(text: &str, fsp: u8) -> Option<Time> {
     let hours = parts.next()?.parse().ok().filter(|hours| *hours < 839)?;
     let minutes = parts.next()?.parse().ok().filter(|minutes| *minutes < 60)?;
     let seconds = parts.next()?.parse().ok().filter(|seconds| *seconds < 60)?;
-    let micros = format!("{fraction:0<6}").parse().ok().filter(|micros| *micros < 1_000_000)?;
+    let unit = 10_u32.pow(6 - u32::from(fsp.min(6)));
+    let fits = |micros: &u32| *micros < 1_000_000 && micros.is_multiple_of(unit);
+    let micros = format!("{fraction:0<6}").parse().ok().filter(fits)?;
     Some(Time { negative, hours, minutes, seconds, micros, fsp })
 }
 
@@ -333,6 +345,13 @@ mod tests {
         round_trip(&ColumnType::Enum { members: members.clone(), collation }, "c");
         round_trip(&ColumnType::Set { members, collation }, "a,c");
         round_trip(&ColumnType::Char { chars: 5, collation }, "abc");
+        for uuid in ["11223344-5566-1788-99aa-bbccddeeff01", "11223344-5566-7788-99aa-bbccddeeff01"]
+        {
+            round_trip(&ColumnType::Uuid, uuid);
+            round_trip(&ColumnType::UuidReversed, uuid);
+        }
+        round_trip(&ColumnType::Inet4, "192.0.2.1");
+        round_trip(&ColumnType::Inet6, "2001:db8::ff00:42:8329");
     }
 
     #[test]

@@ -43,6 +43,24 @@ pub(super) fn write_uuid(uuid: [u8; 16], out: &mut Vec<u8>) {
     }
 }
 
+/// The bytes of a UUID's text: 32 hexadecimal digits, dashes between any of them.
+pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+    let digits: String = text.chars().filter(|digit| *digit != '-').collect();
+    let is_uuid = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let number = u128::from_str_radix(&digits, 16).ok().filter(|_| is_uuid)?;
+    Some(number.to_be_bytes())
+}
+
+/// What a server stores of a UUID: its parts in reverse order where its version is 1 to 5
+/// (`mem_need_swap`, sql_type_uuid.h, MariaDB 10.11).
+pub(super) fn stored_uuid(text_order: [u8; 16], always_reversed: bool) -> [u8; 16] {
+    let [l0, l1, l2, l3, m0, m1, h0, h1, v0, v1, n0, n1, n2, n3, n4, n5] = text_order;
+    if always_reversed || (h0 > 0 && h0 < 0x60 && v0 & 0x80 != 0) {
+        return [n0, n1, n2, n3, n4, n5, v0, v1, h0, h1, m0, m1, l0, l1, l2, l3];
+    }
+    text_order
+}
+
 /// An `INET4`'s bytes.
 pub(super) fn inet4(stored: &[u8]) -> Result<[u8; 4]> {
     exactly(stored, "an INET4")

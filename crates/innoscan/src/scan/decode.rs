@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::layout::Layout;
@@ -15,6 +16,7 @@ use super::leaf_sort::{PackedLeaf, Unpacking};
 use super::lob::{LobFetcher, LobRequest};
 use super::order::Output;
 use super::{Damage, Lost, OnCorrupt, ScanOptions, Shared, StopOnPanic};
+use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, PageRef};
 use crate::sink::RowSink;
 use crate::walk::Sibling;
@@ -24,7 +26,7 @@ use crate::{Error, Result};
 pub(super) struct Task {
     /// Counts up in key order.
     pub number: u64,
-    pub space: std::sync::Arc<SpaceContext>,
+    pub space: Arc<SpaceContext>,
     pub items: Vec<Item>,
 }
 
@@ -74,6 +76,8 @@ pub(super) struct SpaceContext {
     pub index: IndexId,
     pub layout: Layout,
     pub keys: KeyColumns,
+    /// The rows that are wanted; `None`: all.
+    pub wanted: Option<Arc<KeyRanges>>,
     pub newest_lsn: Option<Lsn>,
 }
 
@@ -88,6 +92,8 @@ pub(super) struct Worker<'s, S: RowSink> {
     outputs: Sender<Output<S::Batch>>,
     lobs: LobFetcher<'s>,
     fields: Fields,
+    /// Room for a row's key.
+    key: Vec<u8>,
     unpacking: Unpacking,
 }
 
@@ -107,6 +113,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
             outputs,
             lobs,
             fields: Fields::default(),
+            key: Vec::new(),
             unpacking: Unpacking::default(),
         }
     }
@@ -252,7 +259,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
                 continue;
             }
             match self.row(space, &record, &mut fields, &mut cells, &mut output.batch) {
-                Ok(()) => output.rows += 1,
+                Ok(is_wanted) => output.rows += u64::from(is_wanted),
                 Err(error) => {
                     let error = error
                         .map_format(|error| leaf.page().locate_error(record.locate_error(error)));
@@ -267,25 +274,34 @@ impl<'s, S: RowSink> Worker<'s, S> {
         Ok(())
     }
 
+    /// Hands a row to the sink; `false` when it is none of those wanted.
     #[inline]
     fn row<'d>(
-        &self,
+        &mut self,
         space: &'d SpaceContext,
         record: &Record<'d>,
         fields: &mut Fields,
         cells: &mut Vec<Option<&'d [u8]>>,
         batch: &mut S::Batch,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let row = space.layout.locate(record, fields)?;
+        if let Some(wanted) = &space.wanted
+            && !wanted.have(record, &row, &mut self.key)?
+        {
+            return Ok(false);
+        }
         cells.clear();
         for place in 0..row.len() {
             cells.push(match row.get(place)? {
                 Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
                 Located::Null => None,
-                Located::External { .. } => return self.row_with_lobs(space, row, batch),
+                Located::External { .. } => {
+                    return self.row_with_lobs(space, row, batch).map(|()| true);
+                }
             });
         }
-        Ok(self.sink.row(cells, batch)?)
+        self.sink.row(cells, batch)?;
+        Ok(true)
     }
 
     /// A row of which some columns are elsewhere; their values live as long as the call.
@@ -355,8 +371,11 @@ fn check_place(
     space: &SpaceContext,
     (prev, next): (Sibling, Sibling),
 ) -> innoscan_format::Result<()> {
-    prev.require(leaf.prev(), "previous")?;
-    next.require(leaf.next(), "next")?;
+    // Between leaves of wanted keys others may lie.
+    if space.wanted.is_none() {
+        prev.require(leaf.prev(), "previous")?;
+        next.require(leaf.next(), "next")?;
+    }
     match space.newest_lsn {
         Some(newest) if leaf.page().lsn() > newest => Err(FormatError::corrupt(format!(
             "the page's LSN {} is newer than the server's last, {newest}: the file was copied \

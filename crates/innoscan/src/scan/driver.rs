@@ -24,6 +24,7 @@ use super::keys::KeyColumns;
 use super::lob_service::LobServices;
 use super::{Budget, RowOrder, ScanOptions, Shared};
 use crate::ahead::{Links, Manners, ReadAheadPolicy};
+use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
@@ -197,7 +198,11 @@ impl<'s> Driver<'s> {
             metadata.feed(page_no, &page)?;
         }
         let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
-        let walk = Walk::new(&root, &layout)?;
+        let keys = match &self.options.keys {
+            None => None,
+            Some(keys) => Some(Arc::new(KeyRanges::new(keys, def, &layout)?)),
+        };
+        let walk = Walk::new(&root, &layout, keys.clone())?;
         if !root.is_leaf() {
             self.pool.evict(PageKey { file: slot, page: root_no });
         }
@@ -211,6 +216,7 @@ impl<'s> Driver<'s> {
                 RowOrder::Any => KeyColumns::none(),
             },
             layout,
+            wanted: keys,
             newest_lsn: self.table.newest_lsn,
         };
         let sizes = self.budget.sizes(self.options, format);

@@ -12,6 +12,7 @@ use super::foreground::Foreground;
 use super::outcome::Progress;
 use crate::Result;
 use crate::ahead::{Logical, Manners, ReadAheadPolicy};
+use crate::key_ranges::KeyCondition;
 
 /// Is told how far a scan is.
 pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
@@ -26,6 +27,8 @@ pub struct ScanOptions {
     pub picks_read_ahead: bool,
     /// The order of the rows.
     pub order: RowOrder,
+    /// The rows, by their keys; `None`: all.
+    pub keys: Option<Arc<KeyCondition>>,
     /// Where leaves are set aside that were read in file order, do not fit in memory, and are
     /// wanted in key order; `None`: where the system has its temporary files.
     pub temporary_dir: Option<PathBuf>,
@@ -72,6 +75,7 @@ impl Default for ScanOptions {
             read_ahead: ReadAheadPolicy::Logical,
             picks_read_ahead: false,
             order: RowOrder::Key,
+            keys: None,
             temporary_dir: None,
             lra_size_bytes: 512 << 20,
             memory_bytes: 768 << 20,

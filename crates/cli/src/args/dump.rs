@@ -1,0 +1,191 @@
+//! What rows are written, and as what.
+
+use clap::{Args, ValueEnum};
+
+use super::{ReadArgs, SourceArgs, TellArgs};
+use crate::sizes::ByteSize;
+
+/// `innoscan dump`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan dump /var/lib/mysql/shop/orders.ibd > orders.sql\n  \
+                  innoscan dump /backup/mysql -B shop,crm -o OUT --format sql -c zstd -F 256M"
+)]
+pub struct DumpArgs {
+    /// .ibd files, db.table names with --datadir, or one data or backup directory
+    #[arg(required = true)]
+    pub sources: Vec<String>,
+
+    /// Databases of a directory, separated by commas
+    #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
+    pub databases: Vec<String>,
+
+    /// Tables of a directory as db.table, separated by commas
+    #[arg(short = 'T', long, value_delimiter = ',', value_name = "DB.TABLE")]
+    pub tables_list: Vec<String>,
+
+    /// Tables to leave out, as db.table
+    #[arg(long, value_name = "DB.TABLE")]
+    pub ignore_table: Vec<String>,
+
+    /// Only the rows whose primary key is so: its first columns held against values by =, <, <=, >,
+    /// >=, BETWEEN or IN, joined by AND; times are in UTC
+    #[arg(short = 'w', long = "where", value_name = "CONDITION")]
+    pub condition: Option<String>,
+
+    /// Where to write: a directory, or - for stdout
+    #[arg(short, long, default_value = "-", value_name = "DIR")]
+    pub outputdir: String,
+
+    /// What to write
+    #[arg(long, value_enum, default_value_t = FormatArg::Sql, value_name = "FORMAT")]
+    pub format: FormatArg,
+
+    /// Compress the output
+    #[arg(short, long, value_enum, num_args = 0..=1, default_missing_value = "zstd",
+          require_equals = false, default_value_t = CompressArg::None, value_name = "HOW")]
+    pub compress: CompressArg,
+
+    /// Begin a new file when one has this much (before compression)
+    #[arg(short = 'F', long, value_name = "SIZE")]
+    pub chunk_filesize: Option<ByteSize>,
+
+    /// Write into a directory that holds files already; those of the same names are replaced
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// Only definitions
+    #[arg(short = 'd', long)]
+    pub no_data: bool,
+
+    /// Only rows
+    #[arg(short = 'm', long)]
+    pub no_schemas: bool,
+
+    /// Also columns that SELECT * leaves out (sql always has them)
+    #[arg(long)]
+    pub include_invisible: bool,
+
+    #[command(flatten)]
+    pub sql: SqlArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+/// `innoscan get`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  innoscan get /var/lib/mysql/shop/orders.ibd 4711 4712\n  innoscan get \
+                  shop.lines --datadir /backup/mysql --range 4711,1..4712 --format ndjson"
+)]
+pub struct GetArgs {
+    /// An .ibd file, or db.table with --datadir
+    pub source: String,
+
+    /// Keys: the values of the primary key's columns, or of the first ones, separated by commas, as
+    /// the server prints them (times in UTC, bytes as 0x...); - reads keys from stdin, one a line
+    #[arg(allow_negative_numbers = true, required_unless_present_any = ["range", "condition"],
+          conflicts_with_all = ["range", "condition"])]
+    pub keys: Vec<String>,
+
+    /// All keys from A to B, both among them; either may be left out
+    #[arg(long, value_name = "A..B", conflicts_with = "condition", allow_hyphen_values = true)]
+    pub range: Option<String>,
+
+    /// All keys that are so: the first columns held against values by =, <, <=, >, >=, BETWEEN or
+    /// IN, joined by AND
+    #[arg(short = 'w', long = "where", value_name = "CONDITION")]
+    pub condition: Option<String>,
+
+    /// What to write
+    #[arg(long, value_enum, default_value_t = FormatArg::Text, value_name = "FORMAT")]
+    pub format: FormatArg,
+
+    /// Also columns that SELECT * leaves out (sql always has them)
+    #[arg(long)]
+    pub include_invisible: bool,
+
+    #[command(flatten)]
+    pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+/// The shape of `--format sql`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "--format sql")]
+pub struct SqlArgs {
+    /// Bytes of an INSERT statement
+    #[arg(short, long, default_value = "1000000", value_name = "SIZE")]
+    pub statement_size: ByteSize,
+
+    /// INSERT IGNORE
+    #[arg(short = 'N', long, conflicts_with = "replace")]
+    pub insert_ignore: bool,
+
+    /// REPLACE instead of INSERT
+    #[arg(long)]
+    pub replace: bool,
+
+    /// DROP TABLE IF EXISTS before each CREATE TABLE
+    #[arg(long)]
+    pub add_drop_table: bool,
+}
+
+/// The shape of `--format text`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "--format text (escapes such as \\t and 0x09 are understood)")]
+pub struct TextArgs {
+    /// Between fields
+    #[arg(long, default_value = "\\t", value_name = "S")]
+    pub fields_terminated_by: String,
+
+    /// Around every field
+    #[arg(long, value_name = "C", conflicts_with = "fields_optionally_enclosed_by")]
+    pub fields_enclosed_by: Option<String>,
+
+    /// Around string fields
+    #[arg(long, value_name = "C")]
+    pub fields_optionally_enclosed_by: Option<String>,
+
+    /// Before what must be escaped
+    #[arg(long, default_value = "\\\\", value_name = "C")]
+    pub fields_escaped_by: String,
+
+    /// Before a line
+    #[arg(long, default_value = "", value_name = "S")]
+    pub lines_starting_by: String,
+
+    /// After a line
+    #[arg(long, default_value = "\\n", value_name = "S")]
+    pub lines_terminated_by: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatArg {
+    Sql,
+    Text,
+    Csv,
+    Ndjson,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompressArg {
+    None,
+    Zstd,
+    Gzip,
+}

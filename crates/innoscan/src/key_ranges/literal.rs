@@ -1,0 +1,161 @@
+//! Values as they are typed: `42`, `-1.5`, `'it''s'`, `0x00ff`, `x'00ff'`, `2024-01-31`.
+
+use innoscan_format::schema::TableDef;
+use innoscan_format::types::{Class, Codec, ColumnType};
+
+use crate::{Error, Result};
+
+/// A value as it was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// Quoted or bare.
+    Text(String),
+    /// In hexadecimal.
+    Bytes(Vec<u8>),
+}
+
+impl Literal {
+    /// The value of a bare word: a number, a date, hexadecimal digits behind `0x`.
+    pub fn of_word(word: &str) -> Literal {
+        let hex =
+            word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(bytes_of_hex);
+        hex.map_or_else(|| Literal::Text(word.to_owned()), Literal::Bytes)
+    }
+
+    /// The bytes a record stores of it.
+    pub fn stored(&self, def: &TableDef, column: usize) -> Result<Vec<u8>> {
+        let Some(column) = def.columns.get(column) else {
+            return Err(Error::refused("the key has no such column", "see `innoscan schema`"));
+        };
+        let codec = Codec::new(&column.ty, def.server)?;
+        let mut stored = Vec::new();
+        let encoded = match self {
+            Literal::Bytes(bytes) if matches!(codec.class(), Class::Binary | Class::Text) => {
+                stored.extend_from_slice(bytes);
+                Some(())
+            }
+            Literal::Bytes(_) => None,
+            Literal::Text(text) if codec.class() == Class::Bit => {
+                let number: Option<u64> = text.parse().ok();
+                number.and_then(|bits| codec.encode(&format!("b'{bits:b}'"), &mut stored).ok())
+            }
+            Literal::Text(text) => codec.encode(text, &mut stored).ok(),
+        };
+        // A server does not take a shorter BINARY for one with zeros behind it.
+        let fits = match (&column.ty, self) {
+            (ColumnType::Binary { bytes }, Literal::Text(text)) => text.len() == *bytes as usize,
+            (ColumnType::Binary { bytes }, Literal::Bytes(typed)) => typed.len() == *bytes as usize,
+            _ => true,
+        };
+        encoded.filter(|()| fits).map(|()| stored).ok_or_else(|| {
+            Error::refused(
+                format!("{self} is no value of column `{}`", column.name),
+                "type it as the server prints it, times in UTC; bytes as 0x...",
+            )
+        })
+    }
+}
+
+impl std::fmt::Display for Literal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Literal::Text(text) => write!(f, "`{text}`"),
+            Literal::Bytes(bytes) => {
+                f.write_str("0x")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+    }
+}
+
+/// Takes text apart from its beginning.
+pub(super) struct Scanner<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Scanner<'a> {
+    pub fn new(text: &'a str) -> Scanner<'a> {
+        Scanner { rest: text.trim_start() }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// What is left.
+    pub fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// Takes `wanted` and the spaces behind it, if it is next.
+    pub fn take(&mut self, wanted: &str) -> bool {
+        let taken = self.rest.strip_prefix(wanted);
+        self.rest = taken.map_or(self.rest, str::trim_start);
+        taken.is_some()
+    }
+
+    /// Takes what is next up to the first character that `ends` a word.
+    pub fn word(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
+        let (word, rest) = self.rest.split_at(self.rest.find(ends).unwrap_or(self.rest.len()));
+        self.rest = rest.trim_start();
+        word
+    }
+
+    /// Takes text in quotes; `None` where there is none, or no end of it. A quote within is doubled
+    /// or, in text, behind a backslash.
+    pub fn quoted(&mut self, quote: char) -> Option<String> {
+        let mut characters = self.rest.char_indices();
+        characters.next().filter(|(_, first)| *first == quote)?;
+        let mut text = String::new();
+        while let Some((_, character)) = characters.next() {
+            if character == '\\' && quote != '`' {
+                text.push(unescaped(characters.next()?.1));
+            } else if character != quote {
+                text.push(character);
+            } else if characters.as_str().starts_with(quote) {
+                text.push(quote);
+                characters.next();
+            } else {
+                self.rest = characters.as_str().trim_start();
+                return Some(text);
+            }
+        }
+        None
+    }
+
+    /// Takes a value: quoted, or a bare word up to a character that `ends` one.
+    pub fn literal(&mut self, ends: impl Fn(char) -> bool) -> Option<Literal> {
+        for quote in ['\'', '"'] {
+            if self.rest.starts_with(quote) {
+                return self.quoted(quote).map(Literal::Text);
+            }
+        }
+        if self.rest.starts_with("x'") || self.rest.starts_with("X'") {
+            self.rest = &self.rest[1..];
+            return self.quoted('\'').and_then(|digits| bytes_of_hex(&digits)).map(Literal::Bytes);
+        }
+        let word = self.word(ends).trim_end();
+        (!word.is_empty()).then(|| Literal::of_word(word))
+    }
+}
+
+/// What a backslash before a character means (`MY_LEX_ESCAPED`, sql_lex.cc).
+fn unescaped(character: char) -> char {
+    match character {
+        '0' => '\0',
+        'b' => '\u{8}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'Z' => '\u{1a}',
+        other => other,
+    }
+}
+
+fn bytes_of_hex(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
+        u8::from_str_radix(pair, 16).ok().filter(|_| !pair.starts_with('+'))
+    });
+    pairs.collect()
+}

@@ -49,7 +49,13 @@ impl RowSink for Hashes {
 /// The rows that came, and whether anything was reported.
 fn rows(path: &Path, def: &TableDef, on_corrupt: OnCorrupt) -> (Vec<u64>, Result<u64, String>) {
     let files = vec![TableFile::whole(path.to_owned())];
-    let table = Table { def: def.clone(), files, newest_lsn: None, notes: Default::default() };
+    let table = Table {
+        def: def.clone(),
+        create_sql: None,
+        files,
+        newest_lsn: None,
+        notes: Default::default(),
+    };
     let options = ScanOptions {
         memory_bytes: 1 << 20,
         threads: 2,

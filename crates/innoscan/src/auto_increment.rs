@@ -87,7 +87,7 @@ fn last_by_dictionary(def: &TableDef, known: Option<&Counters>) -> Option<u64> {
 fn last_on_roots(table: &Table) -> Result<Option<u64>> {
     let mut last = None;
     for file in &table.files {
-        let space = Space::open(&file.path, Direct::Off)?;
+        let space = file.open(Direct::Off)?;
         let root = file.clustered_root.unwrap_or(space.first_root());
         let on_root = SpaceReader::new(space)?
             .with_page(root, |page| Ok(IndexPage::parse(page)?.last_auto_increment()))?;
@@ -111,7 +111,7 @@ fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u6
     let codec = Codec::new(&column.ty, def.server)?;
     let mut greatest = None;
     for file in &table.files {
-        let mut reader = SpaceReader::new(Space::open(&file.path, Direct::Off)?)?;
+        let mut reader = SpaceReader::new(file.open(Direct::Off)?)?;
         if !leads && reader.space().file().size_bytes() > SEARCHED_BYTES_MOST {
             return Ok(None);
         }

@@ -274,7 +274,7 @@ impl Catalog {
         let files = paths.into_iter().map(|path| table_file(path, &def)).collect();
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory.as_ref(), &def, only.is_some());
-        let mut table = Table { def, files, newest_lsn, notes };
+        let mut table = Table { def, create_sql: None, files, newest_lsn, notes };
         let counters = directory.as_ref().and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
         Ok(table)
@@ -463,9 +463,9 @@ fn table_file(path: PathBuf, def: &TableDef) -> TableFile {
     });
     match (known, &def.partitioning) {
         (Some(part), _) => TableFile {
-            path,
             clustered_root: part.clustered.map(|(_, root)| root),
             partition: Some(part.name.clone()),
+            ..TableFile::whole(path)
         },
         (None, Some(_)) => TableFile::whole(path),
         (None, None) => TableFile {

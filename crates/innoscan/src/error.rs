@@ -22,6 +22,7 @@ enum Kind {
     Read { doing: String, source: io::Error },
     Write { doing: String, source: io::Error },
     Refused { why: String, remedy: String, directory: bool },
+    Server { doing: String, said: String },
     Resources(String),
     Interrupted,
 }
@@ -49,6 +50,12 @@ impl Error {
     #[cold]
     pub fn refused_directory(why: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::new(Kind::Refused { why: why.into(), remedy: remedy.into(), directory: true })
+    }
+
+    /// A server, or the way to it: what was being done, and what was said.
+    #[cold]
+    pub fn server(doing: impl Into<String>, said: impl Into<String>) -> Error {
+        Error::new(Kind::Server { doing: doing.into(), said: said.into() })
     }
 
     /// Memory, descriptors or another bounded thing did not suffice.
@@ -121,6 +128,11 @@ impl Error {
         matches!(&self.kind, Kind::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// A server, or the way to it, did not do what it was asked.
+    pub fn is_server(&self) -> bool {
+        matches!(self.kind, Kind::Server { .. })
+    }
+
     /// Memory or another resource did not suffice.
     pub fn is_resources(&self) -> bool {
         matches!(self.kind, Kind::Resources(_))
@@ -171,6 +183,7 @@ impl fmt::Display for Error {
                 write!(f, "{doing}: {source}")
             }
             Kind::Refused { why, remedy, .. } => write!(f, "{why}; {remedy}"),
+            Kind::Server { doing, said } => write!(f, "{doing}: {said}"),
             Kind::Resources(what) => f.write_str(what),
             Kind::Interrupted => f.write_str("interrupted"),
         }

@@ -1,16 +1,25 @@
 //! A table to be read: its definition and its files.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use innoscan_format::schema::TableDef;
 use innoscan_format::{Lsn, PageNo};
+use innoscan_io::Direct;
+
+use crate::Result;
+use crate::space::Space;
 
 /// What the catalog finds and a scan reads.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its definition.
     pub def: TableDef,
+    /// What its running server's `SHOW CREATE TABLE` says, which is written in place of what `def`
+    /// prints as.
+    pub create_sql: Option<String>,
     /// Its tablespaces: one, or one a partition in the partitions' order.
     pub files: Vec<TableFile>,
     /// No page can be newer in a directory that was shut down cleanly; a newer one means that the
@@ -30,10 +39,12 @@ pub struct Notes {
 }
 
 /// A tablespace of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TableFile {
     /// The `.ibd` file.
     pub path: PathBuf,
+    /// A copy of it, which has no name of its own, that is read in its place.
+    pub copy: Option<Arc<File>>,
     /// The clustered index's root page as a dictionary gives it; `None`: the first page after the
     /// ones every tablespace begins with.
     pub clustered_root: Option<PageNo>,
@@ -44,7 +55,13 @@ pub struct TableFile {
 impl TableFile {
     /// A file that is all of its table.
     pub fn whole(path: PathBuf) -> TableFile {
-        TableFile { path, clustered_root: None, partition: None }
+        TableFile { path, copy: None, clustered_root: None, partition: None }
+    }
+
+    /// Opens its tablespace, or the copy of it.
+    pub fn open(&self, direct: Direct) -> Result<Space> {
+        let Some(copy) = &self.copy else { return Space::open(&self.path, direct) };
+        Space::new(Arc::new(innoscan_io::File::open_copy(copy, &self.path, direct)?))
     }
 }
 

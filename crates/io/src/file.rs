@@ -53,10 +53,21 @@ const CACHE_SAMPLES: u64 = 32;
 impl File {
     /// Opens `path`; an innoscan never writes to it.
     pub fn open(path: &Path, direct: Direct) -> Result<File> {
+        File::open_at(path, path, direct)
+    }
+
+    /// Opens a copy of `path` that has no name of its own.
+    pub fn open_copy(copy: &std::fs::File, path: &Path, direct: Direct) -> Result<File> {
+        let number = std::os::fd::AsRawFd::as_raw_fd(copy);
+        File::open_at(Path::new(&format!("/proc/self/fd/{number}")), path, direct)
+    }
+
+    /// Opens what is at `place`, and calls it `path`.
+    fn open_at(place: &Path, path: &Path, direct: Direct) -> Result<File> {
         let cannot_open =
             |errno: Errno| Error::Open { path: path.to_owned(), source: errno.into() };
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(cannot_open)?;
+        let descriptor = rustix::fs::open(place, flags, Mode::empty()).map_err(cannot_open)?;
         let stat = rustix::fs::fstat(&descriptor).map_err(cannot_open)?;
         if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory {
             return Err(cannot_open(Errno::ISDIR));

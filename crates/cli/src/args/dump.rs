@@ -2,27 +2,38 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{ReadArgs, SourceArgs, TellArgs};
+use super::{LockArgs, ReadArgs, ServerArgs, SourceArgs, TellArgs};
 use crate::sizes::ByteSize;
 
 /// `innoscan dump`.
 #[derive(Debug, Args)]
 #[command(
+    // -h is the host, as everywhere in the field.
+    disable_help_flag = true,
     after_help = "Examples:\n  innoscan dump /var/lib/mysql/shop/orders.ibd > orders.sql\n  \
+                  innoscan dump -S /run/mysqld/mysqld.sock -u backup -p -B shop,crm -o OUT\n  \
                   innoscan dump /backup/mysql -B shop,crm -o OUT --format sql -c zstd -F 256M"
 )]
 pub struct DumpArgs {
-    /// .ibd files, db.table names with --datadir, or one data or backup directory
-    #[arg(required = true)]
+    /// .ibd files, db.table names with --datadir, or one data or backup directory; none: a running
+    /// server's tables
     pub sources: Vec<String>,
 
-    /// Databases of a directory, separated by commas
+    /// Print help
+    #[arg(long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+
+    /// Databases of a directory or server, separated by commas
     #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
     pub databases: Vec<String>,
 
-    /// Tables of a directory as db.table, separated by commas
+    /// Tables of a directory or server as db.table, separated by commas
     #[arg(short = 'T', long, value_delimiter = ',', value_name = "DB.TABLE")]
     pub tables_list: Vec<String>,
+
+    /// All databases of a server
+    #[arg(short = 'A', long, conflicts_with_all = ["databases", "tables_list"])]
+    pub all_databases: bool,
 
     /// Tables to leave out, as db.table
     #[arg(long, value_name = "DB.TABLE")]
@@ -71,6 +82,12 @@ pub struct DumpArgs {
 
     #[command(flatten)]
     pub text: TextArgs,
+
+    #[command(flatten)]
+    pub server: ServerArgs,
+
+    #[command(flatten)]
+    pub lock: LockArgs,
 
     #[command(flatten)]
     pub from: SourceArgs,

@@ -1,6 +1,7 @@
 //! What can be typed. Short flags follow mydumper, long names are the ones both families know.
 
 mod dump;
+mod server;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
 pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs};
+pub use self::server::{LockArgs, ServerArgs};
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.

@@ -273,7 +273,8 @@ fn table_to_directory(
     let stem = stem(&table.def.schema, &table.def.name);
     if options.definitions {
         let session = sql::SCHEMA_SESSION;
-        let statements = sql::create_table(&table.def, options.drop_tables);
+        let statements =
+            sql::create_table(&table.def, table.create_sql.as_deref(), options.drop_tables);
         let name = format!("{stem}-schema.sql");
         outcome.files.push(directory.write(&name, format!("{session}{statements}").as_bytes())?);
     }
@@ -379,7 +380,7 @@ fn table_to_stream(
     if is_script {
         stream.text(&sql::comment(&format!("Table {}", table.qualified_name())))?;
         stream.text(&match options.definitions {
-            true => sql::create_table(&table.def, options.drop_tables),
+            true => sql::create_table(&table.def, table.create_sql.as_deref(), options.drop_tables),
             false => String::new(),
         })?;
     }

@@ -19,7 +19,7 @@ fn table(schema: &str, name: &str) -> Table {
     let mut def = from_create_table(&create, server).unwrap();
     (def.schema, def.name) = (schema.to_owned(), name.to_owned());
     let file = TableFile::whole(fixture("tree.ibd"));
-    Table { def, files: vec![file], newest_lsn: None, notes: Default::default() }
+    Table { def, create_sql: None, files: vec![file], newest_lsn: None, notes: Default::default() }
 }
 
 fn missing(schema: &str, name: &str) -> Table {

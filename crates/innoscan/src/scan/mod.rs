@@ -172,7 +172,7 @@ fn spawn<'scope, T: Send + 'scope>(
 pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
     for file in &table.files {
-        let space = Space::open(&file.path, options.direct)?;
+        let space = file.open(options.direct)?;
         space
             .header()
             .require_readable()

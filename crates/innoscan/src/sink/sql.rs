@@ -364,8 +364,9 @@ pub const SCRIPT_TAIL: &str = "\
 /*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
 ";
 
-/// The statements that make a table, in UTF-8 whatever the session's charset is.
-pub fn create_table(def: &TableDef, drop_first: bool) -> String {
+/// The statements that make a table, in UTF-8 whatever the session's charset is. `said`: what its
+/// running server says of it.
+pub fn create_table(def: &TableDef, said: Option<&str>, drop_first: bool) -> String {
     let name = quoted_name(&def.name);
     let drop = if drop_first { format!("DROP TABLE IF EXISTS {name};\n") } else { String::new() };
     let lenient = match def.server.family {
@@ -378,7 +379,10 @@ pub fn create_table(def: &TableDef, drop_first: bool) -> String {
         }
         Family::MySql => "",
     };
-    let create = readable_again(def).to_create_table();
+    let create = match (readable_again(def), said) {
+        (Cow::Borrowed(_), Some(said)) => said.to_owned(),
+        (def, _) => def.to_create_table(),
+    };
     format!("/*!50503 SET NAMES utf8mb4 */;\n{lenient}{drop}{create};\n")
 }
 

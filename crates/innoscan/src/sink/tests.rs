@@ -363,7 +363,7 @@ fn definitions_can_be_read_again() {
         `b` int(11) DEFAULT NULL CHECK (`b` > 0)\n) ENGINE=InnoDB DEFAULT CHARSET=latin1";
     let old = from_create_table(create, ServerVersion::from_number(100_211)).unwrap();
     assert_eq!(old.to_create_table(), create);
-    let script = create_table(&old, false);
+    let script = create_table(&old, None, false);
     assert!(script.contains("DEFAULT NULL COMMENT 'c' CHECK (`a` > 0),\n"), "{script}");
     assert!(script.contains("`b` int(11) DEFAULT NULL CHECK (`b` > 0)\n"), "{script}");
 
@@ -372,7 +372,7 @@ fn definitions_can_be_read_again() {
         DEFAULT CHARSET=latin1";
     let mut child = from_create_table(create, ServerVersion::from_number(90_700)).unwrap();
     let setting = "/*!80400 SET RESTRICT_FK_ON_NON_STANDARD_KEY=0 */;\n";
-    assert!(!create_table(&child, false).contains(setting));
+    assert!(!create_table(&child, None, false).contains(setting));
     child.foreign_keys[0].parent_not_unique = true;
-    assert!(create_table(&child, false).contains(setting));
+    assert!(create_table(&child, None, false).contains(setting));
 }

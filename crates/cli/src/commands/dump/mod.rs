@@ -1,7 +1,11 @@
 //! `innoscan dump`.
 
+mod live;
+
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::Table;
@@ -19,14 +23,10 @@ use crate::sizes::{MIB, separator};
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    let format = format(args)?;
-    let (tables, unresolved) = tables(args)?;
-    for table in &tables {
-        messages::row_notes(table);
-        if !args.no_schemas && args.format == FormatArg::Sql {
-            messages::definition_notes(&table.def, &table.notes);
-        }
+    if args.sources.is_empty() {
+        return live::run(args);
     }
+    let (tables, unresolved) = tables(args)?;
     if tables.is_empty() && unresolved == 0 {
         return Err(innoscan::Error::refused(
             "there is no InnoDB table to dump",
@@ -34,8 +34,20 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
+    let summary = write(args, &tables, super::cancel_on_signal()?)?;
+    Ok(exit(&summary, unresolved))
+}
+
+/// Writes tables as the arguments say, and tells of each.
+fn write(args: &DumpArgs, tables: &[Table], cancel: Arc<AtomicBool>) -> anyhow::Result<Summary> {
+    let format = format(args)?;
+    for table in tables {
+        messages::row_notes(table);
+        if !args.no_schemas && args.format == FormatArg::Sql {
+            messages::definition_notes(&table.def, &table.notes);
+        }
+    }
     let bar = Bar::new(args.tell.quiet, "dump");
-    let cancel = super::cancel_on_signal()?;
     let mut scan = super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
     scan.keys = super::condition(args.condition.as_deref())?;
@@ -65,12 +77,12 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         }
     };
     let summary = match &*args.outputdir {
-        "-" => to_stream(&tables, &mut std::io::stdout().lock(), &options, finished)?,
-        dir => to_directory(&tables, Path::new(dir), &options, finished)?,
+        "-" => to_stream(tables, &mut std::io::stdout().lock(), &options, finished)?,
+        dir => to_directory(tables, Path::new(dir), &options, finished)?,
     };
     bar.clear();
     tell_all(&summary, args);
-    Ok(exit(&summary, unresolved))
+    Ok(summary)
 }
 
 /// The tables named, and how many could not be understood; those were told of.

@@ -1,0 +1,120 @@
+//! Copies that share their bytes with the file they are of, made in no time (`FICLONE`: XFS, btrfs).
+//!
+//! A copy has no name (`O_TMPFILE`): it lies on the file system of its original, in no directory,
+//! and is gone when the program is, however that ends.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use innoscan::{Error, Result, Table};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit};
+
+/// What must be free on the file system, as a share of the bytes that are copied: while a copy is
+/// there, each page the server writes takes new room.
+const FREE_SHARE: f64 = 0.05;
+
+/// Whether the file system of a directory can make such copies.
+pub fn is_possible(directory: &Path) -> bool {
+    let original = nameless(directory);
+    original.and_then(|original| clone_of(&original, directory)).is_ok()
+}
+
+/// Puts a copy in the place of each of a table's files.
+///
+/// # Errors
+/// When the file system cannot, or may not be written to.
+pub fn clone_table(table: &mut Table) -> Result<()> {
+    for file in &mut table.files {
+        let directory = file.path.parent().unwrap_or(Path::new("."));
+        let cloned = File::open(&file.path).and_then(|original| clone_of(&original, directory));
+        let cloned = cloned
+            .map_err(|error| Error::read("copying it by reflink", error).in_file(&file.path))?;
+        file.copy = Some(Arc::new(cloned));
+    }
+    Ok(())
+}
+
+/// Whether there is room for what the server will write while the copies are there.
+///
+/// # Errors
+/// When there is not: how much, and where.
+pub fn require_room(tables: &[Table]) -> Result<()> {
+    let mut bytes = 0;
+    let mut any = None;
+    for file in tables.iter().flat_map(|table| &table.files) {
+        bytes += std::fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
+        any = any.or(file.path.parent());
+    }
+    let Some(directory) = any else { return Ok(()) };
+    let room = rustix::fs::statvfs(directory).map_err(|error| {
+        Error::read("asking how much room is left", error.into()).in_file(directory)
+    })?;
+    let free = room.f_bavail * room.f_frsize;
+    let wanted = (bytes as f64 * FREE_SHARE) as u64;
+    if free < wanted {
+        return Err(Error::refused(
+            format!(
+                "{} MiB are free, and the server may want {} while {} MiB are copied by reflink",
+                free >> 20,
+                wanted >> 20,
+                bytes >> 20
+            ),
+            "free some, or use --lock-mode export",
+        )
+        .in_file(directory));
+    }
+    Ok(())
+}
+
+/// Lets the program hold as many files open as it ever may: each copy is one.
+pub fn raise_file_limit() {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where it may not, opening files says so.
+    let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+}
+
+fn nameless(directory: &Path) -> std::io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR)?;
+    Ok(File::from(file))
+}
+
+fn clone_of(original: &File, directory: &Path) -> std::io::Result<File> {
+    let copy = nameless(directory)?;
+    match rustix::fs::ioctl_ficlone(&copy, original) {
+        Ok(()) => Ok(copy),
+        Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOTTY) => Err(std::io::Error::new(
+            ErrorKind::Unsupported,
+            "the file system cannot make copies that share bytes (XFS and btrfs can)",
+        )),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_is_possible_a_copy_has_the_bytes_and_no_name() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), [7; 100_000]).unwrap();
+        let original = File::open(dir.path().join("a")).unwrap();
+        match clone_of(&original, dir.path()) {
+            Ok(copy) => {
+                assert!(is_possible(dir.path()));
+                assert_eq!(copy.metadata().unwrap().len(), 100_000);
+            }
+            Err(error) => {
+                assert!(!is_possible(dir.path()));
+                assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            }
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

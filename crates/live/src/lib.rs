@@ -1,0 +1,18 @@
+//! A running server's tables, locked while their files are read.
+//!
+//! The only crate that speaks to a server. It finds out which tables there are and where their
+//! files lie ([`inventory`], [`place`]), holds them still ([`lock`]), copies them where the file
+//! system can do so in no time ([`clone`]), and asks for what files do not hold ([`objects`]).
+
+mod account;
+pub mod clone;
+pub mod inventory;
+pub mod lock;
+mod option_file;
+pub mod place;
+mod session;
+pub mod snapshot;
+
+pub use account::{Account, Password, Tls};
+pub use option_file::{FileOptions, OptionFiles};
+pub use session::{Session, TextRow, quoted_name};

@@ -1,0 +1,265 @@
+//! Tables held still: `FLUSH TABLES ... FOR EXPORT`, and a thread that knows whether it still holds.
+//!
+//! The lock is the connection's: whatever ends innoscan ends the connection, and the server lets go
+//! at once. While the server makes it wait for the lock, though, it does not notice that the client
+//! is gone, and others queue up behind; so each try lasts a second at most (`lock_wait_timeout`),
+//! and between two tries those that were held up go first.
+//!
+//! Files read without the lock are not to be trusted. The server is asked every quarter of a second
+//! whether it is there; when it is not, the dump is told to stop.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use innoscan::catalog::TableName;
+use innoscan::{Error, Result, Table};
+
+use crate::session::{Session, quoted_name};
+
+/// How often the server is asked whether it is still there.
+const ASK_EVERY: Duration = Duration::from_millis(250);
+
+/// Between two tries: as long as a try may hold up others.
+const REST: Duration = Duration::from_secs(1);
+
+/// How to go about the lock.
+#[derive(Clone, Copy, Debug)]
+pub struct LockOptions {
+    /// How long it is tried.
+    pub wait: Duration,
+    /// A statement that has run so long is not waited for.
+    pub long_query: Duration,
+}
+
+/// Where the server's log of changes stood while the tables were held.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coordinates {
+    /// The binary log's file and position; `None`: the server writes none, or it may not be asked.
+    pub binlog: Option<(String, u64)>,
+    /// The set of transactions, as the server writes it; empty where it has none.
+    pub gtid: String,
+}
+
+/// Tables that nobody can change.
+pub struct ExportLock {
+    release: Option<Sender<()>>,
+    watch: Option<JoinHandle<Result<()>>>,
+    lost: Arc<Mutex<Option<Error>>>,
+    since: Instant,
+    /// Until the lock was had, tries and rests.
+    pub waited: Duration,
+    /// While it was held.
+    pub coordinates: Coordinates,
+}
+
+impl ExportLock {
+    /// Locks tables, all in one statement. `cancel` is set when the lock is lost, and when it is set
+    /// the lock is no longer waited for.
+    ///
+    /// # Errors
+    /// When it cannot be had in time, or may not.
+    pub fn acquire(
+        mut session: Session,
+        tables: &[TableName],
+        options: LockOptions,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<ExportLock> {
+        let begun = Instant::now();
+        wait_for_lock(&mut session, tables, options, cancel)?;
+        let since = Instant::now();
+        let coordinates = coordinates(&mut session)?;
+        let lost = Arc::new(Mutex::new(None));
+        let (release, released) = mpsc::channel();
+        let watch = {
+            let (lost, cancel) = (Arc::clone(&lost), Arc::clone(cancel));
+            let body = move || watch(session, &released, &lost, &cancel);
+            let thread = std::thread::Builder::new().name("lock".to_owned());
+            thread
+                .spawn(body)
+                .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?
+        };
+        Ok(ExportLock {
+            release: Some(release),
+            watch: Some(watch),
+            lost,
+            since,
+            waited: since - begun,
+            coordinates,
+        })
+    }
+
+    /// Why the tables are no longer held, when they are not.
+    pub fn lost(&self) -> Option<Error> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Lets go; how long they were held.
+    ///
+    /// # Errors
+    /// When the lock had been lost.
+    pub fn release(mut self) -> Result<Duration> {
+        self.end()?;
+        Ok(self.since.elapsed())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.release = None;
+        match self.watch.take().map(JoinHandle::join) {
+            Some(Ok(ended)) => ended,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for ExportLock {
+    fn drop(&mut self) {
+        // The connection ends with its thread, and the lock with the connection.
+        let _ = self.end();
+    }
+}
+
+/// Keeps the connection until it is told to let go, or finds that it is gone.
+fn watch(
+    mut session: Session,
+    released: &mpsc::Receiver<()>,
+    lost: &Mutex<Option<Error>>,
+    cancel: &AtomicBool,
+) -> Result<()> {
+    loop {
+        if let Err(RecvTimeoutError::Disconnected) = released.recv_timeout(ASK_EVERY) {
+            return session.run("UNLOCK TABLES");
+        }
+        if let Err(error) = session.run("DO 1") {
+            let what =
+                format!("the tables are no longer locked, so what was read is not kept: {error}");
+            *lost.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Error::server("holding the lock", what.clone()));
+            cancel.store(true, Ordering::SeqCst);
+            return Err(Error::server("holding the lock", what));
+        }
+    }
+}
+
+fn wait_for_lock(
+    session: &mut Session,
+    tables: &[TableName],
+    options: LockOptions,
+    cancel: &AtomicBool,
+) -> Result<()> {
+    let names: Vec<String> = tables
+        .iter()
+        .map(|name| format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table)))
+        .collect();
+    let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
+    session.run("SET SESSION lock_wait_timeout = 1")?;
+    let until = Instant::now() + options.wait;
+    loop {
+        if cancel.load(Ordering::SeqCst) {
+            return Err(Error::interrupted());
+        }
+        refuse_long_queries(session, tables, options.long_query)?;
+        match session.try_run(&sql) {
+            Ok(()) => return Ok(()),
+            Err(mysql::Error::MySqlError(error)) if error.code == LOCK_WAIT_TIMEOUT => {}
+            Err(error) => return Err(session.failed(&sql, &error)),
+        }
+        if Instant::now() + REST >= until {
+            return Err(Error::refused(
+                format!(
+                    "the tables could not be locked within {} s: transactions that use them are open",
+                    options.wait.as_secs()
+                ),
+                "end them (SHOW PROCESSLIST, information_schema.INNODB_TRX), or give \
+                 --lock-wait-timeout more",
+            ));
+        }
+        rest(cancel);
+    }
+}
+
+/// Lets those that were held up go first.
+fn rest(cancel: &AtomicBool) {
+    let until = Instant::now() + REST;
+    while Instant::now() < until && !cancel.load(Ordering::SeqCst) {
+        std::thread::sleep(ASK_EVERY);
+    }
+}
+
+/// `ER_LOCK_WAIT_TIMEOUT`.
+const LOCK_WAIT_TIMEOUT: u16 = 1205;
+
+/// Whoever may see others' statements looks whether one would keep the lock away for long.
+fn refuse_long_queries(session: &mut Session, tables: &[TableName], long: Duration) -> Result<()> {
+    let schemas: HashSet<&str> = tables.iter().map(|name| &*name.schema).collect();
+    let sql = format!(
+        "SELECT id, user, db, time, info FROM information_schema.processlist \
+         WHERE command IN ('Query', 'Execute') AND time >= {} AND id <> CONNECTION_ID()",
+        long.as_secs().max(1)
+    );
+    for row in session.rows(&sql)? {
+        let [id, user, db, time, info] = [0, 1, 2, 3, 4].map(|nth| crate::session::cell(&row, nth));
+        // Of one that runs elsewhere it is not known which tables it uses.
+        if !schemas.contains(&*db) && !schemas.iter().any(|schema| info.contains(*schema)) {
+            continue;
+        }
+        let info: String = info.chars().take(60).collect();
+        return Err(Error::refused(
+            format!(
+                "a statement of {user} has run for {time} s and may keep the lock away: {info} \
+                 (KILL QUERY {id} would end it)"
+            ),
+            "wait for it, end it, or give --long-query-guard more",
+        ));
+    }
+    Ok(())
+}
+
+fn coordinates(session: &mut Session) -> Result<Coordinates> {
+    let is_mariadb = session.is_mariadb();
+    let status = match is_mariadb || session.version().number < 80_200 {
+        true => "SHOW MASTER STATUS",
+        false => "SHOW BINARY LOG STATUS",
+    };
+    let row = match session.rows(status) {
+        Ok(rows) => rows.into_iter().next(),
+        // Without REPLICATION CLIENT a dump is as good, but nothing can follow on it.
+        Err(_) => return Ok(Coordinates::default()),
+    };
+    let Some(row) = row else { return Ok(Coordinates::default()) };
+    let gtid = match is_mariadb {
+        true => session.text("SELECT @@gtid_binlog_pos")?.unwrap_or_default(),
+        false => crate::session::cell(&row, 4).replace('\n', ""),
+    };
+    let position = crate::session::cell(&row, 1).parse().unwrap_or_default();
+    Ok(Coordinates { binlog: Some((crate::session::cell(&row, 0), position)), gtid })
+}
+
+/// Whether the locked tables' files are those the server has locked: it has left a `.cfg` beside
+/// each, which it takes away when it lets go.
+///
+/// # Errors
+/// When one is missing: that file is another server's, or the lock is not held.
+pub fn require_exported(table: &Table) -> Result<()> {
+    for file in &table.files {
+        let note = file.path.with_extension("cfg");
+        if !note.is_file() {
+            return Err(not_exported(&file.path));
+        }
+    }
+    Ok(())
+}
+
+fn not_exported(path: &Path) -> Error {
+    Error::refused(
+        "the server has locked a table of this name, but left no .cfg beside this file: the file is \
+         not that table's",
+        "connect to the server whose data directory it is",
+    )
+    .in_file(path)
+}

@@ -1,0 +1,88 @@
+//! Where a server's files lie, proved rather than trusted.
+//!
+//! A server says where its data directory is, but it may say so from another machine, or from
+//! within a container. So the process that holds the lock on that directory's system tablespace
+//! (`os_file_lock`, os0file.cc) must be the one that answers: the one at the other end of the
+//! socket, or the one whose number is in the server's pid file. That each table's file is the
+//! server's is proved again when it is locked: `FLUSH TABLES ... FOR EXPORT` leaves a `.cfg` beside
+//! each (see [`lock`](crate::lock)).
+
+use std::fs::File;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use innoscan::{Error, Result};
+use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
+
+use crate::account::Account;
+use crate::session::Session;
+
+/// The data directory of the server that answers.
+///
+/// # Errors
+/// When it is not on this machine, or another server's.
+pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBuf> {
+    let said = session.text("SELECT @@datadir")?.unwrap_or_default();
+    let path = std::fs::canonicalize(&said).map_err(|error| {
+        Error::refused(
+            format!("the server's data directory {said} cannot be had here: {error}"),
+            "run innoscan on the server's machine (and outside its container where it is in one), \
+             as a user that may read the directory",
+        )
+    })?;
+    let holder = holder_of(&path)?;
+    let answering = match account.socket()? {
+        Some(socket) => peer_of(&socket)?,
+        None => pid_of_file(session, &path)?,
+    };
+    if holder != answering {
+        return Err(Error::refused(
+            format!(
+                "the server that answers at {} is process {answering}, but the files of {} are held \
+                 by process {holder}: this directory is another server's",
+                account.place(),
+                path.display()
+            ),
+            "connect to the server whose directory it is, on its own machine",
+        ));
+    }
+    Ok(path)
+}
+
+/// The process that holds the lock on a directory's system tablespace.
+fn holder_of(directory: &Path) -> Result<i32> {
+    let path = directory.join("ibdata1");
+    let file = File::open(&path).map_err(|error| {
+        Error::read("opening the server's system tablespace", error).in_file(&path)
+    })?;
+    let held = fcntl_getlk(&file, &Flock::from(FlockType::WriteLock))
+        .map_err(|error| Error::read("asking who holds it", error.into()).in_file(&path))?;
+    let pid = held.and_then(|lock| lock.pid).map(Pid::as_raw_nonzero);
+    pid.map(|pid| pid.get()).ok_or_else(|| {
+        Error::refused(
+            "no process of this machine holds the lock on it: the server that answers has another \
+             data directory, or runs on another machine",
+            "run innoscan on the server's machine, outside any container",
+        )
+        .in_file(&path)
+    })
+}
+
+/// The process at the other end of a socket.
+fn peer_of(socket: &Path) -> Result<i32> {
+    let stream = UnixStream::connect(socket)
+        .map_err(|error| Error::read("connecting", error).in_file(socket))?;
+    let peer = rustix::net::sockopt::socket_peercred(&stream)
+        .map_err(|error| Error::read("asking who listens", error.into()).in_file(socket))?;
+    Ok(peer.pid.as_raw_nonzero().get())
+}
+
+fn pid_of_file(session: &mut Session, directory: &Path) -> Result<i32> {
+    let file = directory.join(session.text("SELECT @@pid_file")?.unwrap_or_default());
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| Error::read("reading the server's pid file", error).in_file(&file))?;
+    text.trim().parse().map_err(|_| {
+        let what = format!("the server's pid file holds `{}`", text.trim());
+        Error::refused(what, "connect by the server's socket").in_file(&file)
+    })
+}

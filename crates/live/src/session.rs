@@ -1,0 +1,199 @@
+//! A connection, and what is asked over it.
+
+use innoscan::{Error, Family, Result, ServerVersion};
+use mysql::prelude::Queryable;
+use mysql::{DriverError, Value};
+
+use crate::account::{Account, Tls};
+
+/// A row as the text protocol gives it.
+pub type TextRow = Vec<Option<Vec<u8>>>;
+
+/// A connection to a server, in a session whose answers depend on nothing that a user may have set.
+pub struct Session {
+    conn: mysql::Conn,
+    version: ServerVersion,
+    version_text: String,
+    place: String,
+}
+
+/// What makes answers the same everywhere: names in UTF-8, backticks around them, times in UTC.
+const SETTINGS: [&str; 5] = [
+    "SET NAMES utf8mb4",
+    "SET SESSION time_zone = '+00:00'",
+    "SET SESSION sql_mode = ''",
+    "SET SESSION sql_quote_show_create = 1",
+    "SET SESSION wait_timeout = 86400",
+];
+
+impl Session {
+    /// Connects.
+    ///
+    /// # Errors
+    /// What the server, or the way to it, says.
+    pub fn connect(account: &Account) -> Result<Session> {
+        let place = account.place();
+        let failed = |error| at_server("connecting", &place, &error);
+        let tls = account.tls;
+        let conn = match mysql::Conn::new(account.to_opts(tls)?) {
+            Err(mysql::Error::DriverError(DriverError::TlsNotSupported))
+                if tls == Tls::Preferred =>
+            {
+                mysql::Conn::new(account.to_opts(Tls::Disabled)?)
+            }
+            conn => conn,
+        };
+        let conn = conn.map_err(failed)?;
+        let version = ServerVersion { family: Family::MySql, number: 0 };
+        let mut session = Session { conn, version, version_text: String::new(), place };
+        for setting in SETTINGS {
+            session.run(setting)?;
+        }
+        session.version_text = session.text("SELECT VERSION()")?.unwrap_or_default();
+        session.version = version_of(&session.version_text);
+        Ok(session)
+    }
+
+    /// The server's version.
+    pub fn version(&self) -> ServerVersion {
+        self.version
+    }
+
+    /// As it prints it.
+    pub fn version_text(&self) -> &str {
+        &self.version_text
+    }
+
+    /// Whether it is a MariaDB.
+    pub fn is_mariadb(&self) -> bool {
+        self.version.family == Family::MariaDb
+    }
+
+    /// The connection's number, as `KILL` takes it.
+    pub fn id(&self) -> u32 {
+        self.conn.connection_id()
+    }
+
+    /// Runs a statement whose answer does not matter.
+    ///
+    /// # Errors
+    /// What the server says, with the statement's beginning.
+    pub fn run(&mut self, sql: &str) -> Result<()> {
+        self.try_run(sql).map_err(|error| self.failed(sql, &error))
+    }
+
+    /// The same, with the server's own error.
+    pub(crate) fn try_run(&mut self, sql: &str) -> mysql::Result<()> {
+        self.conn.query_drop(sql)
+    }
+
+    pub(crate) fn failed(&self, sql: &str, error: &mysql::Error) -> Error {
+        let shown: String = sql.chars().take(80).collect();
+        at_server(&shown, &self.place, error)
+    }
+
+    /// All rows of an answer.
+    ///
+    /// # Errors
+    /// What the server says, with the statement's beginning.
+    pub fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>> {
+        let mut rows = Vec::new();
+        self.for_each_row(sql, |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Hands on each row of an answer as it comes.
+    ///
+    /// # Errors
+    /// What the server says, with the statement's beginning; what `take` says.
+    pub fn for_each_row(
+        &mut self,
+        sql: &str,
+        mut take: impl FnMut(TextRow) -> Result<()>,
+    ) -> Result<()> {
+        let place = self.place.clone();
+        let failed = |error| {
+            let shown: String = sql.chars().take(80).collect();
+            at_server(&shown, &place, &error)
+        };
+        let answer = self.conn.query_iter(sql).map_err(failed)?;
+        for row in answer {
+            let cells = row.map_err(failed)?.unwrap();
+            take(cells.into_iter().map(bytes_of).collect())?;
+        }
+        Ok(())
+    }
+
+    /// The first column of an answer's first row, as text.
+    ///
+    /// # Errors
+    /// As [`Session::rows`].
+    pub fn text(&mut self, sql: &str) -> Result<Option<String>> {
+        let first = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
+        Ok(first.flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+fn bytes_of(value: Value) -> Option<Vec<u8>> {
+    match value {
+        Value::NULL => None,
+        Value::Bytes(bytes) => Some(bytes),
+        // The text protocol has nothing else.
+        other => Some(other.as_sql(true).into_bytes()),
+    }
+}
+
+/// A cell as text; empty where it is NULL or missing.
+pub fn cell(row: &TextRow, nth: usize) -> String {
+    let bytes = row.get(nth).and_then(|cell| cell.as_deref()).unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An identifier in backticks.
+pub fn quoted_name(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// Text in quotes, for a session without `NO_BACKSLASH_ESCAPES`.
+pub fn quoted_text(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+fn at_server(doing: &str, place: &str, error: &mysql::Error) -> Error {
+    Error::server(format!("{doing} at {place}"), error.to_string())
+}
+
+/// `10.11.19-MariaDB-0+deb12u1`, `5.5.5-10.1.13-MariaDB`, `8.0.33`.
+fn version_of(text: &str) -> ServerVersion {
+    let family = match text.contains("MariaDB") {
+        true => Family::MariaDb,
+        false => Family::MySql,
+    };
+    let text = text.strip_prefix("5.5.5-").filter(|_| family == Family::MariaDb).unwrap_or(text);
+    let mut numbers =
+        text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0u32).min(999);
+    let number = next() * 10_000 + next() * 100 + next();
+    ServerVersion { family, number }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_servers_print_them() {
+        for (text, family, number) in [
+            ("10.11.19-MariaDB-0+deb12u1", Family::MariaDb, 101_119),
+            ("5.5.5-10.1.13-MariaDB", Family::MariaDb, 100_113),
+            ("8.0.33", Family::MySql, 80_033),
+            ("9.7.4-1debian", Family::MySql, 90_704),
+            ("5.7.22-log", Family::MySql, 50_722),
+        ] {
+            assert_eq!(version_of(text), ServerVersion { family, number }, "{text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Tables as they were at one moment: locked, or copied while they were.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use innoscan::catalog::{Catalog, TableName};
+use innoscan::{Error, Result, Table};
+
+use crate::account::Account;
+use crate::clone;
+use crate::inventory::{Inventory, Kind, Wanted};
+use crate::lock::{Coordinates, ExportLock, LockOptions, require_exported};
+use crate::place::data_directory;
+use crate::session::{Session, cell, quoted_name};
+
+/// How tables are held still while they are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LockMode {
+    /// `Clone` where the file system can, else `Export`.
+    #[default]
+    Auto,
+    /// Locked until they are read.
+    Export,
+    /// Locked until they are copied by reflink.
+    Clone,
+}
+
+/// Which tables, and how they are held.
+#[derive(Clone, Debug)]
+pub struct SnapshotOptions {
+    /// Which tables.
+    pub wanted: Wanted,
+    /// How they are held.
+    pub mode: LockMode,
+    /// How the lock is gone about.
+    pub lock: LockOptions,
+}
+
+/// Tables as they were at one moment.
+pub struct Snapshot {
+    /// What the server has of what was wanted.
+    pub inventory: Inventory,
+    /// The tables of InnoDB, as they can be read.
+    pub tables: Vec<Table>,
+    /// Those that cannot, and why.
+    pub unread: Vec<(TableName, Error)>,
+    /// Where the server's log of changes stood.
+    pub coordinates: Coordinates,
+    /// Whether the tables are copied, and locked no more.
+    pub is_cloned: bool,
+    /// How long the lock was waited for.
+    pub waited: Duration,
+    /// How long it was held, where it is no longer.
+    held: Option<Duration>,
+    lock: Option<ExportLock>,
+    control: Session,
+}
+
+impl Snapshot {
+    /// Locks the wanted tables, and copies them where that is the mode. `cancel` ends the wait, and
+    /// is set when the lock is lost.
+    ///
+    /// # Errors
+    /// When the server or its directory cannot be had, or the tables cannot be locked in time.
+    pub fn take(
+        account: &Account,
+        options: &SnapshotOptions,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Snapshot> {
+        let mut control = Session::connect(account)?;
+        let directory = data_directory(&mut control, account)?;
+        let inventory = Inventory::take(&mut control, &options.wanted)?;
+        let names: Vec<TableName> = inventory.of_kind(Kind::InnoDb).cloned().collect();
+        let is_cloned = clones(options.mode, &directory)?;
+        let mut snapshot = Snapshot {
+            inventory,
+            tables: Vec::new(),
+            unread: Vec::new(),
+            coordinates: Coordinates::default(),
+            is_cloned,
+            waited: Duration::ZERO,
+            held: None,
+            lock: None,
+            control,
+        };
+        if names.is_empty() {
+            return Ok(snapshot);
+        }
+        clone::raise_file_limit();
+        let locking = Session::connect(account)?;
+        let lock = ExportLock::acquire(locking, &names, options.lock, cancel)?;
+        snapshot.coordinates = lock.coordinates.clone();
+        snapshot.waited = lock.waited;
+        snapshot.lock = Some(lock);
+        snapshot.open_tables(&directory, names)?;
+        if is_cloned {
+            snapshot.copy_tables()?;
+        }
+        Ok(snapshot)
+    }
+
+    /// The connection that is free to ask.
+    pub fn control(&mut self) -> &mut Session {
+        &mut self.control
+    }
+
+    /// Why the tables are no longer held though they should be.
+    pub fn lost(&self) -> Option<Error> {
+        self.lock.as_ref().and_then(ExportLock::lost)
+    }
+
+    /// Lets go, where that was not done yet; how long the tables were locked.
+    ///
+    /// # Errors
+    /// When the lock was lost before.
+    pub fn release(&mut self) -> Result<Duration> {
+        if let Some(lock) = self.lock.take() {
+            self.held = Some(lock.release()?);
+        }
+        Ok(self.held.unwrap_or_default())
+    }
+
+    fn open_tables(&mut self, directory: &Path, names: Vec<TableName>) -> Result<()> {
+        let catalog = Catalog::new(Some(directory.to_owned()));
+        for name in names {
+            match open_table(&catalog, &name, &mut self.control) {
+                Ok(table) => self.tables.push(table),
+                Err(error) if error.is_server() => return Err(error),
+                Err(error) => self.unread.push((name, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_tables(&mut self) -> Result<()> {
+        clone::require_room(&self.tables)?;
+        self.tables.iter_mut().try_for_each(clone::clone_table)?;
+        self.release().map(|_| ())
+    }
+}
+
+fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
+    let is_possible = || clone::is_possible(directory);
+    match mode {
+        LockMode::Auto => Ok(is_possible()),
+        LockMode::Export => Ok(false),
+        LockMode::Clone if is_possible() => Ok(true),
+        LockMode::Clone => Err(Error::refused(
+            "files cannot be copied by reflink there: the file system cannot (XFS and btrfs can), \
+             or you may not write on it",
+            "use --lock-mode export",
+        )
+        .in_file(directory)),
+    }
+}
+
+fn open_table(catalog: &Catalog, name: &TableName, control: &mut Session) -> Result<Table> {
+    let mut table = catalog.named(name)?;
+    require_exported(&table)?;
+    let sql =
+        format!("SHOW CREATE TABLE {}.{}", quoted_name(&name.schema), quoted_name(&name.table));
+    table.create_sql = control.rows(&sql)?.first().map(|row| cell(row, 1));
+    // They are of directories whose servers nobody asked.
+    table.notes = Default::default();
+    Ok(table)
+}

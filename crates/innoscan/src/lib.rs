@@ -23,6 +23,7 @@ pub mod space;
 pub mod stats;
 mod table;
 pub mod walk;
+mod wanted;
 pub mod warm;
 
 pub use error::{Error, Result};
@@ -30,3 +31,4 @@ pub use innoscan_format::PageNo;
 pub use innoscan_format::schema::{Family, ServerVersion, TableDef};
 pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, Submissions, byte_unit, duration};
 pub use table::{Notes, Table, TableFile};
+pub use wanted::Wanted;

@@ -1,23 +1,12 @@
 //! What a server has: databases and what is in them.
 
 use innoscan::catalog::TableName;
-use innoscan::{Error, Result};
+use innoscan::{Error, Result, Wanted};
 
 use crate::session::{Session, cell, quoted_text};
 
 /// Databases that hold no user's data.
 const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
-
-/// Which of a server's tables are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// All of these databases; with no tables named either: of every database.
-    pub databases: Vec<String>,
-    /// These tables, as `db.table`.
-    pub tables: Vec<String>,
-    /// Not these, as `db.table`.
-    pub ignored: Vec<String>,
-}
 
 /// A table or what looks like one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +34,18 @@ pub enum Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Inventory {
     /// Databases, in the order of their names.
-    pub databases: Vec<String>,
+    pub databases: Vec<Database>,
     /// What is in them, in the same order.
     pub entries: Vec<Entry>,
-    /// Whether whole databases were asked for, with their routines and events.
-    pub has_whole_databases: bool,
+}
+
+/// A database of which something is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Database {
+    /// Its name.
+    pub name: String,
+    /// Whether all of it is, with its routines and events.
+    pub is_whole: bool,
 }
 
 impl Inventory {
@@ -58,39 +54,27 @@ impl Inventory {
     /// # Errors
     /// When something that was named is not there, or nothing is.
     pub fn take(session: &mut Session, wanted: &Wanted) -> Result<Inventory> {
-        let mut inventory = Inventory {
-            has_whole_databases: wanted.tables.is_empty() || !wanted.databases.is_empty(),
-            ..Inventory::default()
-        };
-        let mut missing: Vec<&String> = wanted.databases.iter().chain(&wanted.tables).collect();
-        let is_all = missing.is_empty();
+        let mut inventory = Inventory::default();
+        let mut names = Vec::new();
         let schemas =
             session.rows("SELECT schema_name FROM information_schema.schemata ORDER BY 1")?;
-        for schema in schemas.iter().map(|row| cell(row, 0)) {
-            if SYSTEM_DATABASES.contains(&&*schema) {
-                continue;
-            }
-            let is_named = wanted.databases.contains(&schema);
-            missing.retain(|name| **name != schema);
-            let prefix = format!("{schema}.");
-            if !is_all && !is_named && !wanted.tables.iter().any(|name| name.starts_with(&prefix)) {
-                continue;
-            }
-            let mut is_met = is_all || is_named;
-            for entry in entries(session, &schema)? {
-                let name = entry.name.to_string();
-                missing.retain(|wanted| **wanted != name);
-                let is_wanted = is_all || is_named || wanted.tables.contains(&name);
-                if is_wanted && !wanted.ignored.contains(&name) {
+        let mut schemas: Vec<String> = schemas.iter().map(|row| cell(row, 0)).collect();
+        schemas.retain(|schema| !SYSTEM_DATABASES.contains(&&**schema));
+        for schema in &schemas {
+            let is_whole = wanted.wants_whole(schema);
+            let mut is_met = is_whole;
+            for entry in entries(session, schema)? {
+                names.push(entry.name.clone());
+                if wanted.wants(&entry.name)? {
                     is_met = true;
                     inventory.entries.push(entry);
                 }
             }
             if is_met {
-                inventory.databases.push(schema);
+                inventory.databases.push(Database { name: schema.clone(), is_whole });
             }
         }
-        match missing.first() {
+        match wanted.missing(schemas.iter().map(String::as_str), &names) {
             Some(name) => Err(Error::refused(
                 format!("the server has no database and no table `{name}`, or hides it from you"),
                 "check the name and the account's privileges; names are case-sensitive",

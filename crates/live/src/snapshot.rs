@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
-use innoscan::{Error, Result, Table};
+use innoscan::{Error, Result, Table, Wanted};
 
 use crate::account::Account;
 use crate::clone;
-use crate::inventory::{Inventory, Kind, Wanted};
+use crate::inventory::{Inventory, Kind};
 use crate::lock::{Coordinates, ExportLock, LockOptions, require_exported};
 use crate::place::data_directory;
 use crate::session::{Session, cell, quoted_name};

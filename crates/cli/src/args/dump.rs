@@ -35,9 +35,13 @@ pub struct DumpArgs {
     #[arg(short = 'A', long, conflicts_with_all = ["databases", "tables_list"])]
     pub all_databases: bool,
 
-    /// Tables to leave out, as db.table
-    #[arg(long, value_name = "DB.TABLE")]
+    /// Databases to leave out, as db, and tables, as db.table, separated by commas
+    #[arg(long, visible_alias = "exclude", value_delimiter = ',', value_name = "DB[.TABLE]")]
     pub ignore_table: Vec<String>,
+
+    /// Of those only such as this regular expression matches in db.table: as ^(?!test\\.)
+    #[arg(short = 'x', long, value_name = "REGEX")]
+    pub regex: Option<String>,
 
     /// Only the rows whose primary key is so: its first columns held against values by =, <, <=, >,
     /// >=, BETWEEN or IN, joined by AND; times are in UTC

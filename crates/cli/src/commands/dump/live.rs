@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use innoscan_live::inventory::{Kind, Wanted};
+use innoscan_live::inventory::Kind;
 use innoscan_live::snapshot::{Snapshot, SnapshotOptions};
 
 use super::{seconds, write};
@@ -20,11 +20,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         note!("innoscan: note: {note}");
     }
     let options = SnapshotOptions {
-        wanted: Wanted {
-            databases: args.databases.clone(),
-            tables: args.tables_list.clone(),
-            ignored: args.ignore_table.clone(),
-        },
+        wanted: super::wanted(args)?,
         mode: args.lock.mode(),
         lock: args.lock.options(),
     };

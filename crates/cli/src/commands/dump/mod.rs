@@ -2,19 +2,18 @@
 
 mod live;
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use innoscan::Table;
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{DumpOptions, Format, Summary, TableOutcome, to_directory, to_stream};
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::sql::{SqlOptions, Verb};
 use innoscan::sink::text::TextOptions;
 use innoscan::sink::{Compression, LeftOutReason};
+use innoscan::{Table, Wanted};
 
 use crate::args::{CompressArg, DumpArgs, FormatArg};
 use crate::messages::{self, Exit};
@@ -102,7 +101,7 @@ fn tables(args: &DumpArgs) -> anyhow::Result<(Vec<Table>, usize)> {
     let catalog = super::catalog(&from)?;
     let mut tables = Vec::new();
     let mut unresolved = 0;
-    for name in wanted(args, &catalog)? {
+    for name in names(args, &catalog)? {
         match catalog.named(&name) {
             Ok(table) => tables.push(table),
             // A directory that may not be read as a whole is refused once.
@@ -116,29 +115,32 @@ fn tables(args: &DumpArgs) -> anyhow::Result<(Vec<Table>, usize)> {
     Ok((tables, unresolved))
 }
 
-fn wanted(args: &DumpArgs, catalog: &Catalog) -> anyhow::Result<Vec<TableName>> {
+fn wanted(args: &DumpArgs) -> anyhow::Result<Wanted> {
+    Ok(Wanted {
+        databases: args.databases.clone(),
+        tables: args.tables_list.clone(),
+        excluded: args.ignore_table.clone(),
+        regex: args.regex.as_deref().map(Wanted::pattern).transpose()?,
+    })
+}
+
+fn names(args: &DumpArgs, catalog: &Catalog) -> anyhow::Result<Vec<TableName>> {
+    let wanted = wanted(args)?;
     let known = catalog.names()?;
-    let ignored: HashSet<&str> = args.ignore_table.iter().map(String::as_str).collect();
-    let all = args.databases.is_empty() && args.tables_list.is_empty();
-    let mut missing: HashSet<&str> =
-        args.databases.iter().chain(&args.tables_list).map(String::as_str).collect();
-    let mut wanted = Vec::new();
-    for name in known {
-        let qualified = name.to_string();
-        let by_database = missing.remove(&*name.schema) || args.databases.contains(&name.schema);
-        let by_table = missing.remove(&*qualified) || args.tables_list.contains(&qualified);
-        if (all || by_database || by_table) && !ignored.contains(&*qualified) {
-            wanted.push(name);
-        }
-    }
-    if let Some(name) = missing.into_iter().min() {
+    if let Some(name) = wanted.missing([], &known) {
         return Err(innoscan::Error::refused(
             format!("there is no InnoDB table of `{name}` in the directory"),
             "check the name; it is case-sensitive",
         )
         .into());
     }
-    Ok(wanted)
+    let mut names = Vec::new();
+    for name in known {
+        if wanted.wants(&name)? {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 fn format(args: &DumpArgs) -> anyhow::Result<Format> {

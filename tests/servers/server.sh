@@ -153,8 +153,9 @@ init() {
 start() {
     alive && die "is running already in $DIR"
     rm -f "$SOCK" "$DIR/pid"
-    (server "${COMMON[@]}" --socket="$SOCK" --skip-networking --pid-file="$DIR/server.pid" \
-        --skip-grant-tables "$@") >"$DIR/err.log" 2>&1 </dev/null &
+    # before the options, so that they can say otherwise: without grants there are no events
+    (server "${COMMON[0]}" --skip-grant-tables "${COMMON[@]:1}" --socket="$SOCK" --skip-networking \
+        --pid-file="$DIR/server.pid" "$@") >"$DIR/err.log" 2>&1 </dev/null &
     CHILD=$!
     echo $CHILD >"$DIR/pid"
     wait_until "answer" up

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
-pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs};
+pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg};
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.

@@ -62,7 +62,7 @@ cat "$ibd" >/dev/null
 warm_text=$(best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format text)
 warm_sql=$(best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format sql)
 out=$(mktemp -d "$dir/out-XXXXXX")
-warm_files=$(rounds=1 best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format sql -o "$out/innoscan")
+warm_files=$(rounds=1 best warm "$innoscan" dump "$ibd" "${quiet[@]}" --format sql --layout files -o "$out/innoscan")
 warm_scan=$(best warm "$innoscan" scan "$ibd" "${quiet[@]}")
 warm_sum=$(best warm "$innoscan" scan "$ibd" "${quiet[@]}" --checksum)
 

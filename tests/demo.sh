@@ -44,7 +44,7 @@ for table in cities flights; do
   run dump "$ibd" --quiet --format text -o "$work/$table.text" --no-schemas
   must_equal "INTO OUTFILE, byte for byte" "$(cat "$work/$table.text"/*.txt | sha256sum | cut -d' ' -f1)" \
     "$(cut -d' ' -f1 "$expected.txt.sha256")"
-  run dump "$ibd" --quiet --format sql -o "$work/$table.sql"
+  run dump "$ibd" --quiet --format sql -c none -o "$work/$table.sql"
   (cd "$work/$table.sql" && ls -l | tail -n +2 | awk '{ print "  " $5, "bytes", $9 }')
   tail -n 3 "$work/$table.sql"/*00000.sql | cut -c1-160
 done

@@ -14,6 +14,7 @@
 #   socket DIR              prints the path of the socket
 #   dump  DIR [ARGS...]     mariadb-dump
 #   mysqldump DIR [ARGS...] the server's own mysqldump (mysql-9.7)
+#   binlog DIR [ARGS...]    the server's own reader of binary logs
 #   version DIR             the server's own version line (needs no init)
 #
 # No option file is read, no network is opened.  Environment: INNOSCAN_SERVERS
@@ -153,8 +154,9 @@ init() {
 start() {
     alive && die "is running already in $DIR"
     rm -f "$SOCK" "$DIR/pid"
-    (server "${COMMON[@]}" --socket="$SOCK" --skip-networking --pid-file="$DIR/server.pid" \
-        --skip-grant-tables "$@") >"$DIR/err.log" 2>&1 </dev/null &
+    # before the options, so that they can say otherwise: without grants there are no events
+    (server "${COMMON[0]}" --skip-grant-tables "${COMMON[@]:1}" --socket="$SOCK" --skip-networking \
+        --pid-file="$DIR/server.pid" "$@") >"$DIR/err.log" 2>&1 </dev/null &
     CHILD=$!
     echo $CHILD >"$DIR/pid"
     wait_until "answer" up
@@ -179,6 +181,13 @@ dump) client mariadb-dump "$@" ;;
 mysqldump)
     [ -n "${R:-}" ] && [ -e "$R/usr/bin/mysqldump" ] || die "has no mysqldump of its own here"
     exec "${PRE[@]}" "$R/usr/bin/mysqldump" --no-defaults -uroot -S "$SOCK" "$@" ;;
+binlog)
+    case $V in
+    mysql-8.0.33) exec "$S/bin/mysqlbinlog" --no-defaults "$@" ;;
+    mysql-9.*) exec "${PRE[@]}" "$R/usr/bin/mysqlbinlog" --no-defaults "$@" ;;
+    mariadb-*) exec mariadb-binlog --no-defaults "$@" ;;
+    *) die "has no reader of binary logs here" ;;
+    esac ;;
 socket) echo "$SOCK" ;;
 version) server --no-defaults --version ;;
 *) die "unknown command $CMD" ;;

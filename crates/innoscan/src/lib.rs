@@ -29,6 +29,7 @@ pub mod warm;
 pub use error::{Error, Result};
 pub use innoscan_format::PageNo;
 pub use innoscan_format::schema::{Family, ServerVersion, TableDef};
+pub use innoscan_format::types::Class;
 pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, Submissions, byte_unit, duration};
 pub use table::{Notes, Table, TableFile};
 pub use wanted::Wanted;

@@ -8,8 +8,10 @@ mod account;
 pub mod clone;
 pub mod inventory;
 pub mod lock;
+pub mod objects;
 mod option_file;
 pub mod place;
+mod selected;
 mod session;
 pub mod snapshot;
 

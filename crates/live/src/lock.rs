@@ -58,19 +58,20 @@ pub struct ExportLock {
 }
 
 impl ExportLock {
-    /// Locks tables, all in one statement. `cancel` is set when the lock is lost, and when it is set
-    /// the lock is no longer waited for.
+    /// Locks tables of InnoDB, all in one statement, when those of `others` are locked. `cancel` is
+    /// set when the lock is lost, and when it is set the lock is no longer waited for.
     ///
     /// # Errors
     /// When it cannot be had in time, or may not.
     pub fn acquire(
         mut session: Session,
         tables: &[TableName],
+        others: Option<&mut ReadLock>,
         options: LockOptions,
         cancel: &Arc<AtomicBool>,
     ) -> Result<ExportLock> {
         let begun = Instant::now();
-        wait_for_lock(&mut session, tables, options, cancel)?;
+        wait_for_lock(&mut session, tables, others, options, cancel)?;
         let since = Instant::now();
         let coordinates = coordinates(&mut session)?;
         let lost = Arc::new(Mutex::new(None));
@@ -149,13 +150,11 @@ fn watch(
 fn wait_for_lock(
     session: &mut Session,
     tables: &[TableName],
+    mut others: Option<&mut ReadLock>,
     options: LockOptions,
     cancel: &AtomicBool,
 ) -> Result<()> {
-    let names: Vec<String> = tables
-        .iter()
-        .map(|name| format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table)))
-        .collect();
+    let names: Vec<String> = tables.iter().map(qualified).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
     let until = Instant::now() + options.wait;
@@ -164,10 +163,15 @@ fn wait_for_lock(
             return Err(Error::interrupted());
         }
         refuse_long_queries(session, tables, options.long_query)?;
-        match session.try_run(&sql) {
-            Ok(()) => return Ok(()),
-            Err(mysql::Error::MySqlError(error)) if error.code == LOCK_WAIT_TIMEOUT => {}
-            Err(error) => return Err(session.failed(&sql, &error)),
+        let are_held = match &mut others {
+            Some(others) => others.try_lock()?,
+            None => true,
+        };
+        if are_held && (tables.is_empty() || is_locked(session, &sql)?) {
+            return Ok(());
+        }
+        if let Some(others) = &mut others {
+            others.unlock()?;
         }
         if Instant::now() + REST >= until {
             return Err(Error::refused(
@@ -180,6 +184,51 @@ fn wait_for_lock(
             ));
         }
         rest(cancel);
+    }
+}
+
+/// Runs a statement that locks; `false` when it waited for too long.
+fn is_locked(session: &mut Session, sql: &str) -> Result<bool> {
+    match session.try_run(sql) {
+        Ok(()) => Ok(true),
+        Err(mysql::Error::MySqlError(error)) if error.code == LOCK_WAIT_TIMEOUT => Ok(false),
+        Err(error) => Err(session.failed(sql, &error)),
+    }
+}
+
+fn qualified(name: &TableName) -> String {
+    format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table))
+}
+
+/// Tables whose rows the server itself will give, locked by the connection that will ask for them.
+pub struct ReadLock {
+    session: Session,
+    sql: String,
+}
+
+impl ReadLock {
+    /// Locks nothing yet.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub fn new(mut session: Session, tables: &[TableName]) -> Result<ReadLock> {
+        session.run("SET SESSION lock_wait_timeout = 1")?;
+        let names: Vec<String> =
+            tables.iter().map(|name| format!("{} READ", qualified(name))).collect();
+        Ok(ReadLock { session, sql: format!("LOCK TABLES {}", names.join(", ")) })
+    }
+
+    /// The connection, with the tables locked as long as it lasts.
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+
+    fn try_lock(&mut self) -> Result<bool> {
+        is_locked(&mut self.session, &self.sql)
+    }
+
+    fn unlock(&mut self) -> Result<()> {
+        self.session.run("UNLOCK TABLES")
     }
 }
 

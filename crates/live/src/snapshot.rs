@@ -6,14 +6,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
+use innoscan::dump::{Object, SelectedTable};
 use innoscan::{Error, Result, Table, Wanted};
 
 use crate::account::Account;
 use crate::clone;
-use crate::inventory::{Inventory, Kind};
-use crate::lock::{Coordinates, ExportLock, LockOptions, require_exported};
+use crate::inventory::{Entry, Inventory, Kind};
+use crate::lock::{Coordinates, ExportLock, LockOptions, ReadLock, require_exported};
+use crate::objects::{Which, objects};
 use crate::place::data_directory;
+use crate::selected::Selector;
 use crate::session::{Session, cell, quoted_name};
+
+/// Engines whose rows are another table's, or another server's, or nowhere.
+const ENGINES_WITHOUT_ROWS: [&str; 4] = ["MRG_MyISAM", "FEDERATED", "BLACKHOLE", "CONNECT"];
 
 /// How tables are held still while they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +42,8 @@ pub struct SnapshotOptions {
     pub mode: LockMode,
     /// How the lock is gone about.
     pub lock: LockOptions,
+    /// Which of what is no table.
+    pub which: Which,
 }
 
 /// Tables as they were at one moment.
@@ -44,8 +52,12 @@ pub struct Snapshot {
     pub inventory: Inventory,
     /// The tables of InnoDB, as they can be read.
     pub tables: Vec<Table>,
-    /// Those that cannot, and why.
+    /// Those that cannot, and why; they are among `selected`.
     pub unread: Vec<(TableName, Error)>,
+    /// The tables whose rows the server gives.
+    pub selected: Vec<SelectedTable<'static>>,
+    /// What is no table.
+    pub objects: Vec<Object>,
     /// Where the server's log of changes stood.
     pub coordinates: Coordinates,
     /// Whether the tables are copied, and locked no more.
@@ -72,12 +84,13 @@ impl Snapshot {
         let mut control = Session::connect(account)?;
         let directory = data_directory(&mut control, account)?;
         let inventory = Inventory::take(&mut control, &options.wanted)?;
-        let names: Vec<TableName> = inventory.of_kind(Kind::InnoDb).cloned().collect();
         let is_cloned = clones(options.mode, &directory)?;
         let mut snapshot = Snapshot {
             inventory,
             tables: Vec::new(),
             unread: Vec::new(),
+            selected: Vec::new(),
+            objects: Vec::new(),
             coordinates: Coordinates::default(),
             is_cloned,
             waited: Duration::ZERO,
@@ -85,20 +98,68 @@ impl Snapshot {
             lock: None,
             control,
         };
-        if names.is_empty() {
-            return Ok(snapshot);
-        }
         clone::raise_file_limit();
-        let locking = Session::connect(account)?;
-        let lock = ExportLock::acquire(locking, &names, options.lock, cancel)?;
-        snapshot.coordinates = lock.coordinates.clone();
-        snapshot.waited = lock.waited;
-        snapshot.lock = Some(lock);
+        let names: Vec<TableName> = snapshot.inventory.of_kind(Kind::InnoDb).cloned().collect();
+        let reader = snapshot.lock(account, options, &names, cancel)?;
         snapshot.open_tables(&directory, names)?;
+        let unread = snapshot.unread_selector(account)?;
         if is_cloned {
             snapshot.copy_tables()?;
         }
+        snapshot.select(reader, unread)?;
+        snapshot.objects = objects(&mut snapshot.control, &snapshot.inventory, options.which)?;
         Ok(snapshot)
+    }
+
+    /// Locks all tables; the connection that holds those of other engines.
+    fn lock(
+        &mut self,
+        account: &Account,
+        options: &SnapshotOptions,
+        names: &[TableName],
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<Session>> {
+        let is_other = |entry: &&Entry| matches!(entry.kind, Kind::Other(_) | Kind::Sequence);
+        let others = self.inventory.entries.iter().filter(is_other);
+        let others: Vec<TableName> = others.map(|entry| entry.name.clone()).collect();
+        let mut reader = match &others[..] {
+            [] => None,
+            others => Some(ReadLock::new(Session::connect(account)?, others)?),
+        };
+        let locking = Session::connect(account)?;
+        let lock = ExportLock::acquire(locking, names, reader.as_mut(), options.lock, cancel)?;
+        self.coordinates = lock.coordinates.clone();
+        self.waited = lock.waited;
+        self.lock = Some(lock);
+        Ok(reader.map(ReadLock::into_session))
+    }
+
+    /// A connection that sees InnoDB's tables as they are now, where some cannot be read from their
+    /// files.
+    fn unread_selector(&mut self, account: &Account) -> Result<Option<Selector>> {
+        if self.unread.is_empty() {
+            return Ok(None);
+        }
+        let mut session = Session::connect(account)?;
+        session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
+        session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+        Selector::new(session).map(Some)
+    }
+
+    fn select(&mut self, reader: Option<Session>, unread: Option<Selector>) -> Result<()> {
+        if let Some(selector) = unread {
+            for (name, _) in &self.unread {
+                self.selected.push(selector.table(&mut self.control, name, true)?);
+            }
+        }
+        let Some(reader) = reader else { return Ok(()) };
+        let selector = Selector::new(reader)?;
+        for entry in &self.inventory.entries {
+            let Kind::Other(engine) = &entry.kind else { continue };
+            let has_rows = !ENGINES_WITHOUT_ROWS.contains(&&**engine);
+            self.selected.push(selector.table(&mut self.control, &entry.name, has_rows)?);
+        }
+        Ok(())
     }
 
     /// The connection that is free to ask.

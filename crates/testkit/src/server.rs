@@ -184,6 +184,21 @@ impl Server {
         Ok(text.trim_end().rsplit('\t').next().and_then(|cell| cell.parse().ok()))
     }
 
+    /// All that its binary logs hold up to a position of one of them, as statements.
+    ///
+    /// # Errors
+    /// What the reader of binary logs says.
+    pub fn logged(&self, file: &str, position: u64) -> Result<Vec<u8>> {
+        let (stem, last) = file.rsplit_once('.').ok_or_else(|| Error::other(file.to_owned()))?;
+        let last: u32 = last.parse().map_err(Error::other)?;
+        let files = (1..=last).map(|number| self.data().join(format!("{stem}.{number:06}")));
+        let stop = format!("--stop-position={position}");
+        let files: Vec<String> = files.map(|file| file.to_string_lossy().into_owned()).collect();
+        let args: Vec<&str> =
+            std::iter::once(&*stop).chain(files.iter().map(String::as_str)).collect();
+        server_sh(&self.version, "binlog", &self.dir, &args)
+    }
+
     /// Shuts it down cleanly and waits until it is gone.
     ///
     /// # Errors

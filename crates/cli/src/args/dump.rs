@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{LockArgs, ReadArgs, ServerArgs, SourceArgs, TellArgs};
+use super::{LockArgs, ObjectArgs, ReadArgs, ServerArgs, SourceArgs, TellArgs};
 use crate::sizes::ByteSize;
 
 /// `innoscan dump`.
@@ -11,8 +11,9 @@ use crate::sizes::ByteSize;
     // -h is the host, as everywhere in the field.
     disable_help_flag = true,
     after_help = "Examples:\n  innoscan dump /var/lib/mysql/shop/orders.ibd > orders.sql\n  \
-                  innoscan dump -S /run/mysqld/mysqld.sock -u backup -p -B shop,crm -o OUT\n  \
-                  innoscan dump /backup/mysql -B shop,crm -o OUT --format sql -c zstd -F 256M"
+                  innoscan dump -S /run/mysqld/mysqld.sock -u backup -p -B shop,crm -o OUT
+  \
+                  innoscan dump /backup/mysql -B shop,crm -o OUT --layout mydumper -F 256M"
 )]
 pub struct DumpArgs {
     /// .ibd files, db.table names with --datadir, or one data or backup directory; none: a running
@@ -52,16 +53,22 @@ pub struct DumpArgs {
     #[arg(short, long, default_value = "-", value_name = "DIR")]
     pub outputdir: String,
 
-    /// What to write
-    #[arg(long, value_enum, default_value_t = FormatArg::Sql, value_name = "FORMAT")]
-    pub format: FormatArg,
+    /// What to write: sql unless said (or what the layout mysqlsh holds)
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<FormatArg>,
 
-    /// Compress the output
+    /// How a directory is laid out: mydumper for myloader, mysqlsh for util.loadDump, or plain
+    /// files; mydumper unless said for sql, files for the rest
+    #[arg(long, value_enum, value_name = "LAYOUT")]
+    pub layout: Option<LayoutArg>,
+
+    /// Compress the output; zstd unless said in the layouts mydumper and mysqlsh, else none
     #[arg(short, long, value_enum, num_args = 0..=1, default_missing_value = "zstd",
-          require_equals = false, default_value_t = CompressArg::None, value_name = "HOW")]
-    pub compress: CompressArg,
+          require_equals = false, value_name = "HOW")]
+    pub compress: Option<CompressArg>,
 
-    /// Begin a new file when one has this much (before compression)
+    /// Begin a new file when one has this much (before compression); 64M unless said in the layouts
+    /// mydumper and mysqlsh
     #[arg(short = 'F', long, value_name = "SIZE")]
     pub chunk_filesize: Option<ByteSize>,
 
@@ -89,6 +96,9 @@ pub struct DumpArgs {
 
     #[command(flatten)]
     pub server: ServerArgs,
+
+    #[command(flatten)]
+    pub objects: ObjectArgs,
 
     #[command(flatten)]
     pub lock: LockArgs,
@@ -202,6 +212,13 @@ pub enum FormatArg {
     Text,
     Csv,
     Ndjson,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LayoutArg {
+    Files,
+    Mydumper,
+    Mysqlsh,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -10,8 +10,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
-pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs};
-pub use self::server::{LockArgs, ServerArgs};
+pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg};
+pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.

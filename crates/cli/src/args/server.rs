@@ -72,6 +72,31 @@ pub struct LockArgs {
     pub long_query_guard: u64,
 }
 
+/// What of a server is no table.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "What a server has beside tables")]
+pub struct ObjectArgs {
+    /// Leave views out
+    #[arg(short = 'W', long)]
+    pub no_views: bool,
+
+    /// Leave triggers out
+    #[arg(long)]
+    pub no_triggers: bool,
+
+    /// Leave functions, procedures and packages out
+    #[arg(long)]
+    pub no_routines: bool,
+
+    /// Leave events out
+    #[arg(long)]
+    pub no_events: bool,
+
+    /// Also accounts and their grants
+    #[arg(long)]
+    pub users: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LockModeArg {
     Auto,

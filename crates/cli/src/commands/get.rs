@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::Context;
-use innoscan::dump::{DumpOptions, Format, TableOutcome, to_stream};
+use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
 use innoscan::key_ranges::KeyCondition;
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::sql::SqlOptions;
@@ -36,7 +36,8 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
             stats::print(form, &table.qualified_name(), &outcome.scan, None);
         }
     };
-    let mut summary = to_stream([&table], &mut std::io::stdout().lock(), &options, finished)?;
+    let mut summary =
+        to_stream(Dump::of([&table]), &mut std::io::stdout().lock(), &options, finished)?;
     match summary.tables.pop() {
         Some(TableOutcome { error: Some(error), .. }) => Err(error.into()),
         Some(outcome) if outcome.is_damaged() => Ok(Exit::Skipped),

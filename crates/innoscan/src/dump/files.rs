@@ -1,30 +1,17 @@
 //! Files that appear only when they are complete.
 //!
-//! ```text
-//! shop-schema-create.sql        CREATE DATABASE
-//! shop.orders-schema.sql        CREATE TABLE
-//! shop.orders.00000.sql.zst     rows; numbered from 0, a new file every chunk of bytes
-//! innoscan.json                 what is in the directory; written last, so a directory is
-//!                               complete when it is there
-//! ```
-//!
-//! The names are mydumper's. Databases and tables are written as the server writes them in its own
-//! file names, so that no name can leave the directory or be taken for another. A file is written
-//! as `NAME.partial`, and renamed when all of its table is on disk.
+//! A file is written as `NAME.partial`, and renamed when all of its table is on disk. What the
+//! names are is the layouts' business.
 
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use innoscan_format::schema::filename;
 use innoscan_io::{Direct, Output};
 
 use super::DumpOptions;
 use crate::sink::{Compression, Encoded};
 use crate::{Error, Result};
-
-/// Bytes of the part of a file's name that comes from database and table, at most.
-const STEM_BYTES_MAX: usize = 200;
 
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,21 +24,6 @@ pub struct DumpedFile {
     pub plain_bytes: u64,
     /// Its size in bytes.
     pub file_bytes: u64,
-}
-
-/// What the files of a database's table are called before the first `-` or number.
-pub fn stem(database: &str, table: &str) -> String {
-    let clean = |name: &str| filename::encode(name).replace(['/', '\0'], "_");
-    let stem = match database {
-        "" => clean(table),
-        _ => format!("{}.{}", clean(database), clean(table)),
-    };
-    if stem.len() <= STEM_BYTES_MAX {
-        return stem;
-    }
-    // File systems take 255 bytes: the sum tells apart what begins the same.
-    let cut = (0..=STEM_BYTES_MAX - 9).rev().find(|&at| stem.is_char_boundary(at)).unwrap_or(0);
-    format!("{}~{:08x}", &stem[..cut], crc32fast::hash(stem.as_bytes()))
 }
 
 /// A file under its temporary name; it is removed unless it is [`committed`](Partial::commit).
@@ -70,8 +42,8 @@ impl Partial {
     }
 
     /// Gives the file its name.
-    fn commit(mut self) -> Result<()> {
-        let name = self.path.with_extension("");
+    fn commit(mut self, name: &str) -> Result<()> {
+        let name = self.path.with_file_name(name);
         std::fs::rename(&self.path, &name)
             .map_err(|error| Error::write("renaming the finished file", error).in_file(&name))?;
         self.committed = true;
@@ -125,7 +97,7 @@ impl Directory {
             .write_all(content)
             .and_then(|()| output.finish(self.sync))
             .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
-        partial.commit()?;
+        partial.commit(name)?;
         let bytes = content.len() as u64;
         Ok(DumpedFile { name: name.to_owned(), rows: 0, plain_bytes: bytes, file_bytes: bytes })
     }
@@ -140,12 +112,13 @@ impl Directory {
     }
 }
 
+/// What a table's files of rows are called: by their number, from 0, and whether it is the last.
+pub(super) type ChunkNames = Box<dyn Fn(usize, bool) -> String>;
+
 /// A table's rows on their way into numbered files.
-#[derive(Debug)]
 pub(super) struct Chunks<'a> {
     directory: &'a Directory,
-    stem: String,
-    extension: String,
+    names: ChunkNames,
     head: &'a [u8],
     compression: Compression,
     chunk_bytes: u64,
@@ -161,23 +134,20 @@ struct Open {
 }
 
 impl<'a> Chunks<'a> {
-    /// Files `STEM.00000.EXTENSION`, each beginning with `head`; a new one once a file has
-    /// `chunk_bytes` before compression.
+    /// Files each beginning with `head`; a new one once a file has as many bytes before compression
+    /// as the options say.
     pub fn new(
         directory: &'a Directory,
-        stem: String,
-        extension: &str,
+        names: ChunkNames,
         head: &'a [u8],
-        compression: Compression,
-        chunk_bytes: Option<u64>,
+        options: &DumpOptions,
     ) -> Chunks<'a> {
         Chunks {
             directory,
-            stem,
-            extension: format!("{extension}{}", compression.suffix()),
+            names,
             head,
-            compression,
-            chunk_bytes: chunk_bytes.unwrap_or(u64::MAX),
+            compression: options.compression,
+            chunk_bytes: options.chunk_bytes.unwrap_or(u64::MAX),
             open: None,
             done: Vec::new(),
         }
@@ -204,19 +174,27 @@ impl<'a> Chunks<'a> {
     /// the table has no rows.
     pub fn finish(mut self) -> Result<Vec<DumpedFile>> {
         if self.open.is_none() && self.done.is_empty() {
-            self.open = Some(self.begin()?);
+            let mut open = self.begin()?;
+            // a compressed file of no bytes is one that no program reads
+            let mut nothing = Vec::new();
+            self.compression.append(b"", &mut nothing)?;
+            open.append(&nothing, 0)?;
+            self.open = Some(open);
         }
         self.close()?;
         let mut files = Vec::new();
-        for (partial, file) in std::mem::take(&mut self.done) {
-            partial.commit()?;
+        let done = std::mem::take(&mut self.done);
+        let last = done.len().saturating_sub(1);
+        for (number, (partial, mut file)) in done.into_iter().enumerate() {
+            file.name = (self.names)(number, number == last);
+            partial.commit(&file.name)?;
             files.push(file);
         }
         Ok(files)
     }
 
     fn begin(&self) -> Result<Open> {
-        let name = format!("{}.{:05}.{}", self.stem, self.done.len(), self.extension);
+        let name = (self.names)(self.done.len(), false);
         let (partial, output) = Partial::create(self.directory, &name)?;
         let written = DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0 };
         let mut open = Open { partial, output, written };
@@ -260,22 +238,15 @@ mod tests {
         DumpOptions { overwrite, ..DumpOptions::new(Format::Csv(CsvOptions::default())) }
     }
 
-    #[test]
-    fn stems_stay_in_the_directory_and_apart() {
-        assert_eq!(stem("shop", "orders"), "shop.orders");
-        assert_eq!(stem("", "orders"), "orders");
-        assert_eq!(stem("a.b", "../c"), "a@002eb.@002e@002e@002fc");
-        let long = stem(&"a-".repeat(32), &"b-".repeat(32));
-        assert!(long.len() <= STEM_BYTES_MAX, "{long}");
-        assert_ne!(long, stem(&"a-".repeat(32), &"b-".repeat(31)));
+    fn names() -> ChunkNames {
+        Box::new(|number, _| format!("t.{number:05}.csv"))
     }
 
     #[test]
     fn a_file_that_is_not_finished_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::prepare(dir.path(), &options(false)).unwrap();
-        let mut chunks =
-            Chunks::new(&directory, "t".into(), "csv", b"head\n", Compression::None, None);
+        let mut chunks = Chunks::new(&directory, names(), b"head\n", &options(false));
         chunks.open = Some(chunks.begin().unwrap());
         assert!(dir.path().join("t.00000.csv.partial").exists());
         drop(chunks);
@@ -286,7 +257,7 @@ mod tests {
     fn an_empty_table_has_one_file() {
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::prepare(dir.path(), &options(false)).unwrap();
-        let chunks = Chunks::new(&directory, "t".into(), "csv", b"head\n", Compression::None, None);
+        let chunks = Chunks::new(&directory, names(), b"head\n", &options(false));
         let files = chunks.finish().unwrap();
         assert_eq!(files[0].name, "t.00000.csv");
         assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n");

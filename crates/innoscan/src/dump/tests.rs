@@ -1,13 +1,15 @@
 //! Dumps of small real files.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use innoscan_format::schema::{ServerVersion, from_create_table};
+use serde_json::Value;
 
 use super::*;
 use crate::TableFile;
+use crate::sink::sql;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/mariadb-10.11/tree-4k").join(name)
@@ -48,7 +50,7 @@ fn names(directory: &Path) -> Vec<String> {
 #[test]
 fn a_stream_of_text_is_what_the_server_wrote() {
     let mut out = Vec::new();
-    let summary = to_stream([&table("", "tree")], &mut out, &text(), |_| {}).unwrap();
+    let summary = to_stream(Dump::of([&table("", "tree")]), &mut out, &text(), |_| {}).unwrap();
     assert!(out == expected());
     assert_eq!(summary.tables[0].plain_bytes, out.len() as u64);
     assert_eq!(summary.rows(), out.split(|&byte| byte == b'\n').count() as u64 - 1);
@@ -60,7 +62,7 @@ fn a_directory_holds_chunks_that_follow_each_other() {
     let out = dir.path().join("out");
     let compression = Compression::Zstd { level: 1 };
     let options = DumpOptions { compression, chunk_bytes: Some(1), ..text() };
-    let summary = to_directory([&table("shop", "a.b")], &out, &options, |_| {}).unwrap();
+    let summary = to_directory(Dump::of([&table("shop", "a.b")]), &out, &options, |_| {}).unwrap();
 
     let chunks: Vec<&DumpedFile> =
         summary.tables[0].files.iter().filter(|file| file.name.ends_with(".txt.zst")).collect();
@@ -88,7 +90,7 @@ fn a_table_that_cannot_be_read_does_not_stop_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let tables = [missing("shop", "first"), table("shop", "second")];
     let mut told = Vec::new();
-    let summary = to_directory(&tables, dir.path(), &text(), |outcome| {
+    let summary = to_directory(Dump::of(&tables), dir.path(), &text(), |outcome| {
         told.push((outcome.table.clone(), outcome.error.is_some()));
     })
     .unwrap();
@@ -104,7 +106,7 @@ fn a_script_says_which_table_is_not_complete() {
     let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
     let tables = [missing("one", "t"), table("two", "t")];
     let mut out = Vec::new();
-    to_stream(&tables, &mut out, &options, |_| {}).unwrap();
+    to_stream(Dump::of(&tables), &mut out, &options, |_| {}).unwrap();
     let script = String::from_utf8_lossy(&out);
     for line in
         ["-- NOT COMPLETE: ", "USE `one`;", "USE `two`;", "CREATE TABLE `t` (", "INSERT INTO"]
@@ -117,7 +119,7 @@ fn a_script_says_which_table_is_not_complete() {
 #[test]
 fn rows_of_many_tables_need_a_directory() {
     let tables = [table("", "a"), table("", "b")];
-    let error = to_stream(&tables, &mut Vec::new(), &text(), |_| {}).unwrap_err();
+    let error = to_stream(Dump::of(&tables), &mut Vec::new(), &text(), |_| {}).unwrap_err();
     assert!(error.to_string().contains("cannot be told apart"), "{error}");
 }
 
@@ -139,7 +141,8 @@ impl Write for Full {
 fn an_output_that_fails_ends_the_dump() {
     for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::StorageFull] {
         let tables = [table("", "t")];
-        let error = to_stream(&tables, &mut Full(10_000, kind), &text(), |_| {}).unwrap_err();
+        let error =
+            to_stream(Dump::of(&tables), &mut Full(10_000, kind), &text(), |_| {}).unwrap_err();
         assert!(error.is_write());
         assert_eq!(error.is_broken_pipe(), kind == io::ErrorKind::BrokenPipe);
     }
@@ -158,7 +161,8 @@ fn a_directory_that_cannot_be_written_leaves_nothing_behind() {
     };
     let blocker = dir.path().join("t.00001.txt.gz.partial");
     fs::create_dir(&blocker).unwrap();
-    let error = to_directory([&table("", "t")], dir.path(), &options, |_| {}).unwrap_err();
+    let error =
+        to_directory(Dump::of([&table("", "t")]), dir.path(), &options, |_| {}).unwrap_err();
     assert!(error.is_write());
     assert_eq!(error.file(), Some(&*blocker));
     assert_eq!(names(dir.path()), ["t.00001.txt.gz.partial"]);
@@ -176,7 +180,7 @@ fn every_format_has_every_row() {
         for compression in [Compression::None, Compression::Gzip { level: 1 }] {
             let options = DumpOptions { compression, ..DumpOptions::new(format.clone()) };
             let mut out = Vec::new();
-            let summary = to_stream(&tables, &mut out, &options, |_| {}).unwrap();
+            let summary = to_stream(Dump::of(&tables), &mut out, &options, |_| {}).unwrap();
             if compression != Compression::None {
                 let mut plain = Vec::new();
                 let mut reader = flate2::read::MultiGzDecoder::new(&out[..]);

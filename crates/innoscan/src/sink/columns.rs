@@ -136,6 +136,6 @@ fn left_out(column: &ColumnDef, purpose: Purpose) -> Option<LeftOutReason> {
 }
 
 /// A name in backticks.
-pub(super) fn quoted_name(name: &str) -> String {
+pub(crate) fn quoted_name(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

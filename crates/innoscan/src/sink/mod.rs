@@ -8,9 +8,12 @@ pub mod checksum;
 mod columns;
 pub mod csv;
 mod escape;
+pub mod load;
 pub mod ndjson;
 mod real;
+pub mod selected;
 pub mod sql;
+pub mod summed;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -21,6 +24,7 @@ use self::batch::BatchPool;
 pub use self::batch::{Compression, Encoded};
 pub use self::columns::{LeftOut, LeftOutReason};
 use self::csv::Csv;
+use self::load::Load;
 use self::ndjson::Ndjson;
 use self::sql::Sql;
 use self::text::Text;
@@ -63,6 +67,7 @@ pub trait RowSink: Sync {
 #[expect(missing_docs, reason = "each is the form of its name")]
 pub enum Form {
     Text(Text),
+    Load(Load),
     Sql(Sql),
     Csv(Csv),
     Ndjson(Ndjson),
@@ -73,6 +78,7 @@ impl Form {
     pub fn left_out(&self) -> &[LeftOut] {
         match self {
             Form::Text(text) => text.left_out(),
+            Form::Load(load) => load.left_out(),
             Form::Sql(sql) => sql.left_out(),
             Form::Csv(csv) => csv.left_out(),
             Form::Ndjson(ndjson) => ndjson.left_out(),
@@ -84,7 +90,7 @@ impl Form {
         match self {
             Form::Sql(sql) => sql.head().as_bytes(),
             Form::Csv(csv) => csv.head(),
-            Form::Text(_) | Form::Ndjson(_) => b"",
+            Form::Text(_) | Form::Load(_) | Form::Ndjson(_) => b"",
         }
     }
 
@@ -92,6 +98,7 @@ impl Form {
     pub fn extension(&self) -> &'static str {
         match self {
             Form::Text(_) => "txt",
+            Form::Load(_) => "tsv",
             Form::Sql(_) => "sql",
             Form::Csv(_) => "csv",
             Form::Ndjson(_) => "ndjson",
@@ -155,6 +162,7 @@ impl RowSink for Encoder {
         let len = batch.bytes.len();
         let encoded = match &self.form {
             Form::Text(text) => text.row(row, batch),
+            Form::Load(load) => load.row(row, batch),
             Form::Sql(sql) => sql.row(row, batch),
             Form::Csv(csv) => csv.row(row, batch),
             Form::Ndjson(ndjson) => ndjson.row(row, batch),

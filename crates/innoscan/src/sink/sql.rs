@@ -33,7 +33,8 @@ use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
 use super::batch::Encoded;
-use super::columns::{LeftOut, OutputColumn, Purpose, Selection, quoted_name};
+pub(crate) use super::columns::quoted_name;
+use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
 use super::real::real_text;
 
@@ -59,11 +60,19 @@ pub struct SqlOptions {
     /// `BINARY` and `BLOB` as hexadecimal digits; otherwise as `_binary '...'`, which is half the
     /// size and no text.
     pub hex_blob: bool,
+    /// The comma between rows stands before the second one, at the beginning of its line, as
+    /// mydumper writes it: its loader cuts statements into smaller ones there.
+    pub comma_first: bool,
 }
 
 impl Default for SqlOptions {
     fn default() -> SqlOptions {
-        SqlOptions { statement_size_bytes: 1_000_000, verb: Verb::Insert, hex_blob: true }
+        SqlOptions {
+            statement_size_bytes: 1_000_000,
+            verb: Verb::Insert,
+            hex_blob: true,
+            comma_first: false,
+        }
     }
 }
 
@@ -84,6 +93,10 @@ pub struct Sql {
     forms: Vec<Form>,
     /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and a newline.
     opening: Vec<u8>,
+    /// What stands between rows.
+    separator: &'static [u8; 2],
+    /// What ends a statement.
+    ending: &'static [u8],
     escapes: Box<Escapes<3>>,
     /// What stands before text in quotes.
     introducer: &'static [u8],
@@ -134,20 +147,15 @@ impl Sql {
         let selection = Selection::new(def, stored, Purpose::Insert)?;
         let forms =
             selection.columns.iter().map(|column| Form::of(column, options.hex_blob)).collect();
-        let verb = match options.verb {
-            Verb::Insert => "INSERT",
-            Verb::InsertIgnore => "INSERT IGNORE",
-            Verb::Replace => "REPLACE",
-        };
-        let names: Vec<String> =
-            selection.columns.iter().map(|column| quoted_name(&column.name)).collect();
-        let opening =
-            format!("{verb} INTO {} ({}) VALUES\n", quoted_name(&def.name), names.join(","));
+        let names = selection.columns.iter().map(|column| &*column.name);
+        let shape = Shape::new(&def.name, names, options);
         Ok(Sql {
             selection,
             forms,
-            opening: opening.into_bytes(),
-            escapes: Box::new(Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)),
+            opening: shape.opening,
+            separator: shape.separator,
+            ending: shape.ending,
+            escapes: Box::new(literal_escapes()),
             introducer: if reads_expressions_again(def) { b"_binary " } else { b"" },
             head: if reads_expressions_again(def) {
                 format!("{DATA_SESSION}{TEXT_EXPRESSIONS}")
@@ -175,19 +183,20 @@ impl Sql {
         }
         let start = batch.bytes.len();
         if batch.statement.is_some() {
-            batch.bytes.extend_from_slice(b",\n");
+            batch.bytes.extend_from_slice(self.separator);
         } else {
             batch.bytes.extend_from_slice(&self.opening);
         }
         self.values(row, batch)?;
         match batch.statement {
             None => batch.statement = Some(start),
-            // The statement without this row and with it, and its ";\n".
-            Some(begun) if batch.bytes.len() - begun + 2 > self.statement_size_bytes => {
-                let opening = &self.opening;
-                let between = b";\n".iter().chain(opening).copied();
-                batch.bytes.splice(start..start + 2, between);
-                batch.statement = Some(start + 2);
+            // The statement without this row and with it, and its end.
+            Some(begun)
+                if batch.bytes.len() - begun + self.ending.len() > self.statement_size_bytes =>
+            {
+                let between = self.ending.iter().chain(&self.opening).copied();
+                batch.bytes.splice(start..start + self.separator.len(), between);
+                batch.statement = Some(start + self.ending.len());
             }
             Some(_) => {}
         }
@@ -198,7 +207,7 @@ impl Sql {
     /// Ends the batch's last statement.
     pub(super) fn finish(&self, batch: &mut Encoded) {
         if batch.statement.take().is_some() {
-            batch.bytes.extend_from_slice(b";\n");
+            batch.bytes.extend_from_slice(self.ending);
         }
     }
 
@@ -283,8 +292,43 @@ impl Sql {
     }
 }
 
+/// What stands around the rows of a table.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub opening: Vec<u8>,
+    pub separator: &'static [u8; 2],
+    pub ending: &'static [u8],
+}
+
+impl Shape {
+    pub fn new<'n>(
+        table: &str,
+        columns: impl Iterator<Item = &'n str>,
+        options: &SqlOptions,
+    ) -> Shape {
+        let verb = match options.verb {
+            Verb::Insert => "INSERT",
+            Verb::InsertIgnore => "INSERT IGNORE",
+            Verb::Replace => "REPLACE",
+        };
+        let names: Vec<String> = columns.map(quoted_name).collect();
+        let (line_end, separator, ending) = match options.comma_first {
+            true => ("", b"\n,", &b"\n;\n"[..]),
+            false => ("\n", b",\n", &b";\n"[..]),
+        };
+        let opening =
+            format!("{verb} INTO {} ({}) VALUES{line_end}", quoted_name(table), names.join(","));
+        Shape { opening: opening.into_bytes(), separator, ending }
+    }
+}
+
+/// What a string literal replaces.
+pub(super) fn literal_escapes() -> Escapes<3> {
+    Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)
+}
+
 /// `0x` and digits; an empty string where there are none.
-fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
+pub(super) fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.is_empty() {
         out.extend_from_slice(b"''");
     } else {
@@ -364,12 +408,9 @@ pub const SCRIPT_TAIL: &str = "\
 /*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
 ";
 
-/// The statements that make a table, in UTF-8 whatever the session's charset is. `said`: what its
-/// running server says of it.
-pub fn create_table(def: &TableDef, said: Option<&str>, drop_first: bool) -> String {
-    let name = quoted_name(&def.name);
-    let drop = if drop_first { format!("DROP TABLE IF EXISTS {name};\n") } else { String::new() };
-    let lenient = match def.server.family {
+/// What a session needs to make a table again that its server has; empty for most.
+pub fn lenient(def: &TableDef) -> &'static str {
+    match def.server.family {
         // MariaDB keeps options that it would not accept again. (In MySQL 8 not every user may say
         // so.)
         Family::MariaDb => "/*M!100100 SET INNODB_STRICT_MODE=0 */;\n",
@@ -378,13 +419,33 @@ pub fn create_table(def: &TableDef, said: Option<&str>, drop_first: bool) -> Str
             "/*!80400 SET RESTRICT_FK_ON_NON_STANDARD_KEY=0 */;\n"
         }
         Family::MySql => "",
-    };
-    let create = match (readable_again(def), said) {
+    }
+}
+
+/// The `CREATE TABLE` that makes a table again, without an end; `said`: what its running server
+/// says of it.
+pub fn definition(def: &TableDef, said: Option<&str>) -> String {
+    match (readable_again(def), said) {
         (Cow::Borrowed(_), Some(said)) => said.to_owned(),
         (def, _) => def.to_create_table(),
-    };
-    format!("/*!50503 SET NAMES utf8mb4 */;\n{lenient}{drop}{create};\n")
+    }
 }
+
+/// `DROP TABLE IF EXISTS`.
+pub fn drop_table(name: &str) -> String {
+    format!("DROP TABLE IF EXISTS {};\n", quoted_name(name))
+}
+
+/// The statements that make a table, in UTF-8 whatever the session's charset is; `said`: what its
+/// running server says of it.
+pub fn create_table(def: &TableDef, said: Option<&str>, drop_first: bool) -> String {
+    let drop = if drop_first { drop_table(&def.name) } else { String::new() };
+    let (lenient, create) = (lenient(def), definition(def, said));
+    format!("{SET_UTF8}{lenient}{drop}{create};\n")
+}
+
+/// The statements that follow are in UTF-8.
+pub const SET_UTF8: &str = "/*!50503 SET NAMES utf8mb4 */;\n";
 
 /// The definition in an order its server can read. MariaDB 10.2 prints a column's `CHECK` before
 /// its `COMMENT` and reads only the other way round.

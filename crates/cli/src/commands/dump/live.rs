@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use innoscan_live::inventory::Kind;
+use innoscan::dump::{Dump, Origin};
+use innoscan_live::objects::Which;
 use innoscan_live::snapshot::{Snapshot, SnapshotOptions};
 
 use super::{seconds, write};
 use crate::args::DumpArgs;
-use crate::messages::{self, Exit};
+use crate::messages::Exit;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     anyhow::ensure!(
@@ -23,21 +24,35 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         wanted: super::wanted(args)?,
         mode: args.lock.mode(),
         lock: args.lock.options(),
+        which: Which {
+            views: !args.objects.no_views,
+            triggers: !args.objects.no_triggers,
+            routines: !args.objects.no_routines,
+            events: !args.objects.no_events,
+            users: args.objects.users,
+        },
     };
     let cancel = crate::commands::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
-    let mut unread = 0;
     for (name, error) in &snapshot.unread {
-        unread += 1;
-        note!("innoscan: {name}: NOT DUMPED: {error}{}", messages::hint(error));
+        note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
     }
-    for entry in &snapshot.inventory.entries {
-        if entry.kind != Kind::InnoDb {
-            unread += 1;
-            note!("innoscan: {}: NOT DUMPED: {:?}", entry.name, entry.kind);
-        }
-    }
-    let written = write(args, &snapshot.tables, Arc::clone(&cancel));
+    let origin = Origin {
+        server: Some(snapshot.control().version()),
+        version_text: snapshot.control().version_text().to_owned(),
+        hostname: snapshot.control().text("SELECT @@hostname")?.unwrap_or_default(),
+        user: account.user.clone().unwrap_or_default(),
+        binlog: snapshot.coordinates.binlog.clone(),
+        gtid: snapshot.coordinates.gtid.clone(),
+        is_consistent: true,
+    };
+    let selected = std::mem::take(&mut snapshot.selected);
+    let dump = Dump {
+        tables: snapshot.tables.iter().collect(),
+        objects: snapshot.objects.iter().collect(),
+        selected,
+    };
+    let written = write(args, dump, Some(origin), Arc::clone(&cancel));
     if let Some(lost) = snapshot.lost() {
         return Err(lost.into());
     }
@@ -46,7 +61,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if !args.tell.quiet {
         tell_lock(&snapshot, held);
     }
-    Ok(super::exit(&summary, unread))
+    Ok(super::exit(&summary, 0))
 }
 
 fn tell_lock(snapshot: &Snapshot, held: Duration) {
@@ -58,9 +73,7 @@ fn tell_lock(snapshot: &Snapshot, held: Duration) {
         seconds(snapshot.waited),
     );
     if let Some((file, position)) = &snapshot.coordinates.binlog {
-        note!(
-            "innoscan: binary log {file}, position {position}; GTIDs `{}`",
-            snapshot.coordinates.gtid
-        );
+        let gtid = &snapshot.coordinates.gtid;
+        note!("innoscan: binary log {file}, position {position}; GTIDs `{gtid}`");
     }
 }

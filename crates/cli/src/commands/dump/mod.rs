@@ -8,14 +8,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
-use innoscan::dump::{DumpOptions, Format, Summary, TableOutcome, to_directory, to_stream};
+use innoscan::dump::{
+    Dump, DumpOptions, Format, Layout, Origin, Summary, TableOutcome, to_directory, to_stream,
+};
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::sql::{SqlOptions, Verb};
 use innoscan::sink::text::TextOptions;
 use innoscan::sink::{Compression, LeftOutReason};
 use innoscan::{Table, Wanted};
 
-use crate::args::{CompressArg, DumpArgs, FormatArg};
+use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg};
 use crate::messages::{self, Exit};
 use crate::progress::Bar;
 use crate::sizes::{MIB, separator};
@@ -33,21 +35,31 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let summary = write(args, &tables, super::cancel_on_signal()?)?;
+    let summary = write(args, Dump::of(&tables), None, super::cancel_on_signal()?)?;
     Ok(exit(&summary, unresolved))
 }
 
-/// Writes tables as the arguments say, and tells of each.
-fn write(args: &DumpArgs, tables: &[Table], cancel: Arc<AtomicBool>) -> anyhow::Result<Summary> {
-    let format = format(args)?;
-    for table in tables {
+/// Writes what there is to dump as the arguments say, and tells of each table.
+fn write(
+    args: &DumpArgs,
+    dump: Dump<'_>,
+    origin: Option<Origin>,
+    cancel: Arc<AtomicBool>,
+) -> anyhow::Result<Summary> {
+    let layout = layout(args, &dump.tables);
+    let format = match layout {
+        Layout::MySqlShell if args.format.is_none() => Format::Load,
+        _ => format(args)?,
+    };
+    for table in &dump.tables {
         messages::row_notes(table);
-        if !args.no_schemas && args.format == FormatArg::Sql {
+        if !args.no_schemas && args.format.is_none_or(|format| format == FormatArg::Sql) {
             messages::definition_notes(&table.def, &table.notes);
         }
     }
     let bar = Bar::new(args.tell.quiet, "dump");
-    let mut scan = super::scan_options(&args.read, tables.first(), bar.callback(), cancel)?;
+    let first = dump.tables.first().copied();
+    let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
     scan.keys = super::condition(args.condition.as_deref())?;
     if args.outputdir != "-" {
@@ -55,17 +67,19 @@ fn write(args: &DumpArgs, tables: &[Table], cancel: Arc<AtomicBool>) -> anyhow::
     }
     let options = DumpOptions {
         compression: match args.compress {
-            CompressArg::None => Compression::None,
-            CompressArg::Zstd => Compression::Zstd { level: 3 },
-            CompressArg::Gzip => Compression::Gzip { level: 6 },
+            None => layout.compression(),
+            Some(CompressArg::None) => Compression::None,
+            Some(CompressArg::Zstd) => Compression::Zstd { level: 3 },
+            Some(CompressArg::Gzip) => Compression::Gzip { level: 6 },
         },
-        chunk_bytes: args.chunk_filesize.map(|size| size.0),
+        chunk_bytes: args.chunk_filesize.map_or(layout.chunk_bytes(), |size| Some(size.0)),
         definitions: !args.no_schemas,
         rows: !args.no_data,
         drop_tables: args.sql.add_drop_table,
         overwrite: args.overwrite,
+        origin,
         scan,
-        ..DumpOptions::new(format)
+        ..DumpOptions::in_layout(layout, format)
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();
@@ -76,12 +90,27 @@ fn write(args: &DumpArgs, tables: &[Table], cancel: Arc<AtomicBool>) -> anyhow::
         }
     };
     let summary = match &*args.outputdir {
-        "-" => to_stream(tables, &mut std::io::stdout().lock(), &options, finished)?,
-        dir => to_directory(tables, Path::new(dir), &options, finished)?,
+        "-" => to_stream(dump, &mut std::io::stdout().lock(), &options, finished)?,
+        dir => to_directory(dump, Path::new(dir), &options, finished)?,
     };
     bar.clear();
     tell_all(&summary, args);
     Ok(summary)
+}
+
+/// The layout asked for. SQL in a directory is as mydumper has it, when its names can be had: they
+/// begin with the tables' databases.
+fn layout(args: &DumpArgs, tables: &[&Table]) -> Layout {
+    let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
+    let named = tables.iter().all(|table| !table.def.schema.is_empty());
+    match args.layout {
+        _ if args.outputdir == "-" => Layout::Files,
+        Some(LayoutArg::Files) => Layout::Files,
+        Some(LayoutArg::Mydumper) => Layout::MyDumper,
+        Some(LayoutArg::Mysqlsh) => Layout::MySqlShell,
+        None if is_sql && named => Layout::MyDumper,
+        None => Layout::Files,
+    }
 }
 
 /// The tables named, and how many could not be understood; those were told of.
@@ -144,7 +173,7 @@ fn names(args: &DumpArgs, catalog: &Catalog) -> anyhow::Result<Vec<TableName>> {
 }
 
 fn format(args: &DumpArgs) -> anyhow::Result<Format> {
-    Ok(match args.format {
+    Ok(match args.format.unwrap_or(FormatArg::Sql) {
         FormatArg::Sql => Format::Sql(SqlOptions {
             statement_size_bytes: usize::try_from(args.sql.statement_size.0)?,
             verb: match (args.sql.insert_ignore, args.sql.replace) {

@@ -1,0 +1,263 @@
+//! Where a dump's directory keeps what: one file a layout.
+//!
+//! ```text
+//!                   files                     mydumper                  mysqlsh
+//! first                                                                 @.json, @.sql, @.post.sql
+//! a database        DB-schema-create.sql      DB-schema-create.sql      DB.json, DB.sql
+//! a definition      DB.T-schema.sql           DB.T-schema.sql           DB@T.json, DB@T.sql
+//! rows              DB.T.00000.sql.zst ...    DB.T.00000.sql.zst ...    DB@T@0.tsv.zst ...
+//!                                                                       DB@T@@9.tsv.zst
+//! last              innoscan.json             metadata                  @.done.json
+//! ```
+
+mod files;
+mod mydumper;
+mod mysqlsh;
+
+use std::path::Path;
+use std::time::Instant;
+
+use innoscan_format::schema::ServerVersion;
+
+pub use self::files::stem;
+use super::files::{ChunkNames, Chunks, Directory, DumpedFile};
+use super::objects::{Object, ObjectKind, SelectedTable};
+use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows, settle};
+use crate::sink::{Form, sql};
+use crate::{Error, Result, Table};
+
+/// What a layout makes files of.
+pub(super) struct Contents<'a> {
+    /// The databases, in the order they are met.
+    pub databases: Vec<String>,
+    /// Database and name of every table.
+    pub tables: Vec<(String, String)>,
+    /// What is no table.
+    pub objects: Vec<&'a Object>,
+    /// The server that wrote the first table's files.
+    pub server: Option<ServerVersion>,
+}
+
+impl<'a> Contents<'a> {
+    fn of(dump: &Dump<'a>) -> Contents<'a> {
+        let read = dump.tables.iter().map(|table| (&table.def.schema, &table.def.name));
+        let selected = dump.selected.iter().map(|table| (&table.database, &table.name));
+        let tables: Vec<(String, String)> =
+            read.chain(selected).map(|(db, name)| (db.clone(), name.clone())).collect();
+        let of_objects = dump.objects.iter().map(|object| &object.database);
+        let mut databases: Vec<String> = Vec::new();
+        for database in tables.iter().map(|(database, _)| database).chain(of_objects) {
+            if !database.is_empty() && !databases.contains(database) {
+                databases.push(database.clone());
+            }
+        }
+        let server = dump.tables.first().map(|table| table.def.server);
+        Contents { databases, tables, objects: dump.objects.clone(), server }
+    }
+
+    /// The objects of a database, of the kinds that are wanted.
+    pub fn objects_of<'s>(
+        &'s self,
+        database: &'s str,
+        wanted: impl Fn(&ObjectKind) -> bool + 's,
+    ) -> impl Iterator<Item = &'a Object> + 's {
+        let objects = self.objects.iter().copied();
+        objects.filter(move |object| object.database == database && wanted(&object.kind))
+    }
+
+    /// Functions, procedures, packages, and then events.
+    pub fn routines_and_events<'s>(
+        &'s self,
+        database: &'s str,
+    ) -> impl Iterator<Item = &'a Object> + 's {
+        let routines = self.objects_of(database, ObjectKind::is_routine);
+        routines.chain(self.objects_of(database, |kind| *kind == ObjectKind::Event))
+    }
+
+    /// The users.
+    pub fn users(&self) -> impl Iterator<Item = &'a Object> + '_ {
+        self.objects.iter().copied().filter(|object| object.kind == ObjectKind::User)
+    }
+
+    /// The statement that makes a database unless it is there, as its server says it where that was
+    /// asked.
+    pub fn create_database(&self, database: &str) -> String {
+        create_database(&self.objects, database)
+    }
+}
+
+/// The statement that makes a database unless it is there.
+pub(super) fn create_database(objects: &[&Object], database: &str) -> String {
+    let own = objects
+        .iter()
+        .find(|object| object.kind == ObjectKind::Database && object.database == database)
+        .and_then(|object| object.statements.first())
+        .and_then(|create| create.strip_prefix("CREATE DATABASE `"));
+    match own {
+        None => sql::create_database(database),
+        Some(rest) => {
+            let rest = rest.trim_end().trim_end_matches(';');
+            format!("CREATE DATABASE /*!32312 IF NOT EXISTS*/ `{rest};\n")
+        }
+    }
+}
+
+/// What a layout is told of a table before its rows come.
+pub(super) struct TableFacts<'a> {
+    pub database: &'a str,
+    pub name: &'a str,
+    /// Its `CREATE TABLE`.
+    pub create: String,
+    /// What the session needs to make it.
+    pub lenient: &'static str,
+    /// The columns that are loaded, and whether they are in base64.
+    pub columns: Vec<(String, bool)>,
+    /// The columns of its primary key.
+    pub primary_key: Vec<String>,
+}
+
+/// A layout at work on a directory.
+pub(super) trait Arrangement {
+    /// Before the tables.
+    fn begin(&mut self) -> Result<()>;
+
+    /// A table's definition, and whatever else stands before its rows.
+    fn table(&mut self, table: &TableFacts<'_>) -> Result<Vec<DumpedFile>>;
+
+    /// What a table's files of rows are called. `extension` is that of the rows' form and of the
+    /// compression.
+    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames;
+
+    /// After the tables. The last file that is written tells readers that the dump is complete.
+    fn finish(&mut self, summary: &Summary) -> Result<()>;
+}
+
+/// Dumps into a directory in the layout that the options say.
+pub(super) fn write(
+    dump: Dump<'_>,
+    path: &Path,
+    options: &DumpOptions,
+    mut finished: impl FnMut(&TableOutcome),
+) -> Result<Summary> {
+    let started = Instant::now();
+    let mut dump = dump.without_tables_of_sequences();
+    let contents = Contents::of(&dump);
+    fits(&contents, options)?;
+    let directory = &Directory::prepare(path, options)?;
+    let mut arrangement: Box<dyn Arrangement + '_> = match options.layout {
+        Layout::Files => Box::new(files::Files::new(directory, &contents, options)),
+        Layout::MyDumper => Box::new(mydumper::MyDumper::new(directory, &contents, options)),
+        Layout::MySqlShell => Box::new(mysqlsh::MySqlShell::new(directory, &contents, options)),
+    };
+    arrangement.begin()?;
+    let mut summary = Summary { origin: options.origin.clone(), ..Summary::default() };
+    for &table in &dump.tables {
+        let begun = Instant::now();
+        let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
+        let dumped = read_table(table, directory, &mut *arrangement, options, &mut outcome);
+        settle(dumped, begun, &mut outcome)?;
+        finished(&outcome);
+        summary.tables.push(outcome);
+    }
+    for table in &mut dump.selected {
+        let begun = Instant::now();
+        let mut outcome = TableOutcome::new(&table.database, &table.name);
+        let dumped = select_table(table, directory, &mut *arrangement, options, &mut outcome);
+        settle(dumped, begun, &mut outcome)?;
+        finished(&outcome);
+        summary.tables.push(outcome);
+    }
+    summary.elapsed = started.elapsed();
+    arrangement.finish(&summary)?;
+    Ok(summary)
+}
+
+/// Refuses what a layout has no place for.
+fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
+    let (name, format_fits) = match (options.layout, &options.format) {
+        (Layout::Files, format) => ("files", *format != Format::Load),
+        (Layout::MyDumper, format) => ("mydumper", matches!(format, Format::Sql(_))),
+        (Layout::MySqlShell, format) => ("mysqlsh", *format == Format::Load),
+    };
+    if !format_fits {
+        return Err(Error::refused(
+            format!("the layout {name} does not hold rows in this format"),
+            "leave out --format, or use --layout files",
+        ));
+    }
+    if options.layout == Layout::Files {
+        return Ok(());
+    }
+    if contents.tables.iter().any(|(database, _)| database.is_empty()) {
+        return Err(Error::refused(
+            format!("the layout {name} names files after databases, and a table's is not known"),
+            "give the table as db.table with --datadir, or use --layout files",
+        ));
+    }
+    Ok(())
+}
+
+fn read_table(
+    table: &Table,
+    directory: &Directory,
+    arrangement: &mut dyn Arrangement,
+    options: &DumpOptions,
+    outcome: &mut TableOutcome,
+) -> Result<()> {
+    let def = &table.def;
+    let form = options.format.form(def)?;
+    let columns = match &form {
+        Form::Load(load) => load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
+        _ => Vec::new(),
+    };
+    outcome.files = arrangement.table(&TableFacts {
+        database: &def.schema,
+        name: &def.name,
+        create: sql::definition(def, table.create_sql.as_deref()),
+        lenient: sql::lenient(def),
+        columns,
+        primary_key: super::primary_key(def),
+    })?;
+    if !options.rows {
+        return Ok(());
+    }
+    outcome.left_out = form.left_out().to_vec();
+    let head = form.head().to_vec();
+    let extension = format!("{}{}", form.extension(), options.compression.suffix());
+    let names = arrangement.chunk_names(&def.schema, &def.name, extension);
+    let mut chunks = Chunks::new(directory, names, &head, options);
+    rows::read(table, form, options, outcome, |batch| chunks.write(batch))?;
+    outcome.files.extend(chunks.finish()?);
+    Ok(())
+}
+
+fn select_table(
+    table: &mut SelectedTable<'_>,
+    directory: &Directory,
+    arrangement: &mut dyn Arrangement,
+    options: &DumpOptions,
+    outcome: &mut TableOutcome,
+) -> Result<()> {
+    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+    let form = rows::selected_form(table, options)?
+        .with_compression(options.compression)
+        .with_batch_bytes(batch_bytes);
+    let (database, name) = (table.database.clone(), table.name.clone());
+    outcome.files = arrangement.table(&TableFacts {
+        database: &database,
+        name: &name,
+        create: table.create.trim_end().trim_end_matches(';').to_owned(),
+        lenient: "",
+        columns: form.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
+        primary_key: Vec::new(),
+    })?;
+    if !options.rows {
+        return Ok(());
+    }
+    let extension = format!("{}{}", form.extension(), options.compression.suffix());
+    let names = arrangement.chunk_names(&database, &name, extension);
+    let mut chunks = Chunks::new(directory, names, form.head(), options);
+    rows::select(table, &form, outcome, |batch| chunks.write(batch))?;
+    outcome.files.extend(chunks.finish()?);
+    Ok(())
+}

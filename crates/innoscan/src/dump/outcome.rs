@@ -1,0 +1,148 @@
+//! What became of a dump, table by table.
+
+use std::time::Duration;
+
+use innoscan_format::schema::Family;
+use serde_json::{Value, json};
+
+use super::files::DumpedFile;
+use super::objects::Origin;
+use crate::Error;
+use crate::scan::ScanOutcome;
+use crate::sink::{Encoded, LeftOut};
+
+/// What became of a table.
+#[derive(Debug)]
+pub struct TableOutcome {
+    /// Its database; empty where it is not known.
+    pub database: String,
+    /// Its name.
+    pub table: String,
+    /// Rows written.
+    pub rows: u64,
+    /// Their bytes before compression.
+    pub plain_bytes: u64,
+    /// What `CHECKSUM TABLE` says of the rows written; `None` where it was not asked for, or cannot
+    /// be told.
+    pub checksum: Option<u32>,
+    /// Characters that had no meaning in their column's charset and became U+FFFD.
+    pub unmapped_characters: u64,
+    /// The files it is in.
+    pub files: Vec<DumpedFile>,
+    /// The columns that were not written.
+    pub left_out: Vec<LeftOut>,
+    /// How it was read.
+    pub scan: ScanOutcome,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Why it could not be dumped, or not wholly. Then it has no files of rows.
+    pub error: Option<Error>,
+}
+
+impl TableOutcome {
+    pub(super) fn new(database: &str, table: &str) -> TableOutcome {
+        TableOutcome {
+            database: database.to_owned(),
+            table: table.to_owned(),
+            rows: 0,
+            plain_bytes: 0,
+            checksum: None,
+            unmapped_characters: 0,
+            files: Vec::new(),
+            left_out: Vec::new(),
+            scan: ScanOutcome::default(),
+            elapsed: Duration::ZERO,
+            error: None,
+        }
+    }
+
+    /// Whether damage was passed over.
+    pub fn is_damaged(&self) -> bool {
+        self.scan.damaged > 0
+    }
+
+    pub(super) fn count(&mut self, batch: &Encoded) {
+        self.rows += batch.rows();
+        self.plain_bytes += batch.plain_bytes();
+        self.unmapped_characters += batch.unmapped_characters();
+    }
+
+    fn to_json(&self) -> Value {
+        let file = |file: &DumpedFile| {
+            json!({
+                "name": file.name,
+                "rows": file.rows,
+                "plain_bytes": file.plain_bytes,
+                "bytes": file.file_bytes,
+            })
+        };
+        let files: Vec<Value> = self.files.iter().map(file).collect();
+        let left_out: Vec<&str> = self.left_out.iter().map(|left| &*left.column).collect();
+        json!({
+            "database": self.database,
+            "table": self.table,
+            "rows": self.rows,
+            "checksum": self.checksum,
+            "files": files,
+            "columns_left_out": left_out,
+            "damaged": self.scan.damaged,
+            "seconds": self.elapsed.as_secs_f64(),
+            "error": self.error.as_ref().map(|error| error.to_string()),
+        })
+    }
+}
+
+/// What became of the tables.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Each table, in the order they were dumped.
+    pub tables: Vec<TableOutcome>,
+    /// Where they are from, where that was said.
+    pub origin: Option<Origin>,
+    /// From start to end.
+    pub elapsed: Duration,
+}
+
+impl Summary {
+    /// The tables that could not be dumped.
+    pub fn failed(&self) -> impl Iterator<Item = &TableOutcome> {
+        self.tables.iter().filter(|table| table.error.is_some())
+    }
+
+    /// Rows written.
+    pub fn rows(&self) -> u64 {
+        self.tables.iter().map(|table| table.rows).sum()
+    }
+
+    /// What `innoscan.json` says.
+    pub fn to_json(&self) -> Value {
+        let tables: Vec<Value> = self.tables.iter().map(TableOutcome::to_json).collect();
+        let mut json = json!({
+            "dumper": super::DUMPER,
+            "complete": self.failed().next().is_none(),
+            "seconds": self.elapsed.as_secs_f64(),
+        });
+        if let Some(origin) = &self.origin {
+            json["origin"] = origin_json(origin);
+        }
+        json["tables"] = tables.into();
+        json
+    }
+}
+
+fn origin_json(origin: &Origin) -> Value {
+    let family = origin.server.map(|server| match server.family {
+        Family::MySql => "MySQL",
+        Family::MariaDb => "MariaDB",
+    });
+    json!({
+        "server": family,
+        "version": origin.version_text,
+        "hostname": origin.hostname,
+        "user": origin.user,
+        "binlog_file": origin.binlog.as_ref().map(|(file, _)| file),
+        "binlog_position": origin.binlog.as_ref().map(|(_, position)| position),
+        "gtid": origin.gtid,
+        "consistent": origin.is_consistent,
+    })
+}

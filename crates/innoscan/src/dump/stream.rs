@@ -1,0 +1,242 @@
+//! Tables in one stream: SQL as a script, other formats of one table.
+
+use std::io::Write;
+use std::time::Instant;
+
+use innoscan_format::schema::Family;
+
+use super::layout::create_database;
+use super::objects::{Object, ObjectKind, SelectedTable};
+use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
+use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows, settle};
+use crate::sink::{Compression, sql};
+use crate::{Error, Result, Table};
+
+/// Dumps into one stream. `finished` is told of each table.
+///
+/// SQL is a script for the command line client: a session that is put back at its end; sequences,
+/// every table with its definition, then placeholders of views, triggers, routines, events, views,
+/// users. Rows of several tables in another format are refused: nothing would tell them apart.
+///
+/// # Errors
+/// When the output cannot be written, or the user asked to stop.
+pub fn to_stream(
+    dump: Dump<'_>,
+    out: &mut impl Write,
+    options: &DumpOptions,
+    mut finished: impl FnMut(&TableOutcome),
+) -> Result<Summary> {
+    let started = Instant::now();
+    let mut dump = dump.without_tables_of_sequences();
+    let is_script = matches!(options.format, Format::Sql(_));
+    let count = dump.tables.len() + dump.selected.len();
+    if !is_script && count > 1 {
+        return Err(Error::refused(
+            "rows of several tables in one stream cannot be told apart in this format",
+            "give an output directory, one table, or the format sql",
+        ));
+    }
+    let output = Stream { out, compression: options.compression };
+    let mut script = Script {
+        output,
+        options,
+        objects: if is_script && options.definitions { &dump.objects } else { &[] },
+        names_databases: is_script && (count > 1 || !dump.objects.is_empty()),
+        database: String::new(),
+    };
+    let mut summary = Summary { origin: options.origin.clone(), ..Summary::default() };
+    if is_script {
+        script.output.text(&head(dump.tables.first().copied(), options))?;
+    }
+    script.objects(|kind| *kind == ObjectKind::Sequence)?;
+    for &table in &dump.tables {
+        let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
+        let begun = Instant::now();
+        let dumped = script.table(table, &mut outcome);
+        script.settle(dumped, begun, &mut outcome)?;
+        finished(&outcome);
+        summary.tables.push(outcome);
+    }
+    for table in &mut dump.selected {
+        let mut outcome = TableOutcome::new(&table.database, &table.name);
+        let begun = Instant::now();
+        let dumped = script.selected(table, &mut outcome);
+        script.settle(dumped, begun, &mut outcome)?;
+        finished(&outcome);
+        summary.tables.push(outcome);
+    }
+    script.objects_after_rows()?;
+    if is_script {
+        script.output.text(sql::SCRIPT_TAIL)?;
+    }
+    script.output.out.flush().map_err(stream_error)?;
+    summary.elapsed = started.elapsed();
+    Ok(summary)
+}
+
+fn head(table: Option<&Table>, options: &DumpOptions) -> String {
+    let mut head = sql::comment(DUMPER);
+    if let Some(origin) = &options.origin {
+        let (version, host) = (&origin.version_text, &origin.hostname);
+        head += &sql::comment(&format!("from the server {version} on {host}"));
+        if let Some((file, position)) = &origin.binlog {
+            head += &sql::comment(&format!("at {position} in the binary log {file}"));
+        }
+        if !origin.gtid.is_empty() {
+            head += &sql::comment(&format!("with the transactions {}", origin.gtid));
+        }
+    } else if let Some(Table { def, .. }) = table {
+        let family = match def.server.family {
+            Family::MySql => "MySQL",
+            Family::MariaDb => "MariaDB",
+        };
+        let number = def.server.number;
+        let (major, minor, patch) = (number / 10_000, number / 100 % 100, number % 100);
+        head += &sql::comment(&format!("from files of {family} {major}.{minor}.{patch}"));
+    }
+    head + sql::SCRIPT_HEAD
+}
+
+/// A stream, and where in it we are.
+struct Script<'s, W> {
+    output: Stream<'s, W>,
+    options: &'s DumpOptions,
+    objects: &'s [&'s Object],
+    /// Whether the stream says which database a table is of.
+    names_databases: bool,
+    /// The database that was said last.
+    database: String,
+}
+
+impl<W: Write> Script<'_, W> {
+    /// Keeps an error with its table, and says in a script that the table is not whole.
+    fn settle(
+        &mut self,
+        dumped: Result<()>,
+        begun: Instant,
+        outcome: &mut TableOutcome,
+    ) -> Result<()> {
+        settle(dumped, begun, outcome)?;
+        match &outcome.error {
+            Some(error) if matches!(self.options.format, Format::Sql(_)) => {
+                self.output.text(&sql::comment(&format!("NOT COMPLETE: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn use_database(&mut self, database: &str) -> Result<()> {
+        if !self.names_databases || self.database == database {
+            return Ok(());
+        }
+        database.clone_into(&mut self.database);
+        let create = create_database(self.objects, database);
+        let name = sql::quoted_name(database);
+        self.output.text(&format!("{}{create}USE {name};\n", sql::SET_UTF8))
+    }
+
+    /// The objects of some kinds.
+    fn objects(&mut self, wanted: impl Fn(&ObjectKind) -> bool) -> Result<()> {
+        for object in self.objects.iter().filter(|object| wanted(&object.kind)) {
+            self.object(object)?;
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, object: &Object) -> Result<()> {
+        if object.kind != ObjectKind::User {
+            self.use_database(&object.database)?;
+        }
+        let create = create_database(self.objects, &object.database);
+        self.output.bytes(&of_object(object, &create, Ending::Delimiter))
+    }
+
+    fn objects_after_rows(&mut self) -> Result<()> {
+        let is_view = |object: &&&Object| object.kind == ObjectKind::View;
+        for view in self.objects.iter().filter(is_view) {
+            self.use_database(&view.database)?;
+            let placeholder = placeholder_view(view);
+            self.output.text(&format!("{}{placeholder}", sql::SET_UTF8))?;
+        }
+        self.objects(|kind| matches!(kind, ObjectKind::Trigger { .. }))?;
+        self.objects(ObjectKind::is_routine)?;
+        self.objects(|kind| *kind == ObjectKind::Event)?;
+        for view in self.objects.iter().filter(is_view) {
+            self.object(&in_place_of_its_placeholder(view))?;
+        }
+        self.objects(|kind| *kind == ObjectKind::User)
+    }
+
+    fn table(&mut self, table: &Table, outcome: &mut TableOutcome) -> Result<()> {
+        self.use_database(&table.def.schema)?;
+        let create =
+            || sql::create_table(&table.def, table.create_sql.as_deref(), self.options.drop_tables);
+        self.definition(&table.qualified_name(), create())?;
+        if !self.options.rows {
+            return Ok(());
+        }
+        let form = self.options.format.form(&table.def)?;
+        outcome.left_out = form.left_out().to_vec();
+        self.output.bytes(form.head())?;
+        rows::read(table, form, self.options, outcome, |batch| {
+            self.output.out.write_all(batch.output()).map_err(stream_error)
+        })
+    }
+
+    fn selected(
+        &mut self,
+        table: &mut SelectedTable<'_>,
+        outcome: &mut TableOutcome,
+    ) -> Result<()> {
+        let form = rows::selected_form(table, self.options)?;
+        let form = form.with_compression(self.options.compression);
+        self.use_database(&table.database)?;
+        let drop = match self.options.drop_tables {
+            true => sql::drop_table(&table.name),
+            false => String::new(),
+        };
+        let create = table.create.trim_end().trim_end_matches(';');
+        let name = format!("{}.{}", table.database, table.name);
+        self.definition(&name, format!("{}{drop}{create};\n", sql::SET_UTF8))?;
+        if !self.options.rows {
+            return Ok(());
+        }
+        self.output.bytes(form.head())?;
+        rows::select(table, &form, outcome, |batch| {
+            self.output.out.write_all(batch.output()).map_err(stream_error)
+        })
+    }
+
+    fn definition(&mut self, name: &str, create: String) -> Result<()> {
+        if !matches!(self.options.format, Format::Sql(_)) {
+            return Ok(());
+        }
+        self.output.text(&sql::comment(&format!("Table {name}")))?;
+        if self.options.definitions { self.output.text(&create) } else { Ok(()) }
+    }
+}
+
+/// An output that is not a file of ours.
+struct Stream<'w, W> {
+    out: &'w mut W,
+    compression: Compression,
+}
+
+impl<W: Write> Stream<'_, W> {
+    fn text(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    fn bytes(&mut self, plain: &[u8]) -> Result<()> {
+        if plain.is_empty() {
+            return Ok(());
+        }
+        let mut output = Vec::new();
+        self.compression.append(plain, &mut output)?;
+        self.out.write_all(&output).map_err(stream_error)
+    }
+}
+
+fn stream_error(error: std::io::Error) -> Error {
+    Error::write("writing the output", error)
+}

@@ -1,0 +1,470 @@
+//! Dumps of running servers: of one moment while others write, with no more privileges than are
+//! documented, and with the server let go of whatever happens.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use innoscan_io::engine::memory::splitmix64;
+use innoscan_testkit::server::{Server, install};
+
+use crate::layouts::{load_by_client, load_by_myloader};
+use crate::parity::{command, there_is_a_binary};
+use crate::shell_loader;
+
+/// What an account needs, as docs/live.md says.
+const PRIVILEGES: &str =
+    "RELOAD, SELECT, LOCK TABLES, REPLICATION CLIENT, SHOW VIEW, TRIGGER, EVENT";
+
+const PASSWORD: &str = "not-to-be-seen-5F3A";
+
+const SCHEMAS: u64 = 40;
+
+/// A schema with something of every kind; the names are not all plain.
+fn schema_sql(number: u64, is_mariadb: bool) -> String {
+    let schema = schema(number);
+    let sequence = "CREATE SEQUENCE numbers START WITH 5 INCREMENT BY 3 CACHE 10;";
+    let sequence = if is_mariadb { sequence } else { "" };
+    format!(
+        "CREATE DATABASE `{schema}`; USE `{schema}`;
+         CREATE TABLE accounts (id INT PRIMARY KEY, amount BIGINT NOT NULL, note VARCHAR(80)) ENGINE=InnoDB;
+         CREATE TABLE `moves done` (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b INT, amount INT,
+           at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+           FOREIGN KEY (a) REFERENCES accounts (id)) ENGINE=InnoDB;
+         CREATE TABLE keyless (a INT, b TEXT, c DOUBLE) ENGINE=InnoDB;
+         CREATE TABLE parts (id INT PRIMARY KEY, x INT) ENGINE=InnoDB PARTITION BY HASH (id) PARTITIONS 3;
+         CREATE TABLE old (a INT, b VARCHAR(30), c FLOAT, e ENUM('x','y')) ENGINE=MyISAM;
+         {sequence}
+         CREATE VIEW `sum of all` AS SELECT SUM(amount) AS total FROM accounts;
+         CREATE TABLE counts (what VARCHAR(20) PRIMARY KEY, n INT) ENGINE=InnoDB;
+         INSERT INTO counts VALUES ('moves', 0);
+         DELIMITER //
+         CREATE TRIGGER counted AFTER INSERT ON `moves done` FOR EACH ROW
+           BEGIN UPDATE counts SET n = n + 1 WHERE what = 'moves'; END//
+         CREATE PROCEDURE double_all (IN factor INT)
+           BEGIN UPDATE accounts SET amount = amount * factor; SELECT 'done; really'; END//
+         CREATE FUNCTION half (x INT) RETURNS INT DETERMINISTIC RETURN x DIV 2//
+         CREATE EVENT `every year` ON SCHEDULE EVERY 1 YEAR DO BEGIN DELETE FROM keyless; END//
+         DELIMITER ;
+         INSERT INTO accounts VALUES (1, 1000, 'a\\'b'), (2, 1000, 'é'), (3, 1000, NULL);\n"
+    )
+}
+
+fn schema(number: u64) -> String {
+    if number.is_multiple_of(4) { format!("sh-öp {number}") } else { format!("shop{number}") }
+}
+
+/// One change of one schema, which leaves the sum of its accounts as it was.
+fn change(chance: &mut u64, is_mariadb: bool) -> String {
+    let schema = schema(splitmix64(chance) % SCHEMAS);
+    let n = splitmix64(chance);
+    let (a, b, amount) = (1 + n % 3, 1 + (n >> 8) % 3, n >> 16 & 63);
+    let next = match is_mariadb {
+        true => {
+            format!("INSERT INTO `{schema}`.old SELECT NEXTVAL(`{schema}`.numbers), 'w', 0.1, 'y';")
+        }
+        false => format!("INSERT INTO `{schema}`.old VALUES ({amount}, 'w', 0.1, 'y');"),
+    };
+    let more = match n >> 32 & 7 {
+        0 => next,
+        1 => format!(
+            "INSERT INTO `{schema}`.keyless VALUES ({amount}, REPEAT('t', {amount}), {amount} / 7);"
+        ),
+        2 => format!("REPLACE INTO `{schema}`.parts VALUES ({amount}, {a});"),
+        3 => format!("DELETE FROM `{schema}`.keyless LIMIT 2;"),
+        _ => String::new(),
+    };
+    format!(
+        "START TRANSACTION; UPDATE `{schema}`.accounts SET amount = amount - {amount} WHERE id = {a};
+         UPDATE `{schema}`.accounts SET amount = amount + {amount} WHERE id = {b};
+         INSERT INTO `{schema}`.`moves done` (a, b, amount) VALUES ({a}, {b}, {amount}); COMMIT; {more}\n"
+    )
+}
+
+fn client(server: &Server) -> Command {
+    let mut client = Command::new("mariadb");
+    client
+        .args(["--no-defaults", "--skip-ssl", "-uroot", "-N", "-B", "--force"])
+        .args(["--default-character-set=utf8mb4", "-S"])
+        .arg(server.socket());
+    client
+}
+
+/// A client that changes things until it is told to stop.
+struct Writer {
+    stop: std::sync::Arc<AtomicBool>,
+    thread: JoinHandle<(u64, Child)>,
+}
+
+impl Writer {
+    fn start(server: &Server, seed: u64, is_mariadb: bool) -> Writer {
+        let stop = std::sync::Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let mut child = client(server)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let thread = std::thread::spawn(move || {
+            let mut stdin = child.stdin.take().unwrap();
+            let (mut chance, mut changes) = (seed, 0);
+            while !stopped.load(Ordering::Relaxed) {
+                // A full pipe holds it up until the server has caught up.
+                stdin.write_all(change(&mut chance, is_mariadb).as_bytes()).unwrap();
+                changes += 1;
+            }
+            drop(stdin);
+            (changes, child)
+        });
+        Writer { stop, thread }
+    }
+
+    fn end(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        let (changes, child) = self.thread.join().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_error = |line: &&str| line.starts_with("ERROR") && !line.contains("Deadlock found");
+        let errors: Vec<&str> = said.lines().filter(is_error).take(3).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        changes
+    }
+}
+
+/// Everything the server says of everything it has: name of the thing, and what it says.
+fn state(server: &Server) -> BTreeMap<String, String> {
+    let text = |sql: String| {
+        let answer = server.sql(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    let mut state = BTreeMap::new();
+    let tables = text(
+        "SELECT CONCAT('`', table_schema, '`.`', table_name, '`'), table_type \
+         FROM information_schema.tables WHERE table_schema LIKE 'sh%';"
+            .into(),
+    );
+    for line in tables.lines() {
+        let (name, kind) = line.split_once('\t').unwrap();
+        let create = text(format!("SHOW CREATE TABLE {name};"));
+        // A counter runs ahead of the rows on the server that was written to.
+        let create = match create.split_once(" AUTO_INCREMENT=") {
+            Some((before, after)) => {
+                format!("{before}{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+            }
+            None => create,
+        };
+        state.insert(format!("create {name}"), create);
+        if kind == "BASE TABLE" {
+            state.insert(format!("sum {name}"), text(format!("CHECKSUM TABLE {name};")));
+        }
+        if kind == "SEQUENCE" {
+            state.insert(
+                format!("next {name}"),
+                text(format!("SELECT next_not_cached_value FROM {name};")),
+            );
+        }
+    }
+    for (kind, sql) in [
+        (
+            "TRIGGER",
+            "SELECT CONCAT('`', trigger_schema, '`.`', trigger_name, '`') FROM information_schema.triggers WHERE trigger_schema LIKE 'sh%';",
+        ),
+        (
+            "EVENT",
+            "SELECT CONCAT('`', event_schema, '`.`', event_name, '`') FROM information_schema.events WHERE event_schema LIKE 'sh%';",
+        ),
+        (
+            "PROCEDURE",
+            "SELECT CONCAT('`', routine_schema, '`.`', routine_name, '`') FROM information_schema.routines WHERE routine_schema LIKE 'sh%' AND routine_type = 'PROCEDURE';",
+        ),
+        (
+            "FUNCTION",
+            "SELECT CONCAT('`', routine_schema, '`.`', routine_name, '`') FROM information_schema.routines WHERE routine_schema LIKE 'sh%' AND routine_type = 'FUNCTION';",
+        ),
+    ] {
+        for name in text(sql.into()).lines() {
+            let create = text(format!("SHOW CREATE {kind} {name};"));
+            // When a trigger was made is not a part of it.
+            let create = create
+                .rsplit_once('\t')
+                .filter(|_| kind == "TRIGGER")
+                .map_or(&*create, |(before, _)| before)
+                .to_owned();
+            state.insert(format!("{kind} {name}"), create);
+        }
+    }
+    state
+}
+
+fn assert_same(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>, what: &str) {
+    let differing: Vec<String> = was
+        .keys()
+        .chain(is.keys().filter(|name| !was.contains_key(*name)))
+        .filter(|name| was.get(*name) != is.get(*name))
+        .map(|name| format!("{name}\n  was {:?}\n  is  {:?}", was.get(name), is.get(name)))
+        .collect();
+    assert!(
+        differing.is_empty(),
+        "{what}: {} of {} differ\n{}",
+        differing.len(),
+        was.len(),
+        differing[..differing.len().min(5)].join("\n")
+    );
+}
+
+/// The arguments that reach a server as the account that has no more privileges than it needs.
+fn backup_account(server: &Server) -> Vec<String> {
+    server
+        .sql(format!(
+            "CREATE USER backup@localhost IDENTIFIED BY '{PASSWORD}';
+             GRANT {PRIVILEGES} ON *.* TO backup@localhost;"
+        ))
+        .unwrap();
+    ["--no-defaults", "-u", "backup", "-S", server.socket().to_str().unwrap()]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// All that is in a directory's files.
+fn content(directory: &Path) -> Vec<u8> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
+        let bytes = std::fs::read(entry.path()).unwrap();
+        let is_packed = entry.path().extension().is_some_and(|extension| extension == "zst");
+        all.extend(if is_packed { zstd::decode_all(&bytes[..]).unwrap() } else { bytes });
+    }
+    all
+}
+
+/// The state at a place of the binary log: all that was ever logged, up to there, once more.
+fn replayed(version: &str, server: &Server, (file, position): &(String, u64)) -> Server {
+    let control = Server::start(version, &QUICK).unwrap();
+    control.feed(&mut &*server.logged(file, *position).unwrap()).unwrap();
+    control
+}
+
+/// File and position in the binary log, as the dump has them.
+fn coordinates(directory: &Path) -> (String, u64) {
+    if directory.join("metadata").exists() {
+        let metadata = std::fs::read_to_string(directory.join("metadata")).unwrap();
+        let value = |name: &str| {
+            let line = metadata.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_once('=').unwrap().1.trim().trim_matches('"').to_owned()
+        };
+        return (value("SOURCE_LOG_FILE"), value("SOURCE_LOG_POS").parse().unwrap());
+    }
+    let manifest = std::fs::read_to_string(directory.join("@.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let file = manifest["binlogFile"].as_str().unwrap().to_owned();
+    (file, manifest["binlogPosition"].as_u64().unwrap())
+}
+
+/// Servers with grants and events, which need not survive.
+const QUICK: [&str; 3] =
+    ["--skip-grant-tables=OFF", "--innodb-flush-log-at-trx-commit=0", "--local-infile=ON"];
+
+/// What it is called, and how it loads a dump into a server.
+type Loader<'l> = (&'l str, &'l dyn Fn(&Server));
+
+fn busy(version: &str) {
+    install(version).unwrap();
+    let is_mariadb = version.starts_with("mariadb");
+    let logged = ["--log-bin=binlog", "--server-id=1", "--binlog-format=ROW"];
+    let options: Vec<&str> = logged.into_iter().chain(QUICK).collect();
+    let server = Server::start(version, &options).unwrap();
+    for number in 0..SCHEMAS {
+        server.sql(schema_sql(number, is_mariadb)).unwrap();
+    }
+    let account = backup_account(&server);
+    let writers: Vec<Writer> =
+        (0..8).map(|seed| Writer::start(&server, seed, is_mariadb)).collect();
+    let moves = || {
+        let sum = "SELECT SUM(n) FROM (SELECT n FROM `sh-öp 0`.counts UNION ALL SELECT n FROM shop1.counts) x;";
+        String::from_utf8(server.sql(sum).unwrap()).unwrap().trim().parse::<u64>().unwrap()
+    };
+    while moves() < 20 {
+        std::thread::yield_now();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut dumps = Vec::new();
+    for layout in ["mydumper", "mysqlsh"] {
+        let out = dir.path().join(layout);
+        let dump = command()
+            .args(["dump", "-A", "-c", "none", "--layout", layout, "-o", out.to_str().unwrap()])
+            .args(&account)
+            .env("MYSQL_PWD", PASSWORD)
+            .output()
+            .unwrap();
+        assert!(dump.status.success(), "{}", String::from_utf8_lossy(&dump.stderr));
+        let during = moves();
+        while moves() <= during {
+            std::thread::yield_now();
+        }
+        for text in [&content(&out), &dump.stderr, &dump.stdout] {
+            let secret = PASSWORD.as_bytes();
+            assert!(!text.windows(secret.len()).any(|window| window == secret));
+        }
+        dumps.push(out);
+    }
+    let changes: u64 = writers.into_iter().map(Writer::end).sum();
+    assert!(changes > 100, "{changes} changes");
+    for out in &dumps {
+        let control = replayed(version, &server, &coordinates(out));
+        let expected = state(&control);
+        drop(control);
+        assert!(expected.len() > 10 * SCHEMAS as usize, "{}", expected.len());
+        let loaders: &[Loader<'_>] = match out.ends_with("mydumper") {
+            true => &[
+                ("myloader", &|to| load_by_myloader(to, out)),
+                ("the client", &|to| load_by_client(to, out)),
+            ],
+            false => {
+                &[("a reader of the shell's layout", &|to| shell_loader::load(out, to).unwrap())]
+            }
+        };
+        for (by, load) in loaders {
+            let target = Server::start(version, &QUICK).unwrap();
+            load(&target);
+            assert_same(&expected, &state(&target), &format!("{version}, by {by}"));
+        }
+    }
+}
+
+#[test]
+fn a_busy_server_is_dumped_as_of_one_moment() {
+    if there_is_a_binary() {
+        busy("mariadb-10.11");
+    }
+}
+
+#[test]
+#[ignore = "installs and starts more servers: make test-all"]
+fn busy_mysqls_are_dumped_as_of_one_moment() {
+    if there_is_a_binary() {
+        busy("mysql-8.0.33");
+        busy("mysql-9.7");
+    }
+}
+
+/// A server with one table that takes a while to read.
+fn with_large_table() -> Server {
+    install("mariadb-10.11").unwrap();
+    let server = Server::start("mariadb-10.11", &QUICK).unwrap();
+    server
+        .sql(
+            "CREATE DATABASE d; USE d; CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(200)) ENGINE=InnoDB;
+             INSERT INTO d.t SELECT seq, REPEAT(MD5(seq), 5) FROM seq_1_to_200000;
+             CREATE TABLE d.small (id INT PRIMARY KEY) ENGINE=InnoDB;",
+        )
+        .unwrap();
+    server
+}
+
+/// How long a write to the table takes that is read.
+fn write_time(server: &Server) -> Duration {
+    let begun = Instant::now();
+    server.sql("SET lock_wait_timeout = 10; UPDATE d.t SET v = 'x' WHERE id = 1; INSERT IGNORE INTO d.small VALUES (1);").unwrap();
+    begun.elapsed()
+}
+
+fn names_in(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = walk(directory);
+    names.sort();
+    names
+}
+
+fn walk(directory: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
+        if entry.path().is_dir() {
+            names.extend(walk(&entry.path()));
+        }
+        names.push(entry.path().to_string_lossy().into_owned());
+    }
+    names
+}
+
+#[test]
+fn a_killed_dump_lets_the_server_go() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let server = with_large_table();
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let before = names_in(&server.data().join("d"));
+    let mut chance = 3;
+    let mut were_locked = 0;
+    for _ in 0..50 {
+        _ = std::fs::remove_dir_all(&out);
+        let mut dump = command()
+            .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
+            .args(["-B", "d", "--quiet", "--max-rate", "50M", "-o", out.to_str().unwrap()])
+            .args(["--lock-mode", "export"])
+            .spawn()
+            .unwrap();
+        // Some while it looks around, some while it reads.
+        let until = Instant::now() + Duration::from_micros(splitmix64(&mut chance) % 300_000);
+        while Instant::now() < until {
+            std::thread::yield_now();
+        }
+        were_locked += u32::from(server.data().join("d/t.cfg").exists());
+        dump.kill().unwrap();
+        dump.wait().unwrap();
+        let time = write_time(&server);
+        assert!(time < Duration::from_secs(1), "{time:?}");
+    }
+    assert!(were_locked > 10, "{were_locked} of 50 were killed with the tables locked");
+    assert_eq!(names_in(&server.data().join("d")), before);
+}
+
+#[test]
+fn what_keeps_a_dump_from_its_tables_is_said() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let server = with_large_table();
+    let other = Server::start("mariadb-10.11", &[]).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let socket = server.socket().to_str().unwrap();
+    let dump = |more: &[&str]| {
+        _ = std::fs::remove_dir_all(&out);
+        let output = command()
+            .args(["dump", "--no-defaults", "-o", out.to_str().unwrap()])
+            .args(more)
+            .env_remove("MYSQL_PWD")
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let refused = |more: &[&str], why: &str| {
+        let (code, said) = dump(more);
+        assert!(code == Some(2) && said.contains(why), "{more:?}: {code:?} {said}");
+    };
+    refused(&["-S", socket, "-u", "root", "-B", "nope"], "no database and no table `nope`");
+    refused(&["-S", "/nowhere.sock", "-u", "root", "-A"], "/nowhere.sock");
+    refused(&["-S", socket, "-u", "nobody_known", "-A"], "Access denied");
+    server.sql("CREATE USER poor@localhost; GRANT SELECT ON *.* TO poor@localhost;").unwrap();
+    refused(&["-S", socket, "-u", "poor", "-B", "d"], "RELOAD");
+    // An open transaction keeps the lock away.
+    let mut holder = client(&server).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = holder.stdin.take().unwrap();
+    stdin.write_all(b"BEGIN; UPDATE d.t SET v = 'y' WHERE id = 2;\n").unwrap();
+    let is_open = "SELECT COUNT(*) FROM information_schema.innodb_trx;";
+    while server.sql(is_open).unwrap() != b"1\n" {
+        std::thread::yield_now();
+    }
+    refused(
+        &["-S", socket, "-u", "root", "-B", "d", "--lock-wait-timeout", "2"],
+        "could not be locked within 2 s",
+    );
+    drop(stdin);
+    holder.wait().unwrap();
+    drop(other);
+}

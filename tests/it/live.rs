@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -429,7 +430,6 @@ fn what_keeps_a_dump_from_its_tables_is_said() {
         return;
     }
     let server = with_large_table();
-    let other = Server::start("mariadb-10.11", &[]).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let socket = server.socket().to_str().unwrap();
@@ -466,5 +466,59 @@ fn what_keeps_a_dump_from_its_tables_is_said() {
     );
     drop(stdin);
     holder.wait().unwrap();
-    drop(other);
+    // Somebody who answers and is not who holds the files.
+    let proxy = dir.path().join("proxy.sock");
+    let listener = UnixListener::bind(&proxy).unwrap();
+    let to = server.socket().to_owned();
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            forward(client, UnixStream::connect(&to).unwrap());
+        }
+    });
+    refused(
+        &["-S", proxy.to_str().unwrap(), "-u", "root", "-B", "d"],
+        "this directory is another server's",
+    );
+    let (code, said) = dump(&["-S", socket, "-u", "root", "-B", "d", "--dry-run"]);
+    assert!(code == Some(0) && !out.exists(), "{said}");
+}
+
+fn forward(client: UnixStream, server: UnixStream) {
+    for (mut from, mut to) in
+        [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)]
+    {
+        std::thread::spawn(move || {
+            // Either end may go first.
+            _ = std::io::copy(&mut from, &mut to);
+            _ = to.shutdown(std::net::Shutdown::Both);
+        });
+    }
+}
+
+#[test]
+fn a_server_that_dies_ends_the_dump() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let mut server = with_large_table();
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let dump = command()
+        .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
+        .args(["-B", "d", "--quiet", "--max-rate", "4M", "-o", out.to_str().unwrap()])
+        .args(["--lock-mode", "export"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !server.data().join("d/t.cfg").exists() {
+        std::thread::yield_now();
+    }
+    server.kill().unwrap();
+    let killed = Instant::now();
+    let output = dump.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("the tables are no longer locked"), "{said}");
+    assert!(!out.join("metadata").exists() && !out.join("d.t.00000.sql.zst").exists());
 }

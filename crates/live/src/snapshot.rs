@@ -1,6 +1,6 @@
 //! Tables as they were at one moment: locked, or copied while they were.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -46,6 +46,34 @@ pub struct SnapshotOptions {
     pub which: Which,
 }
 
+/// What a snapshot would hold, and how it would be taken.
+#[derive(Debug)]
+pub struct Plan {
+    /// The server's data directory.
+    pub directory: PathBuf,
+    /// What it has of what is wanted.
+    pub inventory: Inventory,
+    /// Whether files would be copied by reflink.
+    pub is_cloned: bool,
+}
+
+impl Plan {
+    /// Looks around, and locks nothing.
+    ///
+    /// # Errors
+    /// As [`Snapshot::take`] before it locks.
+    pub fn make(
+        control: &mut Session,
+        account: &Account,
+        options: &SnapshotOptions,
+    ) -> Result<Plan> {
+        let directory = data_directory(control, account)?;
+        let inventory = Inventory::take(control, &options.wanted)?;
+        let is_cloned = clones(options.mode, &directory)?;
+        Ok(Plan { directory, inventory, is_cloned })
+    }
+}
+
 /// Tables as they were at one moment.
 pub struct Snapshot {
     /// What the server has of what was wanted.
@@ -82,9 +110,7 @@ impl Snapshot {
         cancel: &Arc<AtomicBool>,
     ) -> Result<Snapshot> {
         let mut control = Session::connect(account)?;
-        let directory = data_directory(&mut control, account)?;
-        let inventory = Inventory::take(&mut control, &options.wanted)?;
-        let is_cloned = clones(options.mode, &directory)?;
+        let Plan { directory, inventory, is_cloned } = Plan::make(&mut control, account, options)?;
         let mut snapshot = Snapshot {
             inventory,
             tables: Vec::new(),

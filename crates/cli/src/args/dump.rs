@@ -76,6 +76,10 @@ pub struct DumpArgs {
     #[arg(long)]
     pub overwrite: bool,
 
+    /// Say what would be dumped and how, and neither lock nor write anything
+    #[arg(long)]
+    pub dry_run: bool,
+
     /// Only definitions
     #[arg(short = 'd', long)]
     pub no_data: bool,

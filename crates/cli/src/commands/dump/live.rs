@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use innoscan::dump::{Dump, Origin};
+use innoscan_live::inventory::Kind;
 use innoscan_live::objects::Which;
-use innoscan_live::snapshot::{Snapshot, SnapshotOptions};
+use innoscan_live::snapshot::{Plan, Snapshot, SnapshotOptions};
+use innoscan_live::{Account, Session};
 
 use super::{seconds, write};
 use crate::args::DumpArgs;
@@ -32,6 +34,9 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
             users: args.objects.users,
         },
     };
+    if args.dry_run {
+        return tell_plan(&account, &options);
+    }
     let cancel = crate::commands::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
     for (name, error) in &snapshot.unread {
@@ -62,6 +67,30 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         tell_lock(&snapshot, held);
     }
     Ok(super::exit(&summary, 0))
+}
+
+fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exit> {
+    let mut control = Session::connect(account)?;
+    let plan = Plan::make(&mut control, account, options)?;
+    out!("server          {} at {}", control.version_text(), account.place());
+    out!("data directory  {}", plan.directory.display());
+    out!(
+        "lock            {}",
+        match plan.is_cloned {
+            true => "until the files are copied by reflink",
+            false => "until the tables are read",
+        }
+    );
+    for entry in &plan.inventory.entries {
+        let how = match &entry.kind {
+            Kind::InnoDb => "read from its files".to_owned(),
+            Kind::Other(engine) => format!("selected, for it is of {engine}"),
+            Kind::View => "a view".to_owned(),
+            Kind::Sequence => "a sequence".to_owned(),
+        };
+        out!("{}: {how}", entry.name);
+    }
+    Ok(Exit::Done)
 }
 
 fn tell_lock(snapshot: &Snapshot, held: Duration) {

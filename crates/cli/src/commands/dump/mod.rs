@@ -35,6 +35,14 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
+    if args.dry_run {
+        for table in &tables {
+            for file in &table.files {
+                out!("{}: {}", table.qualified_name(), file.path.display());
+            }
+        }
+        return Ok(if unresolved > 0 { Exit::Refused } else { Exit::Done });
+    }
     let summary = write(args, Dump::of(&tables), None, super::cancel_on_signal()?)?;
     Ok(exit(&summary, unresolved))
 }

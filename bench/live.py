@@ -80,7 +80,8 @@ class Server:
                 ALTER TABLE {table} DISCARD TABLESPACE; FLUSH TABLES t1 FOR EXPORT;
                 system cp --reflink=always {files}/t1.ibd {files}/{table}.ibd
                 system cp {files}/t1.cfg {files}/{table}.cfg
-                UNLOCK TABLES; ALTER TABLE {table} IMPORT TABLESPACE;""")
+                UNLOCK TABLES; ALTER TABLE {table} IMPORT TABLESPACE;
+                system rm {files}/{table}.cfg""")
         moves = ", ".join(f"filling.{table} TO bench.{table}" for table in self.tables)
         self.sql(f"CREATE DATABASE bench; RENAME TABLE {moves}; DROP DATABASE filling;")
 

@@ -48,7 +48,9 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if args.outputdir != "-" {
         scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
     }
+    let defaults = DumpOptions::in_layout(layout, format);
     let options = DumpOptions {
+        checksums: defaults.checksums && !args.no_checksums,
         compression: match args.compress {
             None => layout.compression(),
             Some(CompressArg::None) => Compression::None,
@@ -61,7 +63,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         drop_tables: args.sql.add_drop_table,
         overwrite: args.overwrite,
         scan,
-        ..DumpOptions::in_layout(layout, format)
+        ..defaults
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();

@@ -558,6 +558,96 @@ fn the_shells_layout_loads_what_mysql_had() {
     }
 }
 
+/// What text for `LOAD DATA` cannot say, in the Shell's own dumps neither.
+const LOST_BY_THE_SHELL: [(&str, &str, &str); 3] = [
+    ("", "t_types/enums", REFUSED_VALUE),
+    ("", "t_types/temporals", "dates such as 2001-02-31, which its sql_mode does not take"),
+    ("mysql-", "t_ddl/converted", REFUSED_VALUE),
+];
+const REFUSED_VALUE: &str = "a refused value of an ENUM that has '' as a member too";
+
+/// Every table of a server's fixture, through a loader's layout, has the sum it had.
+fn corpus_loads(version: &str, layout: Layout) {
+    let root = fixtures().unwrap();
+    let catalog = Catalog::new(Some(root.join(version).join("data")));
+    let mut expected = crate::parity::tables_in(&root);
+    expected.retain(|table| table.server() == version && !table.is("refused"));
+    expected.retain(crate::restore::keeps_its_sum);
+    let mut tables = Vec::new();
+    for name in catalog.names().unwrap() {
+        let wanted = |table: &&crate::parity::Table| {
+            (&*table.db, &*table.table) == (&*name.schema, &*name.table)
+        };
+        if expected.iter().any(|table| wanted(&table)) {
+            tables.push(catalog.named(&name).unwrap());
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let format = match layout {
+        Layout::MySqlShell => Format::Load,
+        _ => Format::Sql(SqlOptions::default()),
+    };
+    let options = DumpOptions {
+        compression: Compression::None,
+        chunk_bytes: Some(64 << 10),
+        ..DumpOptions::in_layout(layout, format)
+    };
+    let summary = to_directory(Dump::of(&tables), dir.path(), &options, |_| {}).unwrap();
+    assert_eq!(summary.failed().count(), 0);
+    let mut server = Server::start(version, &["--local-infile=ON"]).unwrap();
+    match layout {
+        Layout::MySqlShell => shell_loader::load(dir.path(), &server).unwrap(),
+        _ => load_by_client(&server, dir.path(), &MYDUMPER),
+    }
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for table in &expected {
+        let Some(dumped) = summary
+            .tables
+            .iter()
+            .find(|dumped| (&dumped.database, &dumped.table) == (&table.db, &table.table))
+        else {
+            continue;
+        };
+        let sum = table.number("checksum").unwrap();
+        let got = server.checksum(&table.db, &table.table).unwrap();
+        let told = dumped.checksum.is_none_or(|told| u64::from(told) == sum);
+        let lost = LOST_BY_THE_SHELL
+            .iter()
+            .find(|(server, place, _)| version.starts_with(server) && *place == table.place());
+        if let Some((_, place, why)) = lost.filter(|_| layout == Layout::MySqlShell) {
+            assert_ne!(got, Some(sum), "{place}: take it from LOST_BY_THE_SHELL");
+            println!("KNOWN {version}/{place}: {why}");
+        } else if got != Some(sum) || !told {
+            wrong.push(format!(
+                "{}: {sum}, got {got:?}, told {:?}",
+                table.place(),
+                dumped.checksum
+            ));
+        }
+        compared += 1;
+    }
+    server.stop().unwrap();
+    println!("{version}, {layout:?}: {compared} tables, {} differ", wrong.len());
+    assert!(compared > 100 && wrong.is_empty(), "{compared}: {}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "loads the fixtures of two servers: make test-all"]
+fn corpora_load_from_mydumpers_layout() {
+    for version in ["mariadb-11.4.5", "mysql-8.0.33"] {
+        corpus_loads(version, Layout::MyDumper);
+    }
+}
+
+#[test]
+#[ignore = "loads the fixtures of two servers: make test-all"]
+fn corpora_load_from_the_shells_layout() {
+    for version in ["mariadb-11.4.5", "mysql-8.0.33"] {
+        corpus_loads(version, Layout::MySqlShell);
+    }
+}
+
 /// The names of a directory's files, some of them.
 fn files_of(dir: &Path, with: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());

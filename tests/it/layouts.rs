@@ -691,6 +691,10 @@ fn the_command_line_chooses_layouts() {
     let (_kept, out, _) = run(&["--layout", "mysqlsh", "-c", "none"]);
     assert!(out.join("t_fk@multi@@0.tsv").exists());
     assert!(out.join("@.done.json").exists());
+    let ibd = data.join("t_fk/multi.ibd");
+    let output = command().arg("dump").arg(&ibd).args(["--layout", "files"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a layout is of a directory"));
     for wrong in
         [["--layout", "mydumper", "--format", "csv"], ["--layout", "mysqlsh", "--format", "sql"]]
     {

@@ -21,6 +21,13 @@ use crate::sizes::{MIB, separator};
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    if args.layout.is_some() && args.outputdir == "-" {
+        return Err(innoscan::Error::refused(
+            "a layout is of a directory, and the output is stdout",
+            "name a directory by -o, or leave out --layout",
+        )
+        .into());
+    }
     let (tables, unresolved) = tables(args)?;
     let layout = layout(args, &tables);
     let format = match layout {

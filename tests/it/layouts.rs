@@ -270,7 +270,9 @@ impl Source {
         server.sql(format!("{COMMON}\n{own}")).unwrap();
         let all: Vec<&str> = PLAIN.into_iter().chain(ODD).collect();
         let facts = facts(&server, &all, true);
-        let objects = all.iter().flat_map(|database| objects(&server, database)).collect();
+        let objects: Vec<Object> =
+            all.iter().flat_map(|database| objects(&server, database)).collect();
+        assert!(facts.len() > 45 && objects.len() > 11, "{facts:?}");
         let selected_create = cells(&server, "TABLE plain.`other engine`").swap_remove(1);
         server.stop().unwrap();
         Source { server, facts, objects, selected_create }
@@ -345,44 +347,72 @@ pub(crate) fn load_by_myloader(server: &Server, dir: &Path) {
     assert!(output.status.success() && !complains, "myloader: {}: {said}", output.status);
 }
 
-/// Loads a directory in mydumper's layout by the plain client, as myloader goes about it: kind by
-/// kind, file by file in the order of their names; a statement ends where a line ends in `;`.
-pub(crate) fn load_by_client(server: &Server, dir: &Path) {
+/// How a directory is loaded by the plain client: which files before those of the rows, and after;
+/// whether a statement ends where a line ends in `;`, whatever delimiters say.
+pub(crate) struct Order {
+    before_rows: &'static [&'static str],
+    after_rows: &'static [&'static str],
+    by_line: bool,
+}
+
+/// As myloader goes about it.
+pub(crate) const MYDUMPER: Order = Order {
+    before_rows: &["-schema-create.sql", "-schema-sequence.sql", "-schema.sql"],
+    after_rows: &["-schema-post.sql", "-schema-view.sql", "-schema-triggers.sql"],
+    by_line: true,
+};
+
+const FILES: Order = Order {
+    before_rows: &["-schema-create.sql", "-sequences.sql", "-schema.sql"],
+    after_rows: &["-objects.sql"],
+    by_line: false,
+};
+
+/// Loads a directory by the plain client: kind by kind, file by file in the order of their names.
+pub(crate) fn load_by_client(server: &Server, dir: &Path, order: &Order) {
     let mut files: Vec<String> = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    let endings = ["-schema-create.sql", "-schema-sequence.sql", "-schema.sql", ".sql"];
-    let endings =
-        endings.into_iter().chain(["-schema-post.sql", "-schema-view.sql", "-schema-triggers.sql"]);
+    let apart = || order.before_rows.iter().chain(order.after_rows).copied();
+    let before = order.before_rows.iter().copied();
+    let endings = before.chain([".sql"]).chain(order.after_rows.iter().copied());
     let mut databases: BTreeMap<String, String> = BTreeMap::new();
+    let mut loaded = 0;
     for ending in endings {
-        let rows = ending == ".sql";
-        let wanted = |file: &&String| file.ends_with(ending) && rows != file.contains("-schema");
-        for file in files.iter().filter(wanted) {
+        let of_kind = |file: &&String| {
+            let is_apart = apart().any(|ending| file.ends_with(ending));
+            file.ends_with(ending) && is_apart != (ending == ".sql")
+        };
+        for file in files.iter().filter(of_kind) {
             let text = std::fs::read(dir.join(file)).unwrap();
-            let stem = file.split(['.']).next().unwrap();
-            let stem = stem.split("-schema").next().unwrap().to_owned();
+            let stem = file.strip_suffix(ending).unwrap().split('.').next().unwrap().to_owned();
+            loaded += 1;
             if ending == "-schema-create.sql" {
                 let create = String::from_utf8(text.clone()).unwrap();
                 let name = create.split_once(" `").unwrap().1.split('`').next().unwrap();
-                databases.insert(stem.clone(), name.to_owned());
+                databases.insert(stem, name.to_owned());
                 server.sql(&text).unwrap();
                 continue;
             }
-            let mut script = format!(
-                "USE {};\nDELIMITER ;;;;\n",
-                quote(databases.get(&stem).unwrap_or_else(|| panic!("{file}")))
-            );
-            let mut script = std::mem::take(&mut script).into_bytes();
-            for line in text.split_inclusive(|&byte| byte == b'\n') {
-                script.extend_from_slice(line.strip_suffix(b";\n").unwrap_or(line));
-                script.extend_from_slice(if line.ends_with(b";\n") { b";;;;\n" } else { b"" });
+            let database = databases.get(&stem).unwrap_or_else(|| panic!("{file}"));
+            let mut script = format!("USE {};\n", quote(database)).into_bytes();
+            if order.by_line {
+                script.extend_from_slice(b"DELIMITER ;;;;\n");
+                for line in text.split_inclusive(|&byte| byte == b'\n') {
+                    script.extend_from_slice(line.strip_suffix(b";\n").unwrap_or(line));
+                    let ends = line.ends_with(b";\n");
+                    script.extend_from_slice(if ends { b";;;;\n" } else { b"" });
+                }
+            } else {
+                script.extend_from_slice(&text);
             }
             server.sql(&script).unwrap_or_else(|error| panic!("{file}: {error}"));
         }
     }
+    let all = files.iter().filter(|file| file.ends_with(".sql")).count();
+    assert_eq!(loaded, all, "{files:?}");
 }
 
 fn value_of<'m>(metadata: &'m str, section: &str, key: &str) -> Option<&'m str> {
@@ -436,7 +466,7 @@ fn mydumper_layout_loads(version: &str) {
     let dir = tempfile::tempdir().unwrap();
     source.to_directory(&all, dir.path(), &mydumper(Compression::None));
     let mut second = Server::start(version, &GRANTS).unwrap();
-    load_by_client(&second, dir.path());
+    load_by_client(&second, dir.path(), &MYDUMPER);
     assert_same(&source.facts, &facts(&second, &all, false), "the client");
     second.stop().unwrap();
 }
@@ -456,7 +486,7 @@ fn myloader_loads_what_mysql_had() {
     }
 }
 
-fn stream_restores(version: &str) {
+fn stream_and_files_restore(version: &str) {
     let source = Source::new(version);
     let all: Vec<&str> = PLAIN.into_iter().chain(ODD).collect();
     let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
@@ -467,12 +497,28 @@ fn stream_restores(version: &str) {
     second.feed(&mut &*script).unwrap();
     assert_same(&source.facts, &facts(&second, &all, true), "the stream");
     second.stop().unwrap();
+
+    let dir = tempfile::tempdir().unwrap();
+    let options = DumpOptions { chunk_bytes: Some(64 << 10), ..options };
+    source.to_directory(&all, dir.path(), &options);
+    let mut third = Server::start(version, &GRANTS).unwrap();
+    load_by_client(&third, dir.path(), &FILES);
+    assert_same(&source.facts, &facts(&third, &all, true), "the files");
+    third.stop().unwrap();
 }
 
 #[test]
-fn a_stream_with_objects_restores_what_debians_mariadb_had() {
+fn a_stream_and_files_restore_what_debians_mariadb_had() {
     if there_is_a_binary() {
-        stream_restores("mariadb-10.11");
+        stream_and_files_restore("mariadb-10.11");
+    }
+}
+
+#[test]
+#[ignore = "a second server beside Debian's: make test-all"]
+fn a_stream_and_files_restore_what_mysql_had() {
+    if there_is_a_binary() {
+        stream_and_files_restore("mysql-8.0.33");
     }
 }
 
@@ -512,6 +558,96 @@ fn the_shells_layout_loads_what_mysql_had() {
     }
 }
 
+/// What text for `LOAD DATA` cannot say, in the Shell's own dumps neither.
+const LOST_BY_THE_SHELL: [(&str, &str, &str); 3] = [
+    ("", "t_types/enums", REFUSED_VALUE),
+    ("", "t_types/temporals", "dates such as 2001-02-31, which its sql_mode does not take"),
+    ("mysql-", "t_ddl/converted", REFUSED_VALUE),
+];
+const REFUSED_VALUE: &str = "a refused value of an ENUM that has '' as a member too";
+
+/// Every table of a server's fixture, through a loader's layout, has the sum it had.
+fn corpus_loads(version: &str, layout: Layout) {
+    let root = fixtures().unwrap();
+    let catalog = Catalog::new(Some(root.join(version).join("data")));
+    let mut expected = crate::parity::tables_in(&root);
+    expected.retain(|table| table.server() == version && !table.is("refused"));
+    expected.retain(crate::restore::keeps_its_sum);
+    let mut tables = Vec::new();
+    for name in catalog.names().unwrap() {
+        let wanted = |table: &&crate::parity::Table| {
+            (&*table.db, &*table.table) == (&*name.schema, &*name.table)
+        };
+        if expected.iter().any(|table| wanted(&table)) {
+            tables.push(catalog.named(&name).unwrap());
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let format = match layout {
+        Layout::MySqlShell => Format::Load,
+        _ => Format::Sql(SqlOptions::default()),
+    };
+    let options = DumpOptions {
+        compression: Compression::None,
+        chunk_bytes: Some(64 << 10),
+        ..DumpOptions::in_layout(layout, format)
+    };
+    let summary = to_directory(Dump::of(&tables), dir.path(), &options, |_| {}).unwrap();
+    assert_eq!(summary.failed().count(), 0);
+    let mut server = Server::start(version, &["--local-infile=ON"]).unwrap();
+    match layout {
+        Layout::MySqlShell => shell_loader::load(dir.path(), &server).unwrap(),
+        _ => load_by_client(&server, dir.path(), &MYDUMPER),
+    }
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for table in &expected {
+        let Some(dumped) = summary
+            .tables
+            .iter()
+            .find(|dumped| (&dumped.database, &dumped.table) == (&table.db, &table.table))
+        else {
+            continue;
+        };
+        let sum = table.number("checksum").unwrap();
+        let got = server.checksum(&table.db, &table.table).unwrap();
+        let told = dumped.checksum.is_none_or(|told| u64::from(told) == sum);
+        let lost = LOST_BY_THE_SHELL
+            .iter()
+            .find(|(server, place, _)| version.starts_with(server) && *place == table.place());
+        if let Some((_, place, why)) = lost.filter(|_| layout == Layout::MySqlShell) {
+            assert_ne!(got, Some(sum), "{place}: take it from LOST_BY_THE_SHELL");
+            println!("KNOWN {version}/{place}: {why}");
+        } else if got != Some(sum) || !told {
+            wrong.push(format!(
+                "{}: {sum}, got {got:?}, told {:?}",
+                table.place(),
+                dumped.checksum
+            ));
+        }
+        compared += 1;
+    }
+    server.stop().unwrap();
+    println!("{version}, {layout:?}: {compared} tables, {} differ", wrong.len());
+    assert!(compared > 100 && wrong.is_empty(), "{compared}: {}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "loads the fixtures of two servers: make test-all"]
+fn corpora_load_from_mydumpers_layout() {
+    for version in ["mariadb-11.4.5", "mysql-8.0.33"] {
+        corpus_loads(version, Layout::MyDumper);
+    }
+}
+
+#[test]
+#[ignore = "loads the fixtures of two servers: make test-all"]
+fn corpora_load_from_the_shells_layout() {
+    for version in ["mariadb-11.4.5", "mysql-8.0.33"] {
+        corpus_loads(version, Layout::MySqlShell);
+    }
+}
+
 /// The names of a directory's files, some of them.
 fn files_of(dir: &Path, with: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -541,6 +677,11 @@ fn the_command_line_chooses_layouts() {
     let (_kept, out, _) = run(&[]);
     assert_eq!(files_of(&out, "t_fk.multi.00000.sql.zst").len(), 1);
     assert!(out.join("metadata").exists());
+    let metadata = std::fs::read_to_string(out.join("metadata")).unwrap();
+    assert!(metadata.contains("data_checksum = "), "{metadata}");
+    let (_kept, out, _) = run(&["--no-checksums"]);
+    let metadata = std::fs::read_to_string(out.join("metadata")).unwrap();
+    assert!(!metadata.contains("data_checksum"), "{metadata}");
     let (_kept, out, _) = run(&["--format", "text"]);
     assert_eq!(files_of(&out, "t_fk.multi.00000.txt").len(), 1);
     assert!(!out.join("metadata").exists());
@@ -550,6 +691,10 @@ fn the_command_line_chooses_layouts() {
     let (_kept, out, _) = run(&["--layout", "mysqlsh", "-c", "none"]);
     assert!(out.join("t_fk@multi@@0.tsv").exists());
     assert!(out.join("@.done.json").exists());
+    let ibd = data.join("t_fk/multi.ibd");
+    let output = command().arg("dump").arg(&ibd).args(["--layout", "files"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a layout is of a directory"));
     for wrong in
         [["--layout", "mydumper", "--format", "csv"], ["--layout", "mysqlsh", "--format", "sql"]]
     {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use innoscan_io::engine::memory::splitmix64;
 use innoscan_testkit::server::{Server, install};
 
-use crate::layouts::{load_by_client, load_by_myloader};
+use crate::layouts::{MYDUMPER, load_by_client, load_by_myloader};
 use crate::parity::{command, there_is_a_binary};
 use crate::shell_loader;
 
@@ -322,7 +322,7 @@ fn busy(version: &str) {
         let loaders: &[Loader<'_>] = match out.ends_with("mydumper") {
             true => &[
                 ("myloader", &|to| load_by_myloader(to, out)),
-                ("the client", &|to| load_by_client(to, out)),
+                ("the client", &|to| load_by_client(to, out, &MYDUMPER)),
             ],
             false => {
                 &[("a reader of the shell's layout", &|to| shell_loader::load(out, to).unwrap())]

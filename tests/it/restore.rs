@@ -76,6 +76,11 @@ fn judge_of(table: &Table) -> (Judge, &'static str) {
     found.map_or((Judge::Sum, ""), |(_, _, judge, reason)| (*judge, reason))
 }
 
+/// Whether a restored table has the sum it had.
+pub(crate) fn keeps_its_sum(table: &Table) -> bool {
+    judge_of(table).0 == Judge::Sum
+}
+
 /// Restores every table's SQL dump into a new server of the same version.
 pub(crate) fn restore(server: &Server, tables: &[Table], report: &Report) {
     server.sql("SET GLOBAL innodb_strict_mode = OFF;").unwrap();

@@ -120,15 +120,16 @@ impl Table {
             let text = member(&self.json, "options", key)?;
             Ok(text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n"))
         };
-        let (schema, table) = (text("schema")?, text("table")?);
+        let schema = member(&self.json, "options", "schema")?;
+        let table = member(&self.json, "options", "table")?;
         let set = if sets.is_empty() { String::new() } else { format!(" SET {}", sets.join(",")) };
         Ok(format!(
             "LOAD DATA LOCAL INFILE '{}' INTO TABLE {}.{} CHARACTER SET '{}' \
              FIELDS TERMINATED BY '{}' ENCLOSED BY '{}' ESCAPED BY '{}' \
              LINES STARTING BY '' TERMINATED BY '{}' ({}){set};\n",
             path.display(),
-            quote(&schema),
-            quote(&table),
+            quote(schema),
+            quote(table),
             text("defaultCharacterSet")?,
             text("fieldsTerminatedBy")?,
             text("fieldsEnclosedBy")?,
@@ -195,7 +196,8 @@ fn load_files(server: &Server, statements: &str) -> Result<()> {
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    client.stdin.take().unwrap().write_all(statements.as_bytes())?;
+    // a client that stops early says why itself
+    let _ = client.stdin.take().unwrap().write_all(statements.as_bytes());
     let output = client.wait_with_output()?;
     if output.status.success() {
         return Ok(());

@@ -72,7 +72,12 @@ pub struct DumpArgs {
     #[arg(short = 'F', long, value_name = "SIZE")]
     pub chunk_filesize: Option<ByteSize>,
 
+    /// Do not tell the tables' checksums in the layouts mydumper and mysqlsh
+    #[arg(long)]
+    pub no_checksums: bool,
+
     /// Write into a directory that holds files already; those of the same names are replaced
+    /// (layout files alone)
     #[arg(long)]
     pub overwrite: bool,
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_io::{Direct, Output};
 
-use super::DumpOptions;
+use super::{DumpOptions, Layout};
 use crate::sink::{Compression, Encoded};
 use crate::{Error, Result};
 
@@ -72,17 +72,26 @@ pub(super) struct Directory {
 
 impl Directory {
     /// Makes the directory if it is not there. Refuses one that holds anything, unless its files
-    /// may be overwritten.
+    /// may be overwritten; in a layout of a loader, which reads all there is, always.
     pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
         let failed = |error| Error::write("preparing the output directory", error).in_file(path);
         if path.exists() && !path.is_dir() {
             return Err(failed(std::io::ErrorKind::NotADirectory.into()));
         }
         std::fs::create_dir_all(path).map_err(failed)?;
-        if !options.overwrite && std::fs::read_dir(path).map_err(failed)?.next().is_some() {
+        let holds_any = std::fs::read_dir(path).map_err(failed)?.next().is_some();
+        if holds_any && !options.overwrite {
             return Err(Error::refused(
                 "the output directory is not empty",
                 "give one that is empty or does not exist",
+            )
+            .in_file(path));
+        }
+        if holds_any && options.layout != Layout::Files {
+            return Err(Error::refused(
+                "the output directory is not empty, and a loader would take what is there for a \
+                 part of this dump",
+                "give one that is empty or does not exist, or use --layout files",
             )
             .in_file(path));
         }
@@ -270,5 +279,10 @@ mod tests {
         let error = Directory::prepare(dir.path(), &options(false)).unwrap_err();
         assert!(error.to_string().contains("not empty"), "{error}");
         Directory::prepare(dir.path(), &options(true)).unwrap();
+        for layout in [Layout::MyDumper, Layout::MySqlShell] {
+            let options = DumpOptions { layout, ..options(true) };
+            let error = Directory::prepare(dir.path(), &options).unwrap_err();
+            assert!(error.to_string().contains("a loader would take"), "{error}");
+        }
     }
 }

@@ -191,7 +191,8 @@ pub struct DumpOptions {
     pub drop_tables: bool,
     /// Files are on the disk before they get their names.
     pub sync: bool,
-    /// The output directory may hold files already; those of the same name are replaced.
+    /// The output directory may hold files already; those of the same name are replaced. Loaders read
+    /// every file, so their layouts want an empty one all the same.
     pub overwrite: bool,
     /// How tables are read.
     pub scan: ScanOptions,

@@ -118,21 +118,17 @@ impl SelectedRows {
         };
         match &self.form {
             Form::Sql { shape, escapes, statement_size_bytes } => {
-                let begun = batch.statement.get_or_insert(batch.bytes.len());
-                if *begun == batch.bytes.len() {
-                    batch.bytes.extend_from_slice(&shape.opening);
-                } else if batch.bytes.len() - *begun > *statement_size_bytes {
-                    batch.bytes.extend_from_slice(shape.ending);
-                    *begun = batch.bytes.len();
-                    batch.bytes.extend_from_slice(&shape.opening);
-                } else {
-                    batch.bytes.extend_from_slice(shape.separator);
-                }
+                let start = batch.bytes.len();
+                batch.bytes.extend_from_slice(match batch.statement {
+                    None => &shape.opening,
+                    Some(_) => shape.separator,
+                });
                 for (index, (column, value)) in values().enumerate() {
                     batch.bytes.push(if index == 0 { b'(' } else { b',' });
                     sql_value(column.class, value.as_deref(), escapes, &mut batch.bytes);
                 }
                 batch.bytes.push(b')');
+                shape.cut(start, *statement_size_bytes, batch);
             }
             Form::Load { escapes } => {
                 for (index, (column, value)) in values().enumerate() {

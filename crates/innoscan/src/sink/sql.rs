@@ -91,12 +91,7 @@ const PAIRS: &[(u8, [u8; 2])] = &[
 pub struct Sql {
     selection: Selection,
     forms: Vec<Form>,
-    /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and a newline.
-    opening: Vec<u8>,
-    /// What stands between rows.
-    separator: &'static [u8; 2],
-    /// What ends a statement.
-    ending: &'static [u8],
+    shape: Shape,
     escapes: Box<Escapes<3>>,
     /// What stands before text in quotes.
     introducer: &'static [u8],
@@ -152,9 +147,7 @@ impl Sql {
         Ok(Sql {
             selection,
             forms,
-            opening: shape.opening,
-            separator: shape.separator,
-            ending: shape.ending,
+            shape,
             escapes: Box::new(literal_escapes()),
             introducer: if reads_expressions_again(def) { b"_binary " } else { b"" },
             head: if reads_expressions_again(def) {
@@ -183,23 +176,12 @@ impl Sql {
         }
         let start = batch.bytes.len();
         if batch.statement.is_some() {
-            batch.bytes.extend_from_slice(self.separator);
+            batch.bytes.extend_from_slice(self.shape.separator);
         } else {
-            batch.bytes.extend_from_slice(&self.opening);
+            batch.bytes.extend_from_slice(&self.shape.opening);
         }
         self.values(row, batch)?;
-        match batch.statement {
-            None => batch.statement = Some(start),
-            // The statement without this row and with it, and its end.
-            Some(begun)
-                if batch.bytes.len() - begun + self.ending.len() > self.statement_size_bytes =>
-            {
-                let between = self.ending.iter().chain(&self.opening).copied();
-                batch.bytes.splice(start..start + self.separator.len(), between);
-                batch.statement = Some(start + self.ending.len());
-            }
-            Some(_) => {}
-        }
+        self.shape.cut(start, self.statement_size_bytes, batch);
         batch.rows += 1;
         Ok(())
     }
@@ -207,7 +189,7 @@ impl Sql {
     /// Ends the batch's last statement.
     pub(super) fn finish(&self, batch: &mut Encoded) {
         if batch.statement.take().is_some() {
-            batch.bytes.extend_from_slice(self.ending);
+            batch.bytes.extend_from_slice(self.shape.ending);
         }
     }
 
@@ -295,8 +277,11 @@ impl Sql {
 /// What stands around the rows of a table.
 #[derive(Debug)]
 pub(super) struct Shape {
+    /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and, unless commas come first, a newline.
     pub opening: Vec<u8>,
-    pub separator: &'static [u8; 2],
+    /// What stands between rows.
+    pub separator: &'static [u8],
+    /// What ends a statement.
     pub ending: &'static [u8],
 }
 
@@ -313,12 +298,27 @@ impl Shape {
         };
         let names: Vec<String> = columns.map(quoted_name).collect();
         let (line_end, separator, ending) = match options.comma_first {
-            true => ("", b"\n,", &b"\n;\n"[..]),
-            false => ("\n", b",\n", &b";\n"[..]),
+            true => ("", &b"\n,"[..], &b"\n;\n"[..]),
+            false => ("\n", &b",\n"[..], &b";\n"[..]),
         };
         let opening =
             format!("{verb} INTO {} ({}) VALUES{line_end}", quoted_name(table), names.join(","));
         Shape { opening: opening.into_bytes(), separator, ending }
+    }
+
+    /// A row was written at `start`, after what opens a statement or a separator: if the statement
+    /// is too long with it, it begins one of its own.
+    #[inline]
+    pub fn cut(&self, start: usize, statement_size_bytes: usize, batch: &mut Encoded) {
+        let Some(begun) = batch.statement else {
+            batch.statement = Some(start);
+            return;
+        };
+        if batch.bytes.len() - begun + self.ending.len() > statement_size_bytes {
+            let between = self.ending.iter().chain(&self.opening).copied();
+            batch.bytes.splice(start..start + self.separator.len(), between);
+            batch.statement = Some(start + self.ending.len());
+        }
     }
 }
 

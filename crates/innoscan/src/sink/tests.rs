@@ -4,10 +4,12 @@ use innoscan_format::charset::CollationId;
 use innoscan_format::schema::{
     ColumnDef, Generated, RowPeriod, ServerVersion, TableDef, TableOptions, from_create_table,
 };
-use innoscan_format::types::{ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
+use innoscan_format::types::{Class, ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
 
 use super::csv::{BinaryForm, Csv, CsvOptions};
+use super::load::Load;
 use super::ndjson::Ndjson;
+use super::selected::{SelectedColumn, SelectedRows};
 use super::sql::{Sql, SqlOptions, Verb, create_table};
 use super::text::{Text, TextOptions};
 use super::*;
@@ -267,6 +269,75 @@ fn statements_end_before_they_are_too_long() {
     let lengths: Vec<usize> = statements.iter().map(|s| s.len() - opening).collect();
     assert_eq!(lengths, [10, 10, 5]);
     assert!(statements.iter().all(|s| s.starts_with("INSERT IGNORE INTO ")));
+}
+
+#[test]
+fn commas_may_come_first() {
+    let def = table(&[int()]);
+    let opening = b"INSERT INTO `t``1` (`a`) VALUES".len();
+    let statement_size_bytes = opening + b"(1)\n,(1)\n;\n".len();
+    let options = SqlOptions { statement_size_bytes, comma_first: true, ..SqlOptions::default() };
+    let sql = Sql::new(&def, &[0], &options).unwrap();
+    let one = i32_bytes(1);
+    let row: &[Option<&[u8]>] = &[Some(&one)];
+    let out = rows(Form::Sql(sql), &[row; 3]);
+    let expected =
+        "INSERT INTO `t``1` (`a`) VALUES(1)\n,(1)\n;\nINSERT INTO `t``1` (`a`) VALUES(1)\n;\n";
+    assert_eq!(str::from_utf8(&out).unwrap(), expected);
+}
+
+#[test]
+fn rows_to_load_are_text_in_utf8_or_base64() {
+    let types = [
+        int(),
+        varchar(UTF8MB4),
+        varchar(LATIN1),
+        ColumnType::Blob { length_bytes: 2 },
+        ColumnType::Float(real()),
+    ];
+    let def = table(&types);
+    let load = Load::new(&def, &stored(&def)).unwrap();
+    let columns: Vec<(&str, bool)> = load.columns().collect();
+    let expected = [("a", false), ("b", false), ("c", true), ("d", true), ("e", false)];
+    assert_eq!(columns, expected);
+    let (one, tenth, nan) = (i32_bytes(1), 0.1f32.to_le_bytes(), f32::NAN.to_le_bytes());
+    let text = Some("é\t\n\r\x08\\\0\x1a'".as_bytes());
+    let row: [Option<&[u8]>; 5] = [Some(&one), text, Some(b"\xe9"), Some(b"\0\xff"), Some(&tenth)];
+    let empty: [Option<&[u8]>; 5] = [None, Some(b""), None, Some(b""), Some(&nan)];
+    let out = rows(Form::Load(load), &[&row, &empty]);
+    let expected = "1\té\\t\\n\\r\\b\\\\\\0\\Z'\t6Q==\tAP8=\t0.1\n\\N\t\t\\N\t\t\\N\n";
+    assert_eq!(str::from_utf8(&out).unwrap(), expected);
+}
+
+#[test]
+fn rows_of_a_server_are_loaded_as_they_were() {
+    let classes = [Class::Number, Class::Text, Class::Binary, Class::Uuid, Class::Number];
+    let columns: Vec<SelectedColumn> = classes
+        .into_iter()
+        .zip(["a", "b", "c", "d", "e"])
+        .map(|(class, name)| SelectedColumn {
+            name: name.to_owned(),
+            class,
+            is_generated: name == "e",
+        })
+        .collect();
+    let some = |text: &[u8]| Some(text.to_vec());
+    let row = [some(b"1"), some(b"it's\n"), some(b"\xff"), some(b"0-1"), some(b"2")];
+    let write = |form: SelectedRows| {
+        let mut batch = Encoded::default();
+        form.row(&row, &mut batch).unwrap();
+        form.row(&row[1..], &mut batch).unwrap_err();
+        form.row(&[None, None, None, None, None], &mut batch).unwrap();
+        form.finish(&mut batch).unwrap();
+        assert_eq!(batch.rows(), 2);
+        String::from_utf8(batch.output().to_vec()).unwrap()
+    };
+    let sql = write(SelectedRows::sql("t", &columns, &SqlOptions::default()));
+    let expected = "INSERT INTO `t` (`a`,`b`,`c`,`d`) VALUES\n\
+        (1,'it\\'s\\n',0xFF,_utf8mb4'0-1'),\n(NULL,NULL,NULL,NULL);\n";
+    assert_eq!(sql, expected);
+    let load = write(SelectedRows::load(&columns));
+    assert_eq!(load, "1\taXQncwo=\t/w==\t0-1\n\\N\t\\N\t\\N\t\\N\n");
 }
 
 #[test]

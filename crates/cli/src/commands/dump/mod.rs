@@ -24,6 +24,13 @@ use crate::sizes::{MIB, separator};
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    if args.layout.is_some() && args.outputdir == "-" {
+        return Err(innoscan::Error::refused(
+            "a layout is of a directory, and the output is stdout",
+            "name a directory by -o, or leave out --layout",
+        )
+        .into());
+    }
     if args.sources.is_empty() {
         return live::run(args);
     }
@@ -73,7 +80,9 @@ fn write(
     if args.outputdir != "-" {
         scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
     }
+    let defaults = DumpOptions::in_layout(layout, format);
     let options = DumpOptions {
+        checksums: defaults.checksums && !args.no_checksums,
         compression: match args.compress {
             None => layout.compression(),
             Some(CompressArg::None) => Compression::None,
@@ -87,7 +96,7 @@ fn write(
         overwrite: args.overwrite,
         origin,
         scan,
-        ..DumpOptions::in_layout(layout, format)
+        ..defaults
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();

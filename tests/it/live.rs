@@ -495,6 +495,62 @@ fn forward(client: UnixStream, server: UnixStream) {
     }
 }
 
+/// Dumps a table to stdout: exit code, rows and what was said.
+fn dumped(source: &[&str]) -> (Option<i32>, String, String) {
+    let output = command().args(["dump", "--quiet"]).args(source).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+fn prepared(version: &str) {
+    install(version).unwrap();
+    let mut server = Server::start(version, &QUICK).unwrap();
+    server
+        .sql(
+            "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE=InnoDB;
+             INSERT INTO d.t VALUES (1);
+             XA START 'x'; INSERT INTO d.t VALUES (2); XA END 'x'; XA PREPARE 'x';",
+        )
+        .unwrap();
+    let socket = server.socket().to_owned();
+    let live = ["--no-defaults", "-u", "root", "-B", "d", "--lock-wait-timeout", "1", "-S"];
+    let live: Vec<&str> = live.into_iter().chain([socket.to_str().unwrap()]).collect();
+    let refused = |(code, rows, said): (Option<i32>, String, String), why: &[&str]| {
+        assert!(code == Some(2) && !rows.contains("(2)"), "{version}: {code:?} {rows} {said}");
+        assert!(why.iter().any(|why| said.contains(why)), "{version}: {said}");
+    };
+    let keeps_away = ["transactions are prepared and not ended", "could not be locked within"];
+    refused(dumped(&live), &keeps_away);
+    server.stop().unwrap();
+    let data = server.data();
+    let offline = ["d.t", "--datadir", data.to_str().unwrap()];
+    refused(dumped(&offline), &["1 prepared and 0 active transactions"]);
+    server.restart().unwrap();
+    refused(dumped(&live), &keeps_away);
+    server.sql("XA COMMIT 'x';").unwrap();
+    server.stop().unwrap();
+    let (code, rows, said) = dumped(&offline);
+    assert!(code == Some(0) && rows.contains("(2)"), "{version}: {rows} {said}");
+    assert!(!said.contains("is not known"), "{version}: {said}");
+}
+
+#[test]
+fn prepared_transactions_are_not_taken_for_committed_ones() {
+    if there_is_a_binary() {
+        prepared("mariadb-10.11");
+    }
+}
+
+#[test]
+#[ignore = "installs and starts more servers: make test-all"]
+fn prepared_transactions_of_other_servers_are_not_either() {
+    if there_is_a_binary() {
+        for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+            prepared(version);
+        }
+    }
+}
+
 #[test]
 fn a_server_that_dies_ends_the_dump() {
     if !there_is_a_binary() {

@@ -401,6 +401,11 @@ fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> No
         }
         Some(Shutdown::Clean { .. }) => {}
     }
+    if let Some(why) = directory.and_then(|found| found.datadir.undo_unread()) {
+        notes.rows.push(format!(
+            "whether transactions were left without an end (XA PREPARE) is not known: {why}"
+        ));
+    }
     let has_sdi = def.physical.table_id.is_some();
     let has_counter = def.columns.iter().any(|column| column.auto_increment);
     match directory.map(|found| (&found.dictionary, &found.counters)) {

@@ -13,6 +13,7 @@ use innoscan_format::Lsn;
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
+use crate::undo::{self, Unfinished};
 use crate::{Error, Result};
 
 /// A directory that holds databases.
@@ -20,6 +21,7 @@ use crate::{Error, Result};
 pub struct DataDir {
     root: PathBuf,
     shutdown: Shutdown,
+    undo_unread: Option<String>,
 }
 
 /// What is known of how the directory's files came to rest.
@@ -56,7 +58,20 @@ impl DataDir {
                 Err(error) => Shutdown::Unknown(error.to_string()),
             },
         };
-        Ok(DataDir { root: root.to_owned(), shutdown })
+        let mut datadir = DataDir { root: root.to_owned(), shutdown, undo_unread: None };
+        if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
+            match undo::unfinished(root, &system) {
+                Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
+                Ok(unfinished) => return Err(not_ended(root, unfinished)),
+                Err(error) => datadir.undo_unread = Some(error.to_string()),
+            }
+        }
+        Ok(datadir)
+    }
+
+    /// Why it is not known whether transactions were left without an end, where it is not.
+    pub fn undo_unread(&self) -> Option<&str> {
+        self.undo_unread.as_deref()
     }
 
     /// The directory an `.ibd` file lies in a database of, when it is one of a server.
@@ -246,6 +261,19 @@ fn not_clean(root: &Path, evidence: String) -> Error {
         format!("the server was not shut down cleanly: {evidence}"),
         "start the server on this directory (or a copy) and shut it down cleanly, or prepare the \
          backup, then read again (--force reads on and may give old, missing or torn rows)",
+    )
+    .in_file(root)
+}
+
+fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
+    let Unfinished { prepared, active } = unfinished;
+    Error::refused_directory(
+        format!(
+            "{prepared} prepared and {active} active transactions were left without an end: their \
+             changes are in the files as if they were committed"
+        ),
+        "start the server on this directory (or a copy), end them (XA RECOVER shows them; XA COMMIT \
+         or XA ROLLBACK), and shut it down cleanly (--force reads their changes too)",
     )
     .in_file(root)
 }

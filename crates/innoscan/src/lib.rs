@@ -22,6 +22,7 @@ mod small_tree;
 pub mod space;
 pub mod stats;
 mod table;
+mod undo;
 pub mod walk;
 mod wanted;
 pub mod warm;

@@ -34,6 +34,9 @@ pub struct LockOptions {
     pub wait: Duration,
     /// A statement that has run so long is not waited for.
     pub long_query: Duration,
+    /// Have each table's changed pages written before all are locked, so that they are locked for
+    /// less.
+    pub flushes_first: bool,
 }
 
 /// Where the server's log of changes stood while the tables were held.
@@ -51,7 +54,7 @@ pub struct ExportLock {
     watch: Option<JoinHandle<Result<()>>>,
     lost: Arc<Mutex<Option<Error>>>,
     since: Instant,
-    /// Until the lock was had, tries and rests.
+    /// Until the try that got it, tries and rests.
     pub waited: Duration,
     /// While it was held.
     pub coordinates: Coordinates,
@@ -71,8 +74,8 @@ impl ExportLock {
         cancel: &Arc<AtomicBool>,
     ) -> Result<ExportLock> {
         let begun = Instant::now();
-        wait_for_lock(&mut session, tables, others, options, cancel)?;
-        let since = Instant::now();
+        let since = wait_for_lock(&mut session, tables, others, options, cancel)?;
+        refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
         let lost = Arc::new(Mutex::new(None));
         let (release, released) = mpsc::channel();
@@ -147,13 +150,14 @@ fn watch(
     }
 }
 
+/// Locks the tables; when it began to hold up others.
 fn wait_for_lock(
     session: &mut Session,
     tables: &[TableName],
     mut others: Option<&mut ReadLock>,
     options: LockOptions,
     cancel: &AtomicBool,
-) -> Result<()> {
+) -> Result<Instant> {
     let names: Vec<String> = tables.iter().map(qualified).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
@@ -163,12 +167,16 @@ fn wait_for_lock(
             return Err(Error::interrupted());
         }
         refuse_long_queries(session, tables, options.long_query)?;
+        if options.flushes_first {
+            flush_each(session, tables)?;
+        }
+        let begun = Instant::now();
         let are_held = match &mut others {
             Some(others) => others.try_lock()?,
             None => true,
         };
         if are_held && (tables.is_empty() || is_locked(session, &sql)?) {
-            return Ok(());
+            return Ok(begun);
         }
         if let Some(others) = &mut others {
             others.unlock()?;
@@ -185,6 +193,39 @@ fn wait_for_lock(
         }
         rest(cancel);
     }
+}
+
+/// Has the server write the changed pages of one table after the other, each of which is locked
+/// meanwhile; when all are to be locked at once little is left to be written.
+fn flush_each(session: &mut Session, tables: &[TableName]) -> Result<()> {
+    for table in tables {
+        if !is_locked(session, &format!("FLUSH TABLES {} FOR EXPORT", qualified(table)))? {
+            // Nor will all of them be had now.
+            return Ok(());
+        }
+        session.run("UNLOCK TABLES")?;
+    }
+    Ok(())
+}
+
+/// Changes of a prepared transaction are in the tables' files, and its lock may be gone: MariaDB
+/// keeps none once its connection has ended.
+fn refuse_prepared(session: &mut Session) -> Result<()> {
+    let prepared = match session.rows("XA RECOVER") {
+        Ok(prepared) => prepared.len(),
+        // MySQL 8 wants a privilege for it, and keeps the tables of such transactions locked.
+        Err(_) => return Ok(()),
+    };
+    if prepared == 0 {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!(
+            "{prepared} transactions are prepared and not ended: their changes are in the files as \
+             if they were committed"
+        ),
+        "end them: XA RECOVER shows them; XA COMMIT or XA ROLLBACK",
+    ))
 }
 
 /// Runs a statement that locks; `false` when it waited for too long.

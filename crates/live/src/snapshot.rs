@@ -153,7 +153,8 @@ impl Snapshot {
             others => Some(ReadLock::new(Session::connect(account)?, others)?),
         };
         let locking = Session::connect(account)?;
-        let lock = ExportLock::acquire(locking, names, reader.as_mut(), options.lock, cancel)?;
+        let how = LockOptions { flushes_first: self.is_cloned, ..options.lock };
+        let lock = ExportLock::acquire(locking, names, reader.as_mut(), how, cancel)?;
         self.coordinates = lock.coordinates.clone();
         self.waited = lock.waited;
         self.lock = Some(lock);

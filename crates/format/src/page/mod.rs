@@ -19,6 +19,7 @@ mod inode;
 mod kind;
 mod list;
 pub mod sdi;
+pub mod undo;
 mod xdes;
 
 pub use fsp::{Dialect, FspFlags, SpaceHeader};

@@ -497,7 +497,9 @@ fn forward(client: UnixStream, server: UnixStream) {
 
 /// Dumps a table to stdout: exit code, rows and what was said.
 fn dumped(source: &[&str]) -> (Option<i32>, String, String) {
-    let output = command().args(["dump", "--quiet"]).args(source).output().unwrap();
+    let mut dump = command();
+    let output = dump.args(["dump", "--quiet"]).args(source).env("MYSQL_PWD", PASSWORD).output();
+    let output = output.unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
@@ -512,9 +514,9 @@ fn prepared(version: &str) {
              XA START 'x'; INSERT INTO d.t VALUES (2); XA END 'x'; XA PREPARE 'x';",
         )
         .unwrap();
-    let socket = server.socket().to_owned();
-    let live = ["--no-defaults", "-u", "root", "-B", "d", "--lock-wait-timeout", "1", "-S"];
-    let live: Vec<&str> = live.into_iter().chain([socket.to_str().unwrap()]).collect();
+    let account = backup_account(&server);
+    let live = ["-B", "d", "--lock-wait-timeout", "1"];
+    let live: Vec<&str> = live.into_iter().chain(account.iter().map(String::as_str)).collect();
     let refused = |(code, rows, said): (Option<i32>, String, String), why: &[&str]| {
         assert!(code == Some(2) && !rows.contains("(2)"), "{version}: {code:?} {rows} {said}");
         assert!(why.iter().any(|why| said.contains(why)), "{version}: {said}");

@@ -34,6 +34,14 @@ pub struct LockOptions {
     pub wait: Duration,
     /// A statement that has run so long is not waited for.
     pub long_query: Duration,
+}
+
+/// What is to be locked.
+pub struct ToLock<'a> {
+    /// Tables of InnoDB.
+    pub tables: &'a [TableName],
+    /// Those of other engines.
+    pub others: Option<&'a mut ReadLock>,
     /// Have each table's changed pages written before all are locked, so that they are locked for
     /// less.
     pub flushes_first: bool,
@@ -61,20 +69,19 @@ pub struct ExportLock {
 }
 
 impl ExportLock {
-    /// Locks tables of InnoDB, all in one statement, when those of `others` are locked. `cancel` is
-    /// set when the lock is lost, and when it is set the lock is no longer waited for.
+    /// Locks tables of InnoDB, all in one statement, when those of other engines are locked. `cancel`
+    /// is set when the lock is lost, and when it is set the lock is no longer waited for.
     ///
     /// # Errors
     /// When it cannot be had in time, or may not.
     pub fn acquire(
         mut session: Session,
-        tables: &[TableName],
-        others: Option<&mut ReadLock>,
+        to_lock: ToLock<'_>,
         options: LockOptions,
         cancel: &Arc<AtomicBool>,
     ) -> Result<ExportLock> {
         let begun = Instant::now();
-        let since = wait_for_lock(&mut session, tables, others, options, cancel)?;
+        let since = wait_for_lock(&mut session, to_lock, options, cancel)?;
         refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
         let lost = Arc::new(Mutex::new(None));
@@ -153,11 +160,11 @@ fn watch(
 /// Locks the tables; when it began to hold up others.
 fn wait_for_lock(
     session: &mut Session,
-    tables: &[TableName],
-    mut others: Option<&mut ReadLock>,
+    to_lock: ToLock<'_>,
     options: LockOptions,
     cancel: &AtomicBool,
 ) -> Result<Instant> {
+    let ToLock { tables, mut others, flushes_first } = to_lock;
     let names: Vec<String> = tables.iter().map(qualified).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
@@ -167,7 +174,7 @@ fn wait_for_lock(
             return Err(Error::interrupted());
         }
         refuse_long_queries(session, tables, options.long_query)?;
-        if options.flushes_first {
+        if flushes_first {
             flush_each(session, tables)?;
         }
         let begun = Instant::now();

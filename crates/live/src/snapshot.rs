@@ -12,7 +12,7 @@ use innoscan::{Error, Result, Table, Wanted};
 use crate::account::Account;
 use crate::clone;
 use crate::inventory::{Entry, Inventory, Kind};
-use crate::lock::{Coordinates, ExportLock, LockOptions, ReadLock, require_exported};
+use crate::lock::{Coordinates, ExportLock, LockOptions, ReadLock, ToLock, require_exported};
 use crate::objects::{Which, objects};
 use crate::place::data_directory;
 use crate::selected::Selector;
@@ -153,8 +153,9 @@ impl Snapshot {
             others => Some(ReadLock::new(Session::connect(account)?, others)?),
         };
         let locking = Session::connect(account)?;
-        let how = LockOptions { flushes_first: self.is_cloned, ..options.lock };
-        let lock = ExportLock::acquire(locking, names, reader.as_mut(), how, cancel)?;
+        let others = reader.as_mut();
+        let to_lock = ToLock { tables: names, others, flushes_first: self.is_cloned };
+        let lock = ExportLock::acquire(locking, to_lock, options.lock, cancel)?;
         self.coordinates = lock.coordinates.clone();
         self.waited = lock.waited;
         self.lock = Some(lock);

@@ -158,7 +158,6 @@ impl LockArgs {
         LockOptions {
             wait: Duration::from_secs(self.lock_wait_timeout),
             long_query: Duration::from_secs(self.long_query_guard),
-            flushes_first: false,
         }
     }
 }

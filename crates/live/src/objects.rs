@@ -67,6 +67,17 @@ fn object(database: &str, kind: ObjectKind, name: &str, statements: Vec<String>)
     }
 }
 
+/// The session a routine was made in: `sql_mode` behind its name, three others from `charsets_at` on.
+fn made_in(row: &TextRow, charsets_at: usize) -> ObjectSession {
+    ObjectSession {
+        sql_mode: cell(row, 1),
+        character_set_client: cell(row, charsets_at),
+        collation_connection: cell(row, charsets_at + 1),
+        database_collation: cell(row, charsets_at + 2),
+        time_zone: String::new(),
+    }
+}
+
 /// The row a `SHOW CREATE` answers with.
 fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
     let row = session.rows(sql)?.into_iter().next();
@@ -127,13 +138,7 @@ fn triggers(
         }
         let sql = format!("SHOW CREATE TRIGGER {}", qualified(database, &name));
         let row = shown(session, &sql)?;
-        let made_in = ObjectSession {
-            sql_mode: cell(&row, 1),
-            character_set_client: cell(&row, 3),
-            collation_connection: cell(&row, 4),
-            database_collation: cell(&row, 5),
-            time_zone: String::new(),
-        };
+        let made_in = made_in(&row, 3);
         let trigger = object(database, ObjectKind::Trigger { table }, &name, vec![cell(&row, 2)]);
         objects.push(Object { session: Some(made_in), ..trigger });
     }
@@ -163,13 +168,7 @@ fn routines(session: &mut Session, database: &str, objects: &mut Vec<Object>) ->
                 "grant it SELECT on *.* (or SHOW_ROUTINE), or leave routines out by --no-routines",
             ));
         }
-        let made_in = ObjectSession {
-            sql_mode: cell(&row, 1),
-            character_set_client: cell(&row, 3),
-            collation_connection: cell(&row, 4),
-            database_collation: cell(&row, 5),
-            time_zone: String::new(),
-        };
+        let made_in = made_in(&row, 3);
         let routine = object(database, kind, &name, vec![cell(&row, 2)]);
         objects.push(Object { session: Some(made_in), ..routine });
     }
@@ -181,13 +180,7 @@ fn events(session: &mut Session, database: &str, objects: &mut Vec<Object>) -> R
     for row in rows {
         let name = cell(&row, 1);
         let row = shown(session, &format!("SHOW CREATE EVENT {}", qualified(database, &name)))?;
-        let made_in = ObjectSession {
-            sql_mode: cell(&row, 1),
-            time_zone: cell(&row, 2),
-            character_set_client: cell(&row, 4),
-            collation_connection: cell(&row, 5),
-            database_collation: cell(&row, 6),
-        };
+        let made_in = ObjectSession { time_zone: cell(&row, 2), ..made_in(&row, 4) };
         let event = object(database, ObjectKind::Event, &name, vec![cell(&row, 3)]);
         objects.push(Object { session: Some(made_in), ..event });
     }

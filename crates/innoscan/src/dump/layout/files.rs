@@ -19,7 +19,7 @@ use innoscan_format::schema::filename;
 use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
 use crate::Result;
 use crate::dump::objects::{Object, ObjectKind};
-use crate::dump::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
+use crate::dump::statements::{Ending, in_place_of_its_placeholder, placeholder_view};
 use crate::dump::{DumpOptions, Summary};
 use crate::sink::sql;
 
@@ -64,15 +64,7 @@ impl<'a> Files<'a> {
         head: &str,
         objects: impl Iterator<Item = &'o Object>,
     ) -> Result<()> {
-        let mut text = head.as_bytes().to_vec();
-        for object in objects {
-            let create = self.contents.create_database(&object.database);
-            text.extend(of_object(object, &create, Ending::Delimiter));
-        }
-        if text.len() > head.len() {
-            self.directory.write(name, &text)?;
-        }
-        Ok(())
+        self.contents.write_objects(self.directory, name, head, objects, Ending::Delimiter)
     }
 
     /// Placeholders of views, since objects may use each other; triggers, routines, events; views.

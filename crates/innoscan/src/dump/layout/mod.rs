@@ -22,6 +22,7 @@ use innoscan_format::schema::ServerVersion;
 pub use self::files::stem;
 use super::files::{ChunkNames, Chunks, Directory, DumpedFile};
 use super::objects::{Object, ObjectKind, SelectedTable};
+use super::statements::{Ending, of_object};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows, settle};
 use crate::sink::{Form, sql};
 use crate::{Error, Result, Table};
@@ -77,6 +78,26 @@ impl<'a> Contents<'a> {
     /// The users.
     pub fn users(&self) -> impl Iterator<Item = &'a Object> + '_ {
         self.objects.iter().copied().filter(|object| object.kind == ObjectKind::User)
+    }
+
+    /// Writes a file of objects that begins with `head`, unless there are none.
+    pub fn write_objects<'o>(
+        &self,
+        directory: &Directory,
+        name: &str,
+        head: &str,
+        objects: impl Iterator<Item = &'o Object>,
+        ending: Ending,
+    ) -> Result<()> {
+        let mut text = head.as_bytes().to_vec();
+        for object in objects {
+            let create = self.create_database(&object.database);
+            text.extend(of_object(object, &create, ending));
+        }
+        if text.len() > head.len() {
+            directory.write(name, &text)?;
+        }
+        Ok(())
     }
 
     /// The statement that makes a database unless it is there, as its server says it where that was

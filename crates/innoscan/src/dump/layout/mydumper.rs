@@ -29,7 +29,7 @@ use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts
 use crate::Result;
 use crate::dump::clock::utc;
 use crate::dump::objects::{Object, ObjectKind, Origin};
-use crate::dump::statements::{Ending, of_object, placeholder_table};
+use crate::dump::statements::{Ending, placeholder_table};
 use crate::dump::{DumpOptions, Summary};
 use crate::sink::sql;
 
@@ -120,15 +120,7 @@ impl<'a> MyDumper<'a> {
         head: &str,
         objects: impl Iterator<Item = &'o Object>,
     ) -> Result<()> {
-        let mut text = head.as_bytes().to_vec();
-        for object in objects {
-            let create = self.contents.create_database(&object.database);
-            text.extend(of_object(object, &create, Ending::LineEnd));
-        }
-        if !text.is_empty() {
-            self.directory.write(name, &text)?;
-        }
-        Ok(())
+        self.contents.write_objects(self.directory, name, head, objects, Ending::LineEnd)
     }
 
     fn views_and_triggers(&self, database: &str) -> Result<()> {

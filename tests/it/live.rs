@@ -495,6 +495,38 @@ fn forward(client: UnixStream, server: UnixStream) {
     }
 }
 
+#[test]
+fn a_lock_that_was_taken_away_is_not_passed_over() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let server = with_large_table();
+    let dump = command()
+        .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
+        .args(["-T", "d.t", "--quiet", "--lock-mode", "export"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !server.data().join("d/t.cfg").exists() {
+        std::thread::yield_now();
+    }
+    // It waits for its output to be taken, and its connections are ended meanwhile.
+    let others = "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID();";
+    let others = String::from_utf8(server.sql(others).unwrap()).unwrap();
+    for id in others.lines() {
+        // One that has gone by itself cannot be ended.
+        _ = server.sql(format!("KILL {id};"));
+    }
+    while server.data().join("d/t.cfg").exists() {
+        std::thread::yield_now();
+    }
+    let output = dump.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("holding the lock"), "{said}");
+}
+
 /// Dumps a table to stdout: exit code, rows and what was said.
 fn dumped(source: &[&str]) -> (Option<i32>, String, String) {
     let mut dump = command();

@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -56,9 +56,38 @@ pub struct Coordinates {
     pub gtid: String,
 }
 
+/// What the thread that holds the lock is asked.
+enum Ask {
+    /// Whether it holds it still.
+    Confirm(SyncSender<bool>),
+    /// To let go.
+    Release,
+}
+
+/// Asks whether tables are still held.
+#[derive(Clone)]
+pub struct Confirmation {
+    asks: Sender<Ask>,
+}
+
+impl Confirmation {
+    /// Whether they are, at this moment.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn confirm(&self) -> Result<()> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        let is_asked = self.asks.send(Ask::Confirm(answer)).is_ok();
+        match is_asked && answered.recv().unwrap_or(false) {
+            true => Ok(()),
+            false => Err(Error::server("holding the lock", "the connection is gone")),
+        }
+    }
+}
+
 /// Tables that nobody can change.
 pub struct ExportLock {
-    release: Option<Sender<()>>,
+    asks: Sender<Ask>,
     watch: Option<JoinHandle<Result<()>>>,
     lost: Arc<Mutex<Option<Error>>>,
     since: Instant,
@@ -85,23 +114,16 @@ impl ExportLock {
         refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
         let lost = Arc::new(Mutex::new(None));
-        let (release, released) = mpsc::channel();
+        let (asks, asked) = mpsc::channel();
         let watch = {
             let (lost, cancel) = (Arc::clone(&lost), Arc::clone(cancel));
-            let body = move || watch(session, &released, &lost, &cancel);
+            let body = move || watch(session, &asked, &lost, &cancel);
             let thread = std::thread::Builder::new().name("lock".to_owned());
             thread
                 .spawn(body)
                 .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?
         };
-        Ok(ExportLock {
-            release: Some(release),
-            watch: Some(watch),
-            lost,
-            since,
-            waited: since - begun,
-            coordinates,
-        })
+        Ok(ExportLock { asks, watch: Some(watch), lost, since, waited: since - begun, coordinates })
     }
 
     /// Why the tables are no longer held, when they are not.
@@ -118,8 +140,14 @@ impl ExportLock {
         Ok(self.since.elapsed())
     }
 
+    /// Who tells whether they are still held.
+    pub fn confirmation(&self) -> Confirmation {
+        Confirmation { asks: self.asks.clone() }
+    }
+
     fn end(&mut self) -> Result<()> {
-        self.release = None;
+        // A thread that has ended has let go.
+        let _ = self.asks.send(Ask::Release);
         match self.watch.take().map(JoinHandle::join) {
             Some(Ok(ended)) => ended,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
@@ -138,15 +166,21 @@ impl Drop for ExportLock {
 /// Keeps the connection until it is told to let go, or finds that it is gone.
 fn watch(
     mut session: Session,
-    released: &mpsc::Receiver<()>,
+    asked: &mpsc::Receiver<Ask>,
     lost: &Mutex<Option<Error>>,
     cancel: &AtomicBool,
 ) -> Result<()> {
     loop {
-        if let Err(RecvTimeoutError::Disconnected) = released.recv_timeout(ASK_EVERY) {
+        let ask = asked.recv_timeout(ASK_EVERY);
+        if matches!(ask, Ok(Ask::Release) | Err(RecvTimeoutError::Disconnected)) {
             return session.run("UNLOCK TABLES");
         }
-        if let Err(error) = session.run("DO 1") {
+        let is_there = session.run("DO 1");
+        if let Ok(Ask::Confirm(answer)) = ask {
+            // Whoever asked may have gone.
+            let _ = answer.send(is_there.is_ok());
+        }
+        if let Err(error) = is_there {
             let what =
                 format!("the tables are no longer locked, so what was read is not kept: {error}");
             *lost.lock().unwrap_or_else(PoisonError::into_inner) =

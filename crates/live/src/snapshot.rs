@@ -12,7 +12,9 @@ use innoscan::{Error, Result, Table, Wanted};
 use crate::account::Account;
 use crate::clone;
 use crate::inventory::{Entry, Inventory, Kind};
-use crate::lock::{Coordinates, ExportLock, LockOptions, ReadLock, ToLock, require_exported};
+use crate::lock::{
+    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, require_exported,
+};
 use crate::objects::{Which, objects};
 use crate::place::data_directory;
 use crate::selected::Selector;
@@ -132,8 +134,9 @@ impl Snapshot {
         if is_cloned {
             snapshot.copy_tables()?;
         }
-        snapshot.select(reader, unread)?;
+        // While the reader holds the sequences.
         snapshot.objects = objects(&mut snapshot.control, &snapshot.inventory, options.which)?;
+        snapshot.select(reader, unread)?;
         Ok(snapshot)
     }
 
@@ -193,6 +196,11 @@ impl Snapshot {
     /// The connection that is free to ask.
     pub fn control(&mut self) -> &mut Session {
         &mut self.control
+    }
+
+    /// Who tells whether the tables are still held; `None` where they need not be.
+    pub fn confirmation(&self) -> Option<Confirmation> {
+        self.lock.as_ref().map(ExportLock::confirmation)
     }
 
     /// Why the tables are no longer held though they should be.

@@ -16,6 +16,7 @@ mod stream;
 mod tests;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use innoscan_format as format;
@@ -194,11 +195,22 @@ pub struct DumpOptions {
     /// The output directory may hold files already; those of the same name are replaced. Loaders read
     /// every file, so their layouts want an empty one all the same.
     pub overwrite: bool,
+    /// Asked before the file is written that says the dump is complete: whether what was read still
+    /// holds.
+    pub confirm: Option<Arc<ConfirmFn>>,
     /// How tables are read.
     pub scan: ScanOptions,
 }
 
+/// Tells whether what was read still holds; its error ends the dump.
+pub type ConfirmFn = dyn Fn() -> Result<()> + Send + Sync;
+
 impl DumpOptions {
+    /// Whether what was read still holds.
+    fn confirmed(&self) -> Result<()> {
+        self.confirm.as_ref().map_or(Ok(()), |confirm| confirm())
+    }
+
     /// All there is of each table, uncompressed, in one file a table.
     pub fn new(format: Format) -> DumpOptions {
         DumpOptions {
@@ -213,6 +225,7 @@ impl DumpOptions {
             drop_tables: false,
             sync: true,
             overwrite: false,
+            confirm: None,
             scan: ScanOptions::default(),
         }
     }

@@ -66,6 +66,7 @@ pub fn to_stream(
         summary.tables.push(outcome);
     }
     script.objects_after_rows()?;
+    options.confirmed()?;
     if is_script {
         script.output.text(sql::SCRIPT_TAIL)?;
     }

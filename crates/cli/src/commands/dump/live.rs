@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use innoscan::dump::{Dump, Origin};
+use innoscan::dump::{ConfirmFn, Dump, Origin};
 use innoscan_live::inventory::Kind;
 use innoscan_live::objects::Which;
 use innoscan_live::snapshot::{Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
 
-use super::{seconds, write};
+use super::{OfServer, seconds, write};
 use crate::args::DumpArgs;
 use crate::messages::Exit;
 
@@ -57,7 +57,11 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         objects: snapshot.objects.iter().collect(),
         selected,
     };
-    let written = write(args, dump, Some(origin), Arc::clone(&cancel));
+    let confirm = snapshot
+        .confirmation()
+        .map(|confirmation| -> Arc<ConfirmFn> { Arc::new(move || confirmation.confirm()) });
+    let of_server = OfServer { origin: Some(origin), confirm };
+    let written = write(args, dump, of_server, Arc::clone(&cancel));
     if let Some(lost) = snapshot.lost() {
         return Err(lost.into());
     }

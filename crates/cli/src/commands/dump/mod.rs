@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{
-    Dump, DumpOptions, Format, Layout, Origin, Summary, TableOutcome, to_directory, to_stream,
+    ConfirmFn, Dump, DumpOptions, Format, Layout, Origin, Summary, TableOutcome, to_directory,
+    to_stream,
 };
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::sql::{SqlOptions, Verb};
@@ -50,15 +51,22 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         }
         return Ok(if unresolved > 0 { Exit::Refused } else { Exit::Done });
     }
-    let summary = write(args, Dump::of(&tables), None, super::cancel_on_signal()?)?;
+    let summary = write(args, Dump::of(&tables), OfServer::default(), super::cancel_on_signal()?)?;
     Ok(exit(&summary, unresolved))
+}
+
+/// What is known of a dump whose server runs.
+#[derive(Default)]
+struct OfServer {
+    origin: Option<Origin>,
+    confirm: Option<Arc<ConfirmFn>>,
 }
 
 /// Writes what there is to dump as the arguments say, and tells of each table.
 fn write(
     args: &DumpArgs,
     dump: Dump<'_>,
-    origin: Option<Origin>,
+    of_server: OfServer,
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<Summary> {
     let layout = layout(args, &dump.tables);
@@ -94,7 +102,8 @@ fn write(
         rows: !args.no_data,
         drop_tables: args.sql.add_drop_table,
         overwrite: args.overwrite,
-        origin,
+        origin: of_server.origin,
+        confirm: of_server.confirm,
         scan,
         ..defaults
     };

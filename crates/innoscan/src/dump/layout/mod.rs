@@ -189,6 +189,7 @@ pub(super) fn write(
         summary.tables.push(outcome);
     }
     summary.elapsed = started.elapsed();
+    options.confirmed()?;
     arrangement.finish(&summary)?;
     Ok(summary)
 }

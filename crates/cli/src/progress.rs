@@ -1,8 +1,8 @@
 //! How far a scan is, on stderr: a bar on a terminal, else a line every few seconds.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -26,10 +26,45 @@ fn leaves_and_rows(progress: &Progress) -> String {
     format!("{sorted}{done} of {total}{leaves} leaves, {rows} rows")
 }
 
-/// Shows a scan's progress.
+/// Several tables, one after the other, as one whole.
+#[derive(Default)]
+pub struct Whole {
+    /// Bytes of each one's files.
+    sizes_bytes: Vec<u64>,
+    /// Those that are done.
+    done: AtomicUsize,
+}
+
+impl Whole {
+    /// Of tables whose files have so many bytes.
+    pub fn new(sizes_bytes: Vec<u64>) -> Whole {
+        Whole { sizes_bytes, done: AtomicUsize::new(0) }
+    }
+
+    /// The next table begins.
+    pub fn next(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How much of all is done when of the present table this share is.
+    fn share(&self, of_table: f64) -> f64 {
+        let done = self.done.load(Ordering::Relaxed);
+        let total: u64 = self.sizes_bytes.iter().sum();
+        let before: u64 = self.sizes_bytes.iter().take(done).sum();
+        match self.sizes_bytes.get(done) {
+            Some(present) if total > 0 => {
+                (before as f64 + *present as f64 * of_table) / total as f64
+            }
+            _ => of_table,
+        }
+    }
+}
+
+/// Shows a scan's progress, or that of several as a whole.
 pub struct Bar {
     bar: Option<ProgressBar>,
     lines: Option<Arc<Lines>>,
+    whole: Arc<Whole>,
 }
 
 struct Lines {
@@ -41,13 +76,19 @@ struct Lines {
 impl Bar {
     /// A bar for the table of this name; nothing at all when `quiet`.
     pub fn new(quiet: bool, name: &str) -> Bar {
+        Bar::of_whole(quiet, name, Whole::default())
+    }
+
+    /// A bar for several tables.
+    pub fn of_whole(quiet: bool, name: &str, whole: Whole) -> Bar {
+        let whole = Arc::new(whole);
         if quiet {
-            return Bar { bar: None, lines: None };
+            return Bar { bar: None, lines: None, whole };
         }
         let started = Instant::now();
         if !std::io::stderr().is_terminal() {
             let lines = Lines { name: name.to_owned(), started, last: Mutex::new(started) };
-            return Bar { bar: None, lines: Some(Arc::new(lines)) };
+            return Bar { bar: None, lines: Some(Arc::new(lines)), whole };
         }
         let style = "{prefix} {percent:>3}% [{bar:30}] {msg}, ETA {eta}";
         let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
@@ -55,19 +96,27 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }
-        Bar { bar: Some(bar), lines: None }
+        Bar { bar: Some(bar), lines: None, whole }
     }
 
     /// What a scan is to call.
     pub fn callback(&self) -> Option<Arc<ProgressFn>> {
+        let whole = Arc::clone(&self.whole);
         if let Some(bar) = self.bar.clone() {
             return Some(Arc::new(move |progress: &Progress| {
-                bar.set_position((progress.share() * STEPS as f64) as u64);
+                bar.set_position((whole.share(progress.share()) * STEPS as f64) as u64);
                 bar.set_message(leaves_and_rows(progress));
             }));
         }
         let lines = Arc::clone(self.lines.as_ref()?);
-        Some(Arc::new(move |progress: &Progress| lines.tell(progress)))
+        Some(Arc::new(move |progress: &Progress| {
+            lines.tell(progress, whole.share(progress.share()));
+        }))
+    }
+
+    /// A table is done.
+    pub fn next_table(&self) {
+        self.whole.next();
     }
 
     /// Takes the bar away; the next progress brings it back.
@@ -80,14 +129,13 @@ impl Bar {
 }
 
 impl Lines {
-    fn tell(&self, progress: &Progress) {
+    fn tell(&self, progress: &Progress, share: f64) {
         let Ok(mut last) = self.last.lock() else { return };
         if last.elapsed() < LINE_EVERY {
             return;
         }
         *last = Instant::now();
         let elapsed = self.started.elapsed().as_secs_f64();
-        let share = progress.share();
         note!(
             "innoscan: {}: {:.1} % ({}), {:.1} MiB/s, ETA {:.0} s",
             self.name,
@@ -96,5 +144,21 @@ impl Lines {
             progress.read_bytes as f64 / MIB / elapsed,
             elapsed * (1.0 - share) / share.max(1e-9),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_is_weighed_by_bytes() {
+        let whole = Whole::new(vec![100, 300]);
+        assert_eq!(whole.share(0.5), 0.125);
+        whole.next();
+        assert_eq!(whole.share(0.0), 0.25);
+        whole.next();
+        assert_eq!(whole.share(1.0), 1.0);
+        assert_eq!(Whole::default().share(0.3), 0.3);
     }
 }

@@ -77,6 +77,15 @@ impl Table {
         }
     }
 
+    /// Bytes of its files, as far as they can be told.
+    pub fn size_bytes(&self) -> u64 {
+        let size = |file: &TableFile| match &file.copy {
+            Some(copy) => copy.metadata(),
+            None => std::fs::metadata(&file.path),
+        };
+        self.files.iter().map(|file| size(file).map_or(0, |metadata| metadata.len())).sum()
+    }
+
     /// `db.table`, or the table alone where the database is not known.
     pub fn qualified_name(&self) -> String {
         self.def.qualified_name()

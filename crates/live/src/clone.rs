@@ -43,13 +43,9 @@ pub fn clone_table(table: &mut Table) -> Result<()> {
 /// # Errors
 /// When there is not: how much, and where.
 pub fn require_room(tables: &[Table]) -> Result<()> {
-    let mut bytes = 0;
-    let mut any = None;
-    for file in tables.iter().flat_map(|table| &table.files) {
-        bytes += std::fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
-        any = any.or(file.path.parent());
-    }
-    let Some(directory) = any else { return Ok(()) };
+    let bytes: u64 = tables.iter().map(Table::size_bytes).sum();
+    let mut files = tables.iter().flat_map(|table| &table.files);
+    let Some(directory) = files.find_map(|file| file.path.parent()) else { return Ok(()) };
     let room = rustix::fs::statvfs(directory).map_err(|error| {
         Error::read("asking how much room is left", error.into()).in_file(directory)
     })?;

@@ -8,6 +8,7 @@
 //! each (see [`lock`](crate::lock)).
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -52,8 +53,13 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
 /// The process that holds the lock on a directory's system tablespace.
 fn holder_of(directory: &Path) -> Result<i32> {
     let path = directory.join("ibdata1");
-    let file = File::open(&path).map_err(|error| {
-        Error::read("opening the server's system tablespace", error).in_file(&path)
+    let file = File::open(&path).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => Error::refused(
+            "you may not read the server's files",
+            "run innoscan as root, or as the server's own user",
+        )
+        .in_file(&path),
+        _ => Error::read("opening the server's system tablespace", error).in_file(&path),
     })?;
     let held = fcntl_getlk(&file, &Flock::from(FlockType::WriteLock))
         .map_err(|error| Error::read("asking who holds it", error.into()).in_file(&path))?;

@@ -67,7 +67,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     }
     let held = snapshot.release()?;
     let summary = written?;
-    if !args.tell.quiet {
+    if !args.tell.quiet && !snapshot.tables.is_empty() {
         tell_lock(&snapshot, held);
     }
     Ok(super::exit(&summary, 0))

@@ -20,7 +20,7 @@ use innoscan::{Table, Wanted};
 
 use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg};
 use crate::messages::{self, Exit};
-use crate::progress::Bar;
+use crate::progress::{Bar, Whole};
 use crate::sizes::{MIB, separator};
 use crate::stats;
 
@@ -80,7 +80,8 @@ fn write(
             messages::definition_notes(&table.def, &table.notes);
         }
     }
-    let bar = Bar::new(args.tell.quiet, "dump");
+    let sizes = dump.tables.iter().map(|table| table.size_bytes()).collect();
+    let bar = Bar::of_whole(args.tell.quiet, "dump", Whole::new(sizes));
     let first = dump.tables.first().copied();
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
@@ -109,6 +110,7 @@ fn write(
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();
+        bar.next_table();
         tell(outcome, args.tell.quiet);
         if let Some(form) = args.tell.stats {
             let name = format!("{}.{}", outcome.database, outcome.table);
@@ -121,7 +123,21 @@ fn write(
     };
     bar.clear();
     tell_all(&summary, args);
+    if !args.tell.quiet && summary.failed().next().is_none() {
+        tell_loader(layout, &args.outputdir);
+    }
     Ok(summary)
+}
+
+/// How to have it loaded.
+fn tell_loader(layout: Layout, directory: &str) {
+    match layout {
+        Layout::Files => {}
+        Layout::MyDumper => note!("innoscan: to load it: myloader -d {directory}"),
+        Layout::MySqlShell => {
+            note!("innoscan: to load it: mysqlsh, util.loadDump(\"{directory}\")")
+        }
+    }
 }
 
 /// The layout asked for. SQL in a directory is as mydumper has it, when its names can be had: they

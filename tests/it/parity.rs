@@ -156,8 +156,9 @@ fn run(args: &[String]) -> Result<Vec<u8>> {
     if output.status.success() {
         return Ok(output.stdout);
     }
-    let text =
-        String::from_utf8_lossy(&output.stderr).trim_end().chars().take(300).collect::<String>();
+    // Notes come first, the error last.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let text: String = said.lines().next_back().unwrap_or_default().chars().take(300).collect();
     Err(Error::other(format!("{}: {text}", output.status)))
 }
 

@@ -23,7 +23,8 @@ use crate::space::{Space, SpaceReader};
 use crate::{Error, Notes, Result, Table, TableFile, dictionary};
 
 /// Databases that hold no user's data.
-const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
+pub const SYSTEM_DATABASES: [&str; 4] =
+    ["mysql", "sys", "performance_schema", "information_schema"];
 
 /// Where sources are looked for, and how far they are trusted.
 #[derive(Debug, Default)]

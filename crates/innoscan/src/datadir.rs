@@ -144,16 +144,21 @@ fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries.into_iter().map(|entry| entry.path()).filter(in_use).collect())
 }
 
-/// A server keeps a write lock on every InnoDB file it has opened.
+/// The lock a server keeps on every InnoDB file it has opened (`os_file_lock`, os0file.cc): who holds
+/// it, if somebody does.
+///
+/// # Errors
+/// When the file cannot be opened or asked of.
+pub fn lock_holder(file: &Path) -> std::io::Result<Option<Flock>> {
+    Ok(fcntl_getlk(&File::open(file)?, &Flock::from(FlockType::WriteLock))?)
+}
+
 fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
-    let opened = match File::open(file) {
-        Ok(opened) => opened,
+    let holder = match lock_holder(file) {
+        Ok(holder) => holder,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::read("opening it", error).in_file(file)),
+        Err(error) => return Err(Error::read("asking for its lock", error).in_file(file)),
     };
-    let wanted = Flock::from(FlockType::WriteLock);
-    let holder = fcntl_getlk(&opened, &wanted)
-        .map_err(|error| Error::read("asking for its lock", error.into()).in_file(file))?;
     let Some(holder) = holder else { return Ok(()) };
     let who = match holder.pid {
         Some(pid) => format!("process {}", pid.as_raw_nonzero()),

@@ -1,12 +1,9 @@
 //! What a server has: databases and what is in them.
 
-use innoscan::catalog::TableName;
+use innoscan::catalog::{SYSTEM_DATABASES, TableName};
 use innoscan::{Error, Result, Wanted};
 
 use crate::session::{Session, cell, quoted_text};
-
-/// Databases that hold no user's data.
-const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
 
 /// A table or what looks like one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,4 +17,4 @@ pub mod snapshot;
 
 pub use account::{Account, Password, Tls};
 pub use option_file::{FileOptions, OptionFiles};
-pub use session::{Session, TextRow, quoted_name};
+pub use session::{Session, TextRow};

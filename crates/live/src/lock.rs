@@ -10,16 +10,17 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use innoscan::catalog::TableName;
 use innoscan::{Error, Result, Table};
 
-use crate::session::{Session, quoted_name};
+use crate::session::Session;
+use innoscan::sink::sql::quoted_name;
 
 /// How often the server is asked whether it is still there.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -89,7 +90,6 @@ impl Confirmation {
 pub struct ExportLock {
     asks: Sender<Ask>,
     watch: Option<JoinHandle<Result<()>>>,
-    lost: Arc<Mutex<Option<Error>>>,
     since: Instant,
     /// Until the try that got it, tries and rests.
     pub waited: Duration,
@@ -113,28 +113,22 @@ impl ExportLock {
         let since = wait_for_lock(&mut session, to_lock, options, cancel)?;
         refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
-        let lost = Arc::new(Mutex::new(None));
         let (asks, asked) = mpsc::channel();
         let watch = {
-            let (lost, cancel) = (Arc::clone(&lost), Arc::clone(cancel));
-            let body = move || watch(session, &asked, &lost, &cancel);
+            let cancel = Arc::clone(cancel);
+            let body = move || watch(session, &asked, &cancel);
             let thread = std::thread::Builder::new().name("lock".to_owned());
             thread
                 .spawn(body)
                 .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?
         };
-        Ok(ExportLock { asks, watch: Some(watch), lost, since, waited: since - begun, coordinates })
-    }
-
-    /// Why the tables are no longer held, when they are not.
-    pub fn lost(&self) -> Option<Error> {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner).take()
+        Ok(ExportLock { asks, watch: Some(watch), since, waited: since - begun, coordinates })
     }
 
     /// Lets go; how long they were held.
     ///
     /// # Errors
-    /// When the lock had been lost.
+    /// When the lock had been lost: why.
     pub fn release(mut self) -> Result<Duration> {
         self.end()?;
         Ok(self.since.elapsed())
@@ -164,12 +158,7 @@ impl Drop for ExportLock {
 }
 
 /// Keeps the connection until it is told to let go, or finds that it is gone.
-fn watch(
-    mut session: Session,
-    asked: &mpsc::Receiver<Ask>,
-    lost: &Mutex<Option<Error>>,
-    cancel: &AtomicBool,
-) -> Result<()> {
+fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool) -> Result<()> {
     loop {
         let ask = asked.recv_timeout(ASK_EVERY);
         if matches!(ask, Ok(Ask::Release) | Err(RecvTimeoutError::Disconnected)) {
@@ -183,8 +172,6 @@ fn watch(
         if let Err(error) = is_there {
             let what =
                 format!("the tables are no longer locked, so what was read is not kept: {error}");
-            *lost.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(Error::server("holding the lock", what.clone()));
             cancel.store(true, Ordering::SeqCst);
             return Err(Error::server("holding the lock", what));
         }

@@ -4,7 +4,8 @@ use innoscan::dump::{Object, ObjectKind, ObjectSession};
 use innoscan::{Error, Result};
 
 use crate::inventory::{Inventory, Kind};
-use crate::session::{Session, TextRow, cell, quoted_name, quoted_text};
+use crate::session::{Session, TextRow, cell, quoted_text};
+use innoscan::sink::sql::quoted_name;
 
 /// Which objects are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,13 +7,13 @@
 //! server's is proved again when it is locked: `FLUSH TABLES ... FOR EXPORT` leaves a `.cfg` beside
 //! each (see [`lock`](crate::lock)).
 
-use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use innoscan::datadir::lock_holder;
 use innoscan::{Error, Result};
-use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
+use rustix::process::Pid;
 
 use crate::account::Account;
 use crate::session::Session;
@@ -53,16 +53,14 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
 /// The process that holds the lock on a directory's system tablespace.
 fn holder_of(directory: &Path) -> Result<i32> {
     let path = directory.join("ibdata1");
-    let file = File::open(&path).map_err(|error| match error.kind() {
+    let held = lock_holder(&path).map_err(|error| match error.kind() {
         ErrorKind::PermissionDenied => Error::refused(
             "you may not read the server's files",
             "run innoscan as root, or as the server's own user",
         )
         .in_file(&path),
-        _ => Error::read("opening the server's system tablespace", error).in_file(&path),
+        _ => Error::read("asking who holds the lock on it", error).in_file(&path),
     })?;
-    let held = fcntl_getlk(&file, &Flock::from(FlockType::WriteLock))
-        .map_err(|error| Error::read("asking who holds it", error.into()).in_file(&path))?;
     let pid = held.and_then(|lock| lock.pid).map(Pid::as_raw_nonzero);
     pid.map(|pid| pid.get()).ok_or_else(|| {
         Error::refused(

@@ -8,7 +8,8 @@ use innoscan::catalog::TableName;
 use innoscan::dump::{SelectedColumn, SelectedTable};
 use innoscan::{Class, Error, Result};
 
-use crate::session::{Session, TextRow, cell, quoted_name, quoted_text};
+use crate::session::{Session, TextRow, cell, quoted_text};
+use innoscan::sink::sql::quoted_name;
 
 /// Rows that may be under way.
 const ROWS_AHEAD: usize = 1000;

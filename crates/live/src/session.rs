@@ -152,11 +152,6 @@ pub fn cell(row: &TextRow, nth: usize) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// An identifier in backticks.
-pub fn quoted_name(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
 /// Text in quotes, for a session without `NO_BACKSLASH_ESCAPES`.
 pub fn quoted_text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))

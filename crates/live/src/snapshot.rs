@@ -18,7 +18,8 @@ use crate::lock::{
 use crate::objects::{Which, objects};
 use crate::place::data_directory;
 use crate::selected::Selector;
-use crate::session::{Session, cell, quoted_name};
+use crate::session::{Session, cell};
+use innoscan::sink::sql::quoted_name;
 
 /// Engines whose rows are another table's, or another server's, or nowhere.
 const ENGINES_WITHOUT_ROWS: [&str; 4] = ["MRG_MyISAM", "FEDERATED", "BLACKHOLE", "CONNECT"];
@@ -203,15 +204,10 @@ impl Snapshot {
         self.lock.as_ref().map(ExportLock::confirmation)
     }
 
-    /// Why the tables are no longer held though they should be.
-    pub fn lost(&self) -> Option<Error> {
-        self.lock.as_ref().and_then(ExportLock::lost)
-    }
-
     /// Lets go, where that was not done yet; how long the tables were locked.
     ///
     /// # Errors
-    /// When the lock was lost before.
+    /// When the lock was lost before: why.
     pub fn release(&mut self) -> Result<Duration> {
         if let Some(lock) = self.lock.take() {
             self.held = Some(lock.release()?);

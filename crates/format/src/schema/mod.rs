@@ -114,6 +114,14 @@ pub enum Family {
     MariaDb,
 }
 
+/// `8.0.33`, without the family.
+impl std::fmt::Display for ServerVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let number = self.number;
+        write!(f, "{}.{}.{}", number / 10_000, number / 100 % 100, number % 100)
+    }
+}
+
 impl ServerVersion {
     /// From the number a server writes in its files; 10.0 and above were MariaDB's alone up to
     /// MySQL 9.

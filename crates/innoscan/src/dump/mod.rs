@@ -33,7 +33,7 @@ use crate::scan::ScanOptions;
 use crate::sink::csv::{Csv, CsvOptions};
 use crate::sink::load::Load;
 use crate::sink::ndjson::Ndjson;
-use crate::sink::sql::{Sql, SqlOptions};
+use crate::sink::sql::{self, Sql, SqlOptions};
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Form};
 use crate::{Result, Table};
@@ -206,6 +206,11 @@ pub struct DumpOptions {
 pub type ConfirmFn = dyn Fn() -> Result<()> + Send + Sync;
 
 impl DumpOptions {
+    /// The statement before a table's `CREATE TABLE`, if there is to be one.
+    fn drop_table(&self, name: &str) -> String {
+        if self.drop_tables { sql::drop_table(name) } else { String::new() }
+    }
+
     /// Whether what was read still holds.
     fn confirmed(&self) -> Result<()> {
         self.confirm.as_ref().map_or(Ok(()), |confirm| confirm())
@@ -265,14 +270,21 @@ pub fn to_directory(
     }
 }
 
-/// Keeps an error with its table, unless it concerns all.
-fn settle(dumped: Result<()>, begun: Instant, outcome: &mut TableOutcome) -> Result<()> {
+/// Dumps a table, and keeps an error with it unless it concerns all.
+fn attempt(
+    database: &str,
+    table: &str,
+    dump: impl FnOnce(&mut TableOutcome) -> Result<()>,
+) -> Result<TableOutcome> {
+    let begun = Instant::now();
+    let mut outcome = TableOutcome::new(database, table);
+    let dumped = dump(&mut outcome);
     outcome.elapsed = begun.elapsed();
     match dumped {
         Err(error) if error.is_write() || error.is_interrupted() => Err(error),
         dumped => {
             outcome.error = dumped.err();
-            Ok(())
+            Ok(outcome)
         }
     }
 }

@@ -8,7 +8,7 @@ use innoscan_format::schema::Family;
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
-use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows, settle};
+use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, attempt, rows};
 use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
 
@@ -50,18 +50,16 @@ pub fn to_stream(
     }
     script.objects(|kind| *kind == ObjectKind::Sequence)?;
     for &table in &dump.tables {
-        let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
-        let begun = Instant::now();
-        let dumped = script.table(table, &mut outcome);
-        script.settle(dumped, begun, &mut outcome)?;
+        let (database, name) = (&table.def.schema, &table.def.name);
+        let outcome = attempt(database, name, |outcome| script.table(table, outcome))?;
+        script.say_whether_whole(&outcome)?;
         finished(&outcome);
         summary.tables.push(outcome);
     }
     for table in &mut dump.selected {
-        let mut outcome = TableOutcome::new(&table.database, &table.name);
-        let begun = Instant::now();
-        let dumped = script.selected(table, &mut outcome);
-        script.settle(dumped, begun, &mut outcome)?;
+        let (database, name) = (table.database.clone(), table.name.clone());
+        let outcome = attempt(&database, &name, |outcome| script.selected(table, outcome))?;
+        script.say_whether_whole(&outcome)?;
         finished(&outcome);
         summary.tables.push(outcome);
     }
@@ -91,9 +89,7 @@ fn head(table: Option<&Table>, options: &DumpOptions) -> String {
             Family::MySql => "MySQL",
             Family::MariaDb => "MariaDB",
         };
-        let number = def.server.number;
-        let (major, minor, patch) = (number / 10_000, number / 100 % 100, number % 100);
-        head += &sql::comment(&format!("from files of {family} {major}.{minor}.{patch}"));
+        head += &sql::comment(&format!("from files of {family} {}", def.server));
     }
     head + sql::SCRIPT_HEAD
 }
@@ -110,14 +106,8 @@ struct Script<'s, W> {
 }
 
 impl<W: Write> Script<'_, W> {
-    /// Keeps an error with its table, and says in a script that the table is not whole.
-    fn settle(
-        &mut self,
-        dumped: Result<()>,
-        begun: Instant,
-        outcome: &mut TableOutcome,
-    ) -> Result<()> {
-        settle(dumped, begun, outcome)?;
+    /// Says in a script that a table is not whole.
+    fn say_whether_whole(&mut self, outcome: &TableOutcome) -> Result<()> {
         match &outcome.error {
             Some(error) if matches!(self.options.format, Format::Sql(_)) => {
                 self.output.text(&sql::comment(&format!("NOT COMPLETE: {error}")))
@@ -192,10 +182,7 @@ impl<W: Write> Script<'_, W> {
         let form = rows::selected_form(table, self.options)?;
         let form = form.with_compression(self.options.compression);
         self.use_database(&table.database)?;
-        let drop = match self.options.drop_tables {
-            true => sql::drop_table(&table.name),
-            false => String::new(),
-        };
+        let drop = self.options.drop_table(&table.name);
         let create = table.create.trim_end().trim_end_matches(';');
         let name = format!("{}.{}", table.database, table.name);
         self.definition(&name, format!("{}{drop}{create};\n", sql::SET_UTF8))?;

@@ -136,6 +136,6 @@ fn left_out(column: &ColumnDef, purpose: Purpose) -> Option<LeftOutReason> {
 }
 
 /// A name in backticks.
-pub(crate) fn quoted_name(name: &str) -> String {
+pub fn quoted_name(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

@@ -33,7 +33,7 @@ use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
 use super::batch::Encoded;
-pub(crate) use super::columns::quoted_name;
+pub use super::columns::quoted_name;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
 use super::real::real_text;

@@ -107,7 +107,7 @@ impl Arrangement for Files<'_> {
             return Ok(Vec::new());
         }
         let TableFacts { database, name, create, lenient, .. } = table;
-        let drop = if self.options.drop_tables { sql::drop_table(name) } else { String::new() };
+        let drop = self.options.drop_table(name);
         let (session, utf8) = (sql::SCHEMA_SESSION, sql::SET_UTF8);
         let text = format!("{session}{utf8}{lenient}{drop}{create};\n");
         let file = format!("{}-schema.sql", stem(database, name));

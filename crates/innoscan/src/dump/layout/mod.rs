@@ -23,7 +23,7 @@ pub use self::files::stem;
 use super::files::{ChunkNames, Chunks, Directory, DumpedFile};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
-use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows, settle};
+use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, attempt, rows};
 use crate::sink::{Form, sql};
 use crate::{Error, Result, Table};
 
@@ -173,18 +173,17 @@ pub(super) fn write(
     arrangement.begin()?;
     let mut summary = Summary { origin: options.origin.clone(), ..Summary::default() };
     for &table in &dump.tables {
-        let begun = Instant::now();
-        let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
-        let dumped = read_table(table, directory, &mut *arrangement, options, &mut outcome);
-        settle(dumped, begun, &mut outcome)?;
+        let outcome = attempt(&table.def.schema, &table.def.name, |outcome| {
+            read_table(table, directory, &mut *arrangement, options, outcome)
+        })?;
         finished(&outcome);
         summary.tables.push(outcome);
     }
     for table in &mut dump.selected {
-        let begun = Instant::now();
-        let mut outcome = TableOutcome::new(&table.database, &table.name);
-        let dumped = select_table(table, directory, &mut *arrangement, options, &mut outcome);
-        settle(dumped, begun, &mut outcome)?;
+        let (database, name) = (table.database.clone(), table.name.clone());
+        let outcome = attempt(&database, &name, |outcome| {
+            select_table(table, directory, &mut *arrangement, options, outcome)
+        })?;
         finished(&outcome);
         summary.tables.push(outcome);
     }

@@ -236,7 +236,7 @@ impl Arrangement for MyDumper<'_> {
         }
         let TableFacts { database, name, create, .. } = table;
         let lenient = table.lenient.replace("/*M!100100 ", "/*!40101 ");
-        let drop = if self.options.drop_tables { sql::drop_table(name) } else { String::new() };
+        let drop = self.options.drop_table(name);
         let session = session();
         let text = match lenient.starts_with("/*!40") {
             true => format!("{drop}{session}{lenient}{create};\n"),

@@ -19,7 +19,6 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use innoscan_format::schema::ServerVersion;
 use serde_json::{Map, Value, json};
 
 use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
@@ -142,7 +141,7 @@ impl<'a> MySqlShell<'a> {
         let origin = self.options.origin.as_ref().unwrap_or(&own);
         let server = origin.server.or(self.contents.server);
         let version = match &*origin.version_text {
-            "" => server.map_or(String::new(), version_text),
+            "" => server.map_or(String::new(), |server| server.to_string()),
             text => text.to_owned(),
         };
         let users: Vec<&str> = self.users().map(|user| &*user.name).collect();
@@ -240,11 +239,6 @@ impl<'a> MySqlShell<'a> {
     }
 }
 
-fn version_text(server: ServerVersion) -> String {
-    let number = server.number;
-    format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100)
-}
-
 /// `@.done.json`.
 fn totals(summary: &Summary) -> Value {
     let mut total = 0;
@@ -301,10 +295,7 @@ impl Arrangement for MySqlShell<'_> {
                 None => table.create.clone(),
             };
             let (session, utf8, lenient) = (sql::SCHEMA_SESSION, sql::SET_UTF8, table.lenient);
-            let drop = match self.options.drop_tables {
-                true => sql::drop_table(table.name),
-                false => String::new(),
-            };
+            let drop = self.options.drop_table(table.name);
             let text = format!("{session}{utf8}{lenient}{drop}{create};\n");
             files.push(self.directory.write(&format!("{base}.sql"), text.as_bytes())?);
             let text = self.all(triggers());

@@ -334,8 +334,9 @@ fn mydumper(compression: Compression) -> DumpOptions {
 
 pub(crate) fn load_by_myloader(server: &Server, dir: &Path) {
     install("mydumper").unwrap();
+    // One thread: two of them meet in a deadlock on one table now and then, and 0.10 does not retry.
     let output = Command::new("myloader")
-        .args(["-u", "root", "-t", "2", "-v", "2", "-S"])
+        .args(["-u", "root", "-t", "1", "-v", "2", "-S"])
         .arg(server.socket())
         .arg("-d")
         .arg(dir)

@@ -16,16 +16,23 @@ pub struct FileOrder {
     sorted: Vec<u32>,
     next: usize,
     damaged: VecDeque<(PageNo, Error)>,
+    /// The leaf before the first in key order.
+    before: Sibling,
 }
 
 impl FileOrder {
-    /// Sorts leaves in key order, among which [`PageNo::NULL`] stands for each of `damaged`.
-    pub(crate) fn new(leaves: Vec<PageNo>, damaged: VecDeque<(PageNo, Error)>) -> FileOrder {
+    /// Sorts leaves in key order, among which [`PageNo::NULL`] stands for each of `damaged`. `before`
+    /// comes before the first.
+    pub(crate) fn new(
+        leaves: Vec<PageNo>,
+        damaged: VecDeque<(PageNo, Error)>,
+        before: Sibling,
+    ) -> FileOrder {
         let places = 0..u32::try_from(leaves.len()).unwrap_or(u32::MAX);
         let mut sorted: Vec<u32> =
             places.filter(|place| leaves[*place as usize] != PageNo::NULL).collect();
         sorted.sort_unstable_by_key(|place| leaves[*place as usize]);
-        FileOrder { leaves, sorted, next: 0, damaged }
+        FileOrder { leaves, sorted, next: 0, damaged, before }
     }
 
     /// The leaves in file order.
@@ -81,11 +88,12 @@ impl FileOrder {
             let (page, error) = self.damaged.pop_front()?;
             return Some(Step::Damaged { page, error });
         }
-        let sibling = |at: Option<usize>| match at.and_then(|at| self.leaves.get(at)) {
+        let sibling = |at: usize| match self.leaves.get(at) {
             Some(&PageNo::NULL) => Sibling::Unknown,
             page => Sibling::Is(page.copied()),
         };
-        let (prev, next) = (sibling(place.checked_sub(1)), sibling(place.checked_add(1)));
+        let prev = place.checked_sub(1).map_or(self.before, sibling);
+        let next = sibling(place + 1);
         Some(Step::Leaf { page: self.leaves[place], prev, next })
     }
 }
@@ -97,16 +105,16 @@ mod tests {
     #[test]
     fn leaves_keep_their_neighbours() {
         let damaged = VecDeque::from([(PageNo(9), Error::interrupted())]);
+        let is = |page| Sibling::Is(Some(PageNo(page)));
         let leaves = [7, 3, u32::MAX, 5].map(PageNo).to_vec();
-        let mut order = FileOrder::new(leaves, damaged);
+        let mut order = FileOrder::new(leaves, damaged, is(2));
         assert_eq!(order.pages(), [3, 5, 7].map(PageNo));
         assert_eq!(order.peek(), None);
         assert!(matches!(order.next_step(), Some(Step::Damaged { page: PageNo(9), .. })));
-        let is = |page| Sibling::Is(Some(PageNo(page)));
         for (page, prev, next) in [
             (3, is(7), Sibling::Unknown),
             (5, Sibling::Unknown, Sibling::Is(None)),
-            (7, Sibling::Is(None), is(3)),
+            (7, is(2), is(3)),
         ] {
             assert_eq!(order.peek(), Some(PageNo(page)));
             let Some(Step::Leaf { page: given, prev: before, next: after }) = order.next_step()

@@ -91,6 +91,8 @@ pub struct Walk {
     last_leaf: Sibling,
     /// The keys to walk; `None`: all.
     keys: Option<Arc<KeyRanges>>,
+    /// The leaf after which it begins, until it was met; those before it, and it, are passed over.
+    looks_for: Option<PageNo>,
 }
 
 #[derive(Default)]
@@ -103,11 +105,13 @@ struct Level {
 }
 
 impl Walk {
-    /// A walk from a root, which is looked into at once, to the leaves of some keys or of all.
+    /// A walk from a root, which is looked into at once, to the leaves of some keys or of all: to
+    /// those after a leaf, or all.
     pub fn new(
         root: &IndexPage<'_>,
         layout: &Layout,
         keys: Option<Arc<KeyRanges>>,
+        after: Option<PageNo>,
     ) -> Result<Walk> {
         let format = root.page().format();
         let mut walk = Walk {
@@ -121,13 +125,14 @@ impl Walk {
             branch_pages: 0,
             last_leaf: Sibling::Is(None),
             keys,
+            looks_for: after,
         };
         walk.reach(root.page_no());
         let level = root.level();
-        walk.levels[usize::from(level)].pages.push_back(root.page_no());
         if root.is_leaf() {
             walk.learn(root.page_no());
         } else {
+            walk.levels[usize::from(level)].pages.push_back(root.page_no());
             walk.look_into(root, level, layout);
             walk.sink_damage();
         }
@@ -137,6 +142,11 @@ impl Walk {
     /// The index walked.
     pub fn index(&self) -> IndexId {
         self.index
+    }
+
+    /// The leaf after which it is to begin, when it has not met it.
+    pub fn looks_for(&self) -> Option<PageNo> {
+        self.looks_for
     }
 
     /// Branch pages it has looked into.
@@ -247,9 +257,9 @@ impl Walk {
         self.fed_parents += u64::from(level == 1);
         for child in children {
             if self.reach(child) {
-                self.levels[level - 1].pages.push_back(child);
-                if level == 1 {
-                    self.learn(child);
+                match level {
+                    1 => self.learn(child),
+                    _ => self.levels[level - 1].pages.push_back(child),
                 }
             } else {
                 let what = format!("page {child} is reached a second time");
@@ -260,6 +270,12 @@ impl Walk {
     }
 
     fn learn(&mut self, leaf: PageNo) {
+        if let Some(looked_for) = self.looks_for {
+            self.looks_for = (leaf != looked_for).then_some(looked_for);
+            self.last_leaf = Sibling::Is(Some(leaf));
+            return;
+        }
+        self.levels[0].pages.push_back(leaf);
         self.learnt.push(leaf);
         self.learnt_leaves += 1;
     }
@@ -318,7 +334,7 @@ impl Walk {
     pub fn take_file_order(&mut self) -> FileOrder {
         assert!(self.is_all_learnt(), "a leaf that is not learnt yet has no place");
         let leaves = std::mem::take(&mut self.levels[0]);
-        FileOrder::new(leaves.pages.into(), leaves.damaged)
+        FileOrder::new(leaves.pages.into(), leaves.damaged, self.last_leaf)
     }
 
     /// The leaf the next step is, if it is one and known.

@@ -15,7 +15,7 @@ use super::keys::{End, KeyColumns, edge};
 use super::leaf_sort::{PackedLeaf, Unpacking};
 use super::lob::{LobFetcher, LobRequest};
 use super::order::Output;
-use super::{Damage, Lost, OnCorrupt, ScanOptions, Shared, StopOnPanic};
+use super::{Damage, LeafPlace, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
 use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, PageRef};
 use crate::sink::RowSink;
@@ -71,6 +71,8 @@ impl Deref for LeafBytes {
 /// What decoding needs to know of a tablespace.
 pub(super) struct SpaceContext {
     pub path: PathBuf,
+    /// Its number among the table's.
+    pub number: usize,
     pub slot: FileSlot,
     pub format: PageFormat,
     pub index: IndexId,
@@ -163,6 +165,12 @@ impl<'s, S: RowSink> Worker<'s, S> {
             output.error.get_or_insert(error);
         }
         output.is_last = true;
+        output.end = match items.last() {
+            Some(Some(Item::Leaf { page_no, .. })) if self.options.order == RowOrder::Key => {
+                Some(LeafPlace { file: task.space.number, page: *page_no })
+            }
+            _ => None,
+        };
         output
     }
 
@@ -178,6 +186,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
         Output {
             task,
             is_last: false,
+            end: None,
             batch: self.sink.new_batch(),
             rows: 0,
             leaves: 0,

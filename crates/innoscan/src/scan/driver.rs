@@ -29,7 +29,7 @@ use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
 use crate::walk::{Step, Walk};
-use crate::{Result, Table, TableFile};
+use crate::{Error, Result, Table};
 
 /// What the scan thread can tell at its end.
 #[derive(Debug, Default)]
@@ -98,9 +98,10 @@ impl<'s> Driver<'s> {
 
     /// Scans all tablespaces, and stays until the workers are done.
     pub fn run(mut self, spaces: Vec<(&Space, FileSlot)>) -> Result<Driven> {
-        for (number, (&(space, slot), file)) in spaces.iter().zip(&self.table.files).enumerate() {
+        let first = self.options.after.map_or(0, |after| after.file);
+        for (number, &(space, slot)) in spaces.iter().enumerate().skip(first) {
             let is_last = number + 1 == spaces.len();
-            self.scan_space(space, slot, file, is_last)
+            self.scan_space(space, slot, number, is_last)
                 .map_err(|error| error.in_file(space.file().path()))?;
         }
         while self.delivered() < self.handed && !self.shared.is_stopped() {
@@ -124,10 +125,10 @@ impl<'s> Driver<'s> {
         &mut self,
         space: &Space,
         slot: FileSlot,
-        file: &TableFile,
+        number: usize,
         is_last: bool,
     ) -> Result<()> {
-        let Some(mut current) = self.open_tree(space, slot, file)? else { return Ok(()) };
+        let Some(mut current) = self.open_tree(space, slot, number)? else { return Ok(()) };
         while !current.is_done() && !self.shared.is_stopped() {
             let mut progress = self.serve();
             progress |= self.feed_walk(&mut current, is_last)?;
@@ -143,6 +144,12 @@ impl<'s> Driver<'s> {
             self.wait_unless(progress)?;
         }
         self.hand_over(&current.context);
+        if let (Some(leaf), false) = (current.walk.looks_for(), self.shared.is_stopped()) {
+            return Err(Error::refused(
+                format!("page {leaf}, after which the scan was to go on, is no leaf of the table"),
+                "the file has changed since: read it from its beginning",
+            ));
+        }
         if let Leaves::Sorted(_, sort) = &current.leaves {
             self.driven.set_aside_bytes += sort.written_bytes();
         }
@@ -182,8 +189,9 @@ impl<'s> Driver<'s> {
         &mut self,
         space: &Space,
         slot: FileSlot,
-        file: &TableFile,
+        number: usize,
     ) -> Result<Option<Current>> {
+        let file = &self.table.files[number];
         let waited_before = self.waited();
         let root_no = file.clustered_root.unwrap_or(space.first_root());
         let format = space.format();
@@ -202,12 +210,14 @@ impl<'s> Driver<'s> {
             None => None,
             Some(keys) => Some(Arc::new(KeyRanges::new(keys, def, &layout)?)),
         };
-        let walk = Walk::new(&root, &layout, keys.clone())?;
+        let after = self.options.after.filter(|after| after.file == number);
+        let walk = Walk::new(&root, &layout, keys.clone(), after.map(|after| after.page))?;
         if !root.is_leaf() {
             self.pool.evict(PageKey { file: slot, page: root_no });
         }
         let context = SpaceContext {
             path: space.file().path().to_owned(),
+            number,
             slot,
             format,
             index: root.index_id(),

@@ -39,7 +39,7 @@ pub use self::foreground::Foreground;
 use self::foreground::Pages;
 use self::lob_service::LobServices;
 use self::options::pages_of;
-pub use self::options::{OnCorrupt, ProgressFn, RowOrder, ScanOptions};
+pub use self::options::{LeafPlace, OnCorrupt, ProgressFn, RowOrder, ScanOptions};
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
@@ -60,18 +60,20 @@ pub fn scan<S: RowSink>(
     table: &Table,
     options: &ScanOptions,
     sink: &S,
-    deliver: impl FnMut(S::Batch) -> Result<()>,
+    mut deliver: impl FnMut(S::Batch) -> Result<()>,
 ) -> Result<ScanOutcome> {
-    scan_with_engine(table, options, options.open_engine()?, sink, deliver)
+    scan_with_engine(table, options, options.open_engine()?, sink, |batch, _| deliver(batch))
 }
 
-/// [`scan`] with an engine of the caller's own.
+/// [`scan`] with an engine of the caller's own. With each batch `deliver` is told of the leaf after
+/// which a scan may go on ([`ScanOptions::after`]): the last one whose rows are all delivered with
+/// it. There is none when the batch ends amid a leaf, rows are in any order, or something was lost.
 pub fn scan_with_engine<S: RowSink>(
     table: &Table,
     options: &ScanOptions,
     engine: Box<dyn Engine>,
     sink: &S,
-    mut deliver: impl FnMut(S::Batch) -> Result<()>,
+    mut deliver: impl FnMut(S::Batch, Option<LeafPlace>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     let started = Instant::now();
     let spaces = open_spaces(table, options)?;

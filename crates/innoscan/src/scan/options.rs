@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use innoscan_format::PageNo;
 use innoscan_io::engine::paced::Paced;
 use innoscan_io::{self as io, Direct, Engine, EngineKind};
 
@@ -29,6 +30,9 @@ pub struct ScanOptions {
     pub order: RowOrder,
     /// The rows, by their keys; `None`: all.
     pub keys: Option<Arc<KeyCondition>>,
+    /// The scan goes on after this leaf, which another one of the same options ended with; `None`:
+    /// it begins at the first. Only in key order.
+    pub after: Option<LeafPlace>,
     /// Where leaves are set aside that were read in file order, do not fit in memory, and are
     /// wanted in key order; `None`: where the system has its temporary files.
     pub temporary_dir: Option<PathBuf>,
@@ -76,6 +80,7 @@ impl Default for ScanOptions {
             picks_read_ahead: false,
             order: RowOrder::Key,
             keys: None,
+            after: None,
             temporary_dir: None,
             lra_size_bytes: 512 << 20,
             memory_bytes: 768 << 20,
@@ -96,6 +101,15 @@ impl Default for ScanOptions {
             foreground: None,
         }
     }
+}
+
+/// Where a leaf of a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeafPlace {
+    /// Its tablespace, by its number among the table's.
+    pub file: usize,
+    /// Its page.
+    pub page: PageNo,
 }
 
 /// The order in which rows are delivered.

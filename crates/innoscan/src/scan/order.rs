@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::{DAMAGE_MOST, Damage, Progress, ScanOptions, ScanOutcome, Shared};
+use super::{DAMAGE_MOST, Damage, LeafPlace, Progress, ScanOptions, ScanOutcome, Shared};
 use crate::{Error, Result};
 
 /// What a worker made of a task, or of part of one.
@@ -16,6 +16,8 @@ pub(super) struct Output<B> {
     pub task: u64,
     /// Whether nothing of the task follows.
     pub is_last: bool,
+    /// The leaf that its last row is the last of.
+    pub end: Option<LeafPlace>,
     pub batch: B,
     pub rows: u64,
     pub leaves: u64,
@@ -65,7 +67,7 @@ pub(super) fn deliver<B>(
     outputs: &Receiver<Output<B>>,
     options: &ScanOptions,
     shared: &Shared,
-    in_key_order: &mut impl FnMut(B) -> Result<()>,
+    in_order: &mut impl FnMut(B, Option<LeafPlace>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     let mut outcome = ScanOutcome::default();
     let mut early: BTreeMap<u64, Output<B>> = BTreeMap::new();
@@ -83,7 +85,7 @@ pub(super) fn deliver<B>(
         match output {
             Some(output) if output.task == turn => {
                 let is_last = output.is_last;
-                take(output, &mut outcome, in_key_order)?;
+                take(output, &mut outcome, in_order)?;
                 if is_last {
                     turn += 1;
                     shared.turn.pass();
@@ -109,14 +111,15 @@ pub(super) fn deliver<B>(
 fn take<B>(
     output: Output<B>,
     outcome: &mut ScanOutcome,
-    in_key_order: &mut impl FnMut(B) -> Result<()>,
+    in_order: &mut impl FnMut(B, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
     outcome.rows += output.rows;
     outcome.leaf_pages += output.leaves;
     outcome.damaged += output.damage.len() as u64;
     let room = DAMAGE_MOST - outcome.damage.len();
     outcome.damage.extend(output.damage.into_iter().take(room));
-    in_key_order(output.batch)?;
+    let end = output.end.filter(|_| outcome.damaged == 0);
+    in_order(output.batch, end)?;
     output.error.map_or(Ok(()), Err)
 }
 

@@ -53,7 +53,7 @@ fn run(
 ) -> (Vec<u8>, Result<ScanOutcome>) {
     let sink = encoder(table);
     let mut text = Vec::new();
-    let take = |batch: Encoded| {
+    let take = |batch: Encoded, _: Option<LeafPlace>| {
         text.extend_from_slice(batch.output());
         Ok(())
     };
@@ -61,7 +61,10 @@ fn run(
         Some(script) => {
             scan_with_engine(table, options, Box::new(Memory::new(script)), &sink, take)
         }
-        None => scan(table, options, &sink, take),
+        None => {
+            let engine = options.open_engine().unwrap();
+            scan_with_engine(table, options, engine, &sink, take)
+        }
     };
     (text, outcome)
 }
@@ -474,4 +477,41 @@ fn read_ahead_asks_for_less_and_uses_all_it_reads() {
     assert_eq!(logical.pool.ahead_used, logical.pool.ahead_pages);
     assert_eq!(logical.pool.ahead_pages, logical.leaf_pages);
     assert_eq!((none.rows, logical.rows), (490, 490));
+}
+
+/// The rows delivered; and how many bytes of them had come at each leaf after which a scan may go on.
+fn with_places(table: &Table, options: &ScanOptions) -> (Vec<u8>, Vec<(usize, LeafPlace)>) {
+    let (mut text, mut places) = (Vec::new(), Vec::new());
+    let engine = options.open_engine().unwrap();
+    scan_with_engine(table, options, engine, &encoder(table), |batch, end| {
+        text.extend_from_slice(batch.output());
+        places.extend(end.map(|end| (text.len(), end)));
+        Ok(())
+    })
+    .unwrap();
+    (text, places)
+}
+
+#[test]
+fn a_scan_goes_on_after_any_leaf_it_was_told_of() {
+    let mut table = table(MYSQL);
+    // Two tablespaces, as of a partitioned table.
+    table.files.push(table.files[0].clone());
+    for read_ahead in POLICIES {
+        let options = ScanOptions { read_ahead, ..small(20, 1) };
+        let (all, places) = with_places(&table, &options);
+        assert!(places.len() > 10, "{read_ahead:?}: {}", places.len());
+        assert_eq!(places.last().map(|(bytes, _)| *bytes), Some(all.len()));
+        for (bytes, place) in places {
+            let options = ScanOptions { after: Some(place), ..options.clone() };
+            let (rest, _) = with_places(&table, &options);
+            assert!(rest == all[bytes..], "{read_ahead:?}: after {place:?}");
+        }
+    }
+    let any =
+        ScanOptions { read_ahead: ReadAheadPolicy::Segment, order: RowOrder::Any, ..small(20, 1) };
+    assert_eq!(with_places(&table, &any).1, []);
+    let after = Some(LeafPlace { file: 0, page: PageNo(1) });
+    let error = run(&table, &ScanOptions { after, ..small(20, 1) }, None).1.unwrap_err();
+    assert!(error.to_string().contains("page 1, after which the scan"), "{error}");
 }

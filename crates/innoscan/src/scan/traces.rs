@@ -10,7 +10,7 @@ use innoscan_io::engine::memory::{Memory, Script};
 
 use super::tests::{MYSQL, PAGE};
 pub(crate) use super::tests::{POLICIES, small};
-use super::{ReadAheadPolicy, ScanOptions, scan_with_engine};
+use super::{LeafPlace, ReadAheadPolicy, ScanOptions, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::space::{Space, SpaceReader};
 use crate::{Direct, Table, TableFile};
@@ -43,7 +43,7 @@ pub(crate) fn requests(fixture: &Fixture, options: &ScanOptions) -> Vec<(u64, u6
     let log = engine.log();
     let sink = Checksum::new(&fixture.table.def).unwrap();
     let mut total = Sum::default();
-    let add = |sum: Sum| {
+    let add = |sum: Sum, _: Option<LeafPlace>| {
         total.add(&sum);
         Ok(())
     };

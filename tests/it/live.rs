@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use innoscan_io::engine::memory::splitmix64;
 use innoscan_testkit::server::{Server, install};
 
+use crate::cut_short::with_large_table;
 use crate::layouts::{MYDUMPER, load_by_client, load_by_myloader};
 use crate::parity::{command, there_is_a_binary};
 use crate::shell_loader;
@@ -266,7 +266,7 @@ fn coordinates(directory: &Path) -> (String, u64) {
 }
 
 /// Servers with grants and events, which need not survive.
-const QUICK: [&str; 3] =
+pub(crate) const QUICK: [&str; 3] =
     ["--skip-grant-tables=OFF", "--innodb-flush-log-at-trx-commit=0", "--local-infile=ON"];
 
 /// What it is called, and how it loads a dump into a server.
@@ -352,84 +352,12 @@ fn busy_mysqls_are_dumped_as_of_one_moment() {
     }
 }
 
-/// A server with one table that takes a while to read.
-fn with_large_table() -> Server {
-    install("mariadb-10.11").unwrap();
-    let server = Server::start("mariadb-10.11", &QUICK).unwrap();
-    server
-        .sql(
-            "CREATE DATABASE d; USE d; CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(200)) ENGINE=InnoDB;
-             INSERT INTO d.t SELECT seq, REPEAT(MD5(seq), 5) FROM seq_1_to_200000;
-             CREATE TABLE d.small (id INT PRIMARY KEY) ENGINE=InnoDB;",
-        )
-        .unwrap();
-    server
-}
-
-/// How long a write to the table takes that is read.
-fn write_time(server: &Server) -> Duration {
-    let begun = Instant::now();
-    server.sql("SET lock_wait_timeout = 10; UPDATE d.t SET v = 'x' WHERE id = 1; INSERT IGNORE INTO d.small VALUES (1);").unwrap();
-    begun.elapsed()
-}
-
-fn names_in(directory: &Path) -> Vec<String> {
-    let mut names: Vec<String> = walk(directory);
-    names.sort();
-    names
-}
-
-fn walk(directory: &Path) -> Vec<String> {
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap().flatten() {
-        if entry.path().is_dir() {
-            names.extend(walk(&entry.path()));
-        }
-        names.push(entry.path().to_string_lossy().into_owned());
-    }
-    names
-}
-
-#[test]
-fn a_killed_dump_lets_the_server_go() {
-    if !there_is_a_binary() {
-        return;
-    }
-    let server = with_large_table();
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("out");
-    let before = names_in(&server.data().join("d"));
-    let mut chance = 3;
-    let mut were_locked = 0;
-    for _ in 0..50 {
-        _ = std::fs::remove_dir_all(&out);
-        let mut dump = command()
-            .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
-            .args(["-B", "d", "--quiet", "--max-rate", "50M", "-o", out.to_str().unwrap()])
-            .args(["--lock-mode", "export"])
-            .spawn()
-            .unwrap();
-        // Some while it looks around, some while it reads.
-        let until = Instant::now() + Duration::from_micros(splitmix64(&mut chance) % 300_000);
-        while Instant::now() < until {
-            std::thread::yield_now();
-        }
-        were_locked += u32::from(server.data().join("d/t.cfg").exists());
-        dump.kill().unwrap();
-        dump.wait().unwrap();
-        let time = write_time(&server);
-        assert!(time < Duration::from_secs(1), "{time:?}");
-    }
-    assert!(were_locked > 10, "{were_locked} of 50 were killed with the tables locked");
-    assert_eq!(names_in(&server.data().join("d")), before);
-}
-
 #[test]
 fn what_keeps_a_dump_from_its_tables_is_said() {
     if !there_is_a_binary() {
         return;
     }
-    let server = with_large_table();
+    let server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let socket = server.socket().to_str().unwrap();
@@ -495,38 +423,6 @@ fn forward(client: UnixStream, server: UnixStream) {
     }
 }
 
-#[test]
-fn a_lock_that_was_taken_away_is_not_passed_over() {
-    if !there_is_a_binary() {
-        return;
-    }
-    let server = with_large_table();
-    let dump = command()
-        .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
-        .args(["-T", "d.t", "--quiet", "--lock-mode", "export"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while !server.data().join("d/t.cfg").exists() {
-        std::thread::yield_now();
-    }
-    // It waits for its output to be taken, and its connections are ended meanwhile.
-    let others = "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID();";
-    let others = String::from_utf8(server.sql(others).unwrap()).unwrap();
-    for id in others.lines() {
-        // One that has gone by itself cannot be ended.
-        _ = server.sql(format!("KILL {id};"));
-    }
-    while server.data().join("d/t.cfg").exists() {
-        std::thread::yield_now();
-    }
-    let output = dump.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("holding the lock"), "{said}");
-}
-
 /// Dumps a table to stdout: exit code, rows and what was said.
 fn dumped(source: &[&str]) -> (Option<i32>, String, String) {
     let mut dump = command();
@@ -583,32 +479,4 @@ fn prepared_transactions_of_other_servers_are_not_either() {
             prepared(version);
         }
     }
-}
-
-#[test]
-fn a_server_that_dies_ends_the_dump() {
-    if !there_is_a_binary() {
-        return;
-    }
-    let mut server = with_large_table();
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("out");
-    let dump = command()
-        .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
-        .args(["-B", "d", "--quiet", "--max-rate", "4M", "-o", out.to_str().unwrap()])
-        .args(["--lock-mode", "export"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while !server.data().join("d/t.cfg").exists() {
-        std::thread::yield_now();
-    }
-    server.kill().unwrap();
-    let killed = Instant::now();
-    let output = dump.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("the tables are no longer locked"), "{said}");
-    assert!(!out.join("metadata").exists() && !out.join("d.t.00000.sql.zst").exists());
 }

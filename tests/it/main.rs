@@ -2,6 +2,7 @@
 
 mod check;
 mod corpus;
+mod cut_short;
 mod damage;
 mod datadir;
 mod ddl;

@@ -9,8 +9,9 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::{Lsn, PageNo};
 use innoscan_io::Direct;
 
-use crate::Result;
+use crate::file_stamp::FileStamp;
 use crate::space::Space;
+use crate::{Error, Result};
 
 /// What the catalog finds and a scan reads.
 #[derive(Clone, Debug)]
@@ -43,8 +44,8 @@ pub struct Notes {
 pub struct TableFile {
     /// The `.ibd` file.
     pub path: PathBuf,
-    /// A copy of it, which has no name of its own, that is read in its place.
-    pub copy: Option<Arc<File>>,
+    /// A copy of it that is read in its place.
+    pub copy: Option<FileCopy>,
     /// The clustered index's root page as a dictionary gives it; `None`: the first page after the
     /// ones every tablespace begins with.
     pub clustered_root: Option<PageNo>,
@@ -52,7 +53,25 @@ pub struct TableFile {
     pub partition: Option<String>,
 }
 
+/// A copy of a file, which has no name of its own.
+#[derive(Clone, Debug)]
+pub struct FileCopy {
+    /// The copy.
+    pub file: Arc<File>,
+    /// The original as it was then.
+    pub stamp: FileStamp,
+}
+
 impl TableFile {
+    /// What tells whether the file, when it was copied or as it is now, is the same at another time.
+    pub fn stamp(&self) -> Result<FileStamp> {
+        match &self.copy {
+            Some(copy) => Ok(copy.stamp),
+            None => FileStamp::of(&self.path)
+                .map_err(|error| Error::read("asking for its times", error).in_file(&self.path)),
+        }
+    }
+
     /// A file that is all of its table.
     pub fn whole(path: PathBuf) -> TableFile {
         TableFile { path, copy: None, clustered_root: None, partition: None }
@@ -61,7 +80,7 @@ impl TableFile {
     /// Opens its tablespace, or the copy of it.
     pub fn open(&self, direct: Direct) -> Result<Space> {
         let Some(copy) = &self.copy else { return Space::open(&self.path, direct) };
-        Space::new(Arc::new(innoscan_io::File::open_copy(copy, &self.path, direct)?))
+        Space::new(Arc::new(innoscan_io::File::open_copy(&copy.file, &self.path, direct)?))
     }
 }
 
@@ -80,7 +99,7 @@ impl Table {
     /// Bytes of its files, as far as they can be told.
     pub fn size_bytes(&self) -> u64 {
         let size = |file: &TableFile| match &file.copy {
-            Some(copy) => copy.metadata(),
+            Some(copy) => copy.file.metadata(),
             None => std::fs::metadata(&file.path),
         };
         self.files.iter().map(|file| size(file).map_or(0, |metadata| metadata.len())).sum()

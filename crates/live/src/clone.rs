@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use innoscan::{Error, Result, Table};
+use innoscan::{Error, FileCopy, Result, Table};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit};
@@ -29,11 +29,12 @@ pub fn is_possible(directory: &Path) -> bool {
 /// When the file system cannot, or may not be written to.
 pub fn clone_table(table: &mut Table) -> Result<()> {
     for file in &mut table.files {
+        let stamp = file.stamp()?;
         let directory = file.path.parent().unwrap_or(Path::new("."));
         let cloned = File::open(&file.path).and_then(|original| clone_of(&original, directory));
         let cloned = cloned
             .map_err(|error| Error::read("copying it by reflink", error).in_file(&file.path))?;
-        file.copy = Some(Arc::new(cloned));
+        file.copy = Some(FileCopy { file: Arc::new(cloned), stamp });
     }
     Ok(())
 }

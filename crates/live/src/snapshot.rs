@@ -220,7 +220,8 @@ impl Snapshot {
         for name in names {
             match open_table(&catalog, &name, &mut self.control) {
                 Ok(table) => self.tables.push(table),
-                Err(error) if error.is_server() => return Err(error),
+                // Where the system keeps one file from being read it is not the table's fault.
+                Err(error) if error.is_server() || error.is_read() => return Err(error),
                 Err(error) => self.unread.push((name, error)),
             }
         }

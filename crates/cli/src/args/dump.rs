@@ -76,6 +76,12 @@ pub struct DumpArgs {
     #[arg(long)]
     pub no_checksums: bool,
 
+    /// Go on with the dump that was begun into DIR and did not end. What is done of a table is kept if
+    /// the table has not changed since; of one that has, it is dumped anew (redo), or nothing is done
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "unchanged",
+          require_equals = true, conflicts_with = "dry_run", value_name = "HOW")]
+    pub resume: Option<ResumeArg>,
+
     /// Write into a directory that holds files already; those of the same names are replaced
     /// (layout files alone)
     #[arg(long)]
@@ -120,6 +126,13 @@ pub struct DumpArgs {
 
     #[command(flatten)]
     pub tell: TellArgs,
+}
+
+/// What is done about tables that have changed since a dump was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ResumeArg {
+    Unchanged,
+    Redo,
 }
 
 /// `innoscan get`.

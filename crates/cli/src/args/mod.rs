@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
-pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg};
+pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
 use crate::sizes::ByteSize;
 

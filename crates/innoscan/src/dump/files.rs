@@ -1,16 +1,19 @@
 //! Files that appear only when they are complete.
 //!
 //! A file is written as `NAME.partial`, and renamed when all of its table is on disk. What the
-//! names are is the layouts' business.
+//! names are is the layouts' business. The directory's journal knows every name before its file is
+//! there.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use innoscan_io::{Direct, Output};
 
+use super::journal::{Entry, Journal};
+use super::unfinished::{self, is_begun};
 use super::{DumpOptions, Layout};
-use crate::sink::{Compression, Encoded};
 use crate::{Error, Result};
 
 /// A file that was written.
@@ -24,36 +27,51 @@ pub struct DumpedFile {
     pub plain_bytes: u64,
     /// Its size in bytes.
     pub file_bytes: u64,
+    /// The CRC-32 of its bytes.
+    pub crc32: u32,
 }
 
-/// A file under its temporary name; it is removed unless it is [`committed`](Partial::commit).
+/// What a file is called until it is complete.
+pub(super) fn partial_name(name: &str) -> String {
+    format!("{name}.partial")
+}
+
+/// A file under its temporary name; it is removed unless it is [`kept`](Partial::keep).
 #[derive(Debug)]
-struct Partial {
+pub(super) struct Partial {
     path: PathBuf,
-    committed: bool,
+    is_kept: bool,
 }
 
 impl Partial {
-    fn create(directory: &Directory, name: &str) -> Result<(Partial, Output)> {
-        let path = directory.path.join(format!("{name}.partial"));
+    pub fn create(directory: &Directory, name: &str) -> Result<(Partial, Output)> {
+        directory.note(&Entry::File(name.to_owned()))?;
+        let path = directory.path.join(partial_name(name));
         let output = Output::create(&path, directory.around_cache)
             .map_err(|error| Error::write("creating the file", error).in_file(&path))?;
-        Ok((Partial { path, committed: false }, output))
+        Ok((Partial { path, is_kept: false }, output))
     }
 
-    /// Gives the file its name.
-    fn commit(mut self, name: &str) -> Result<()> {
-        let name = self.path.with_file_name(name);
-        std::fs::rename(&self.path, &name)
-            .map_err(|error| Error::write("renaming the finished file", error).in_file(&name))?;
-        self.committed = true;
-        Ok(())
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All was written: it is on the disk, if files are to be.
+    pub fn finish(&self, output: Output, directory: &Directory) -> Result<()> {
+        output
+            .finish(directory.sync)
+            .map_err(|error| Error::write("writing", error).in_file(&self.path))
+    }
+
+    /// Leaves it where it is.
+    pub fn keep(mut self) {
+        self.is_kept = true;
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        if !self.committed {
+        if !self.is_kept {
             // Nothing more can be done about a file that cannot be removed.
             let _ = std::fs::remove_file(&self.path);
         }
@@ -61,9 +79,10 @@ impl Drop for Partial {
 }
 
 /// A directory that output is written to.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
+    journal: RefCell<Journal>,
     /// Whether files are on the disk before they get their names.
     sync: bool,
     /// Whether rows are written around the page cache, where the file system can.
@@ -71,12 +90,19 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory if it is not there. Refuses one that holds anything, unless its files
-    /// may be overwritten; in a layout of a loader, which reads all there is, always.
+    /// Makes the directory if it is not there, and begins a journal. Refuses one that holds anything,
+    /// unless its files may be overwritten; in a layout of a loader, which reads all there is, always.
     pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
+        if is_begun(path) && !options.overwrite {
+            return Err(Error::refused(
+                "a dump was begun in it that is not complete",
+                "use --resume to go on with it, or give a directory that is empty or does not exist",
+            )
+            .in_file(path));
+        }
         let failed = |error| Error::write("preparing the output directory", error).in_file(path);
         if path.exists() && !path.is_dir() {
-            return Err(failed(std::io::ErrorKind::NotADirectory.into()));
+            return Err(failed(ErrorKind::NotADirectory.into()));
         }
         std::fs::create_dir_all(path).map_err(failed)?;
         let holds_any = std::fs::read_dir(path).map_err(failed)?.next().is_some();
@@ -95,8 +121,47 @@ impl Directory {
             )
             .in_file(path));
         }
-        let around_cache = options.scan.direct != Direct::Off;
-        Ok(Directory { path: path.to_owned(), sync: options.sync, around_cache })
+        let mut journal = Journal::open(path, options.sync)?;
+        journal.clear()?;
+        journal.note(&unfinished::head(options))?;
+        Ok(Directory::of(path, journal, options))
+    }
+
+    /// The directory of a journal.
+    pub fn of(path: &Path, journal: Journal, options: &DumpOptions) -> Directory {
+        Directory {
+            path: path.to_owned(),
+            journal: RefCell::new(journal),
+            sync: options.sync,
+            around_cache: options.scan.direct != Direct::Off,
+        }
+    }
+
+    /// Notes in the journal what is done.
+    pub fn note(&self, entry: &Entry) -> Result<()> {
+        self.journal.borrow_mut().note(entry)
+    }
+
+    /// Gives a file its name, unless it has it.
+    pub fn rename(&self, partial: &str, name: &str) -> Result<()> {
+        let name = self.path.join(name);
+        match std::fs::rename(self.path.join(partial), &name) {
+            Err(error) if error.kind() == ErrorKind::NotFound && name.exists() => Ok(()),
+            renamed => renamed
+                .map_err(|error| Error::write("renaming the finished file", error).in_file(&name)),
+        }
+    }
+
+    /// Takes a file away.
+    pub fn remove(&self, name: &str) {
+        // Nothing more can be done about a file that cannot be removed.
+        let _ = std::fs::remove_file(self.path.join(name));
+    }
+
+    /// The dump is complete.
+    pub fn complete(self) -> Result<()> {
+        self.journal.borrow().remove()?;
+        self.sync()
     }
 
     /// Writes a whole file.
@@ -104,11 +169,18 @@ impl Directory {
         let (partial, mut output) = Partial::create(self, name)?;
         output
             .write_all(content)
-            .and_then(|()| output.finish(self.sync))
             .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
-        partial.commit(name)?;
+        partial.finish(output, self)?;
+        self.rename(&partial_name(name), name)?;
+        partial.keep();
         let bytes = content.len() as u64;
-        Ok(DumpedFile { name: name.to_owned(), rows: 0, plain_bytes: bytes, file_bytes: bytes })
+        Ok(DumpedFile {
+            name: name.to_owned(),
+            rows: 0,
+            plain_bytes: bytes,
+            file_bytes: bytes,
+            crc32: crc32fast::hash(content),
+        })
     }
 
     /// Puts the names themselves on the disk.
@@ -121,122 +193,6 @@ impl Directory {
     }
 }
 
-/// What a table's files of rows are called: by their number, from 0, and whether it is the last.
-pub(super) type ChunkNames = Box<dyn Fn(usize, bool) -> String>;
-
-/// A table's rows on their way into numbered files.
-pub(super) struct Chunks<'a> {
-    directory: &'a Directory,
-    names: ChunkNames,
-    head: &'a [u8],
-    compression: Compression,
-    chunk_bytes: u64,
-    open: Option<Open>,
-    done: Vec<(Partial, DumpedFile)>,
-}
-
-#[derive(Debug)]
-struct Open {
-    partial: Partial,
-    output: Output,
-    written: DumpedFile,
-}
-
-impl<'a> Chunks<'a> {
-    /// Files each beginning with `head`; a new one once a file has as many bytes before compression
-    /// as the options say.
-    pub fn new(
-        directory: &'a Directory,
-        names: ChunkNames,
-        head: &'a [u8],
-        options: &DumpOptions,
-    ) -> Chunks<'a> {
-        Chunks {
-            directory,
-            names,
-            head,
-            compression: options.compression,
-            chunk_bytes: options.chunk_bytes.unwrap_or(u64::MAX),
-            open: None,
-            done: Vec::new(),
-        }
-    }
-
-    /// Adds rows. A batch is never split.
-    pub fn write(&mut self, batch: &Encoded) -> Result<()> {
-        if batch.plain_bytes() == 0 {
-            return Ok(());
-        }
-        if self.open.as_ref().is_some_and(|open| open.written.plain_bytes >= self.chunk_bytes) {
-            self.close()?;
-        }
-        if self.open.is_none() {
-            self.open = Some(self.begin()?);
-        }
-        let Some(open) = &mut self.open else { return Ok(()) };
-        open.append(batch.output(), batch.plain_bytes())?;
-        open.written.rows += batch.rows();
-        Ok(())
-    }
-
-    /// All rows were added: the files get their names. There is at least one, if only to say that
-    /// the table has no rows.
-    pub fn finish(mut self) -> Result<Vec<DumpedFile>> {
-        if self.open.is_none() && self.done.is_empty() {
-            let mut open = self.begin()?;
-            // a compressed file of no bytes is one that no program reads
-            let mut nothing = Vec::new();
-            self.compression.append(b"", &mut nothing)?;
-            open.append(&nothing, 0)?;
-            self.open = Some(open);
-        }
-        self.close()?;
-        let mut files = Vec::new();
-        let done = std::mem::take(&mut self.done);
-        let last = done.len().saturating_sub(1);
-        for (number, (partial, mut file)) in done.into_iter().enumerate() {
-            file.name = (self.names)(number, number == last);
-            partial.commit(&file.name)?;
-            files.push(file);
-        }
-        Ok(files)
-    }
-
-    fn begin(&self) -> Result<Open> {
-        let name = (self.names)(self.done.len(), false);
-        let (partial, output) = Partial::create(self.directory, &name)?;
-        let written = DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0 };
-        let mut open = Open { partial, output, written };
-        if !self.head.is_empty() {
-            let mut head = Vec::new();
-            self.compression.append(self.head, &mut head)?;
-            open.append(&head, self.head.len() as u64)?;
-        }
-        Ok(open)
-    }
-
-    fn close(&mut self) -> Result<()> {
-        if let Some(Open { partial, output, written }) = self.open.take() {
-            output
-                .finish(self.directory.sync)
-                .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
-            self.done.push((partial, written));
-        }
-        Ok(())
-    }
-}
-
-impl Open {
-    fn append(&mut self, output: &[u8], plain_bytes: u64) -> Result<()> {
-        self.output
-            .write_all(output)
-            .map_err(|error| Error::write("writing", error).in_file(&self.partial.path))?;
-        self.written.plain_bytes += plain_bytes;
-        self.written.file_bytes += output.len() as u64;
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,31 +201,6 @@ mod tests {
 
     fn options(overwrite: bool) -> DumpOptions {
         DumpOptions { overwrite, ..DumpOptions::new(Format::Csv(CsvOptions::default())) }
-    }
-
-    fn names() -> ChunkNames {
-        Box::new(|number, _| format!("t.{number:05}.csv"))
-    }
-
-    #[test]
-    fn a_file_that_is_not_finished_is_not_there() {
-        let dir = tempfile::tempdir().unwrap();
-        let directory = Directory::prepare(dir.path(), &options(false)).unwrap();
-        let mut chunks = Chunks::new(&directory, names(), b"head\n", &options(false));
-        chunks.open = Some(chunks.begin().unwrap());
-        assert!(dir.path().join("t.00000.csv.partial").exists());
-        drop(chunks);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn an_empty_table_has_one_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let directory = Directory::prepare(dir.path(), &options(false)).unwrap();
-        let chunks = Chunks::new(&directory, names(), b"head\n", &options(false));
-        let files = chunks.finish().unwrap();
-        assert_eq!(files[0].name, "t.00000.csv");
-        assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n");
     }
 
     #[test]

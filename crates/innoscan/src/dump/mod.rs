@@ -4,16 +4,21 @@
 //! told of in its [`TableOutcome`] and does not stop the others; an output that cannot be written
 //! does, since it is the others' too.
 
+mod chunks;
 mod clock;
 mod files;
+mod journal;
 mod layout;
 mod objects;
 mod outcome;
+#[cfg(test)]
+mod resume_tests;
 mod rows;
 mod statements;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +34,7 @@ pub use self::objects::{
 };
 pub use self::outcome::{Summary, TableOutcome};
 pub use self::stream::to_stream;
+pub use self::unfinished::{OnChange, Unfinished, is_begun};
 use crate::scan::ScanOptions;
 use crate::sink::csv::{Csv, CsvOptions};
 use crate::sink::load::Load;
@@ -36,7 +42,7 @@ use crate::sink::ndjson::Ndjson;
 use crate::sink::sql::{self, Sql, SqlOptions};
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Form};
-use crate::{Result, Table};
+use crate::{Error, Result, Table};
 
 /// Who wrote a dump.
 const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
@@ -131,6 +137,8 @@ pub struct Dump<'a> {
     pub objects: Vec<&'a Object>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
+    /// What is there of a dump that was begun into the same directory.
+    pub unfinished: Option<Unfinished>,
 }
 
 impl<'a> Dump<'a> {
@@ -281,10 +289,17 @@ fn attempt(
     let dumped = dump(&mut outcome);
     outcome.elapsed = begun.elapsed();
     match dumped {
-        Err(error) if error.is_write() || error.is_interrupted() => Err(error),
-        dumped => {
-            outcome.error = dumped.err();
+        Err(error) if concerns_all(&error) => Err(error),
+        Err(error) => {
+            outcome.checksum = None;
+            outcome.error = Some(error);
             Ok(outcome)
         }
+        Ok(()) => Ok(outcome),
     }
+}
+
+/// Whether what kept a table from being dumped keeps the others too.
+fn concerns_all(error: &Error) -> bool {
+    error.is_write() || error.is_interrupted()
 }

@@ -6,6 +6,7 @@ use innoscan_format::schema::Family;
 use serde_json::{Value, json};
 
 use super::files::DumpedFile;
+use super::journal::DoneChunk;
 use super::objects::Origin;
 use crate::Error;
 use crate::scan::ScanOutcome;
@@ -29,6 +30,8 @@ pub struct TableOutcome {
     pub unmapped_characters: u64,
     /// The files it is in.
     pub files: Vec<DumpedFile>,
+    /// How many of them were there before: the dump was gone on with.
+    pub kept_files: usize,
     /// The columns that were not written.
     pub left_out: Vec<LeftOut>,
     /// How it was read.
@@ -49,6 +52,7 @@ impl TableOutcome {
             checksum: None,
             unmapped_characters: 0,
             files: Vec::new(),
+            kept_files: 0,
             left_out: Vec::new(),
             scan: ScanOutcome::default(),
             elapsed: Duration::ZERO,
@@ -61,10 +65,20 @@ impl TableOutcome {
         self.scan.damaged > 0
     }
 
-    pub(super) fn count(&mut self, batch: &Encoded) {
+    pub(super) fn count(&mut self, batch: &Encoded, sum: u32) {
         self.rows += batch.rows();
         self.plain_bytes += batch.plain_bytes();
         self.unmapped_characters += batch.unmapped_characters();
+        self.checksum = self.checksum.map(|checksum| checksum.wrapping_add(sum));
+    }
+
+    /// Counts what was done before.
+    pub(super) fn keep(&mut self, chunk: &DoneChunk) {
+        self.kept_files += 1;
+        self.rows += chunk.file.rows;
+        self.plain_bytes += chunk.rows_bytes;
+        self.unmapped_characters += chunk.unmapped_characters;
+        self.checksum = self.checksum.map(|checksum| checksum.wrapping_add(chunk.sum));
     }
 
     fn to_json(&self) -> Value {
@@ -74,6 +88,7 @@ impl TableOutcome {
                 "rows": file.rows,
                 "plain_bytes": file.plain_bytes,
                 "bytes": file.file_bytes,
+                "crc32": file.crc32,
             })
         };
         let files: Vec<Value> = self.files.iter().map(file).collect();

@@ -2,7 +2,7 @@
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
-use crate::scan::scan;
+use crate::scan::{LeafPlace, ScanOptions, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
@@ -14,26 +14,31 @@ pub(super) fn read(
     table: &Table,
     form: Form,
     options: &DumpOptions,
+    after: Option<LeafPlace>,
     outcome: &mut TableOutcome,
-    mut write: impl FnMut(&Encoded) -> Result<()>,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
     let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
     let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
-    // The sum of a versioned table is of its history too, which no dump has. A table whose sum
-    // cannot be told has none.
-    let summed = options.checksums && !table.def.versioned;
-    let checksum = summed.then(|| Checksum::new(&table.def).ok()).flatten();
+    let checksum = checksum(table, options);
+    outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));
     let sink = Summed::new(encoder, checksum);
-    let mut total = Sum::default();
-    outcome.scan = scan(table, &options.scan, &sink, |(batch, sum)| {
-        outcome.count(&batch);
-        total.add(&sum);
-        write(&batch)?;
+    let how = ScanOptions { after, ..options.scan.clone() };
+    let deliver = |(batch, sum): (Encoded, Sum), end| {
+        outcome.count(&batch, sum.sum);
+        write(&batch, sum.sum, end)?;
         sink.encoder().recycle(batch);
         Ok(())
-    })?;
-    outcome.checksum = sink.has_sum().then_some(total.sum);
+    };
+    outcome.scan = scan_with_engine(table, &how, how.open_engine()?, &sink, deliver)?;
     Ok(())
+}
+
+/// What sums a table's rows, where their sum is wanted and can be told.
+pub(super) fn checksum(table: &Table, options: &DumpOptions) -> Option<Checksum> {
+    // The sum of a versioned table is of its history too, which no dump has.
+    let is_summed = options.checksums && !table.def.versioned;
+    is_summed.then(|| Checksum::new(&table.def).ok()).flatten()
 }
 
 /// The form of rows that a server gives. Only forms that can be loaded have one.
@@ -63,12 +68,12 @@ pub(super) fn select(
         form.row(&row?, &mut batch)?;
         if form.is_full(&batch) {
             form.finish(&mut batch)?;
-            outcome.count(&batch);
+            outcome.count(&batch, 0);
             write(&batch)?;
             batch = Encoded::default();
         }
     }
     form.finish(&mut batch)?;
-    outcome.count(&batch);
+    outcome.count(&batch, 0);
     write(&batch)
 }

@@ -169,7 +169,7 @@ impl<W: Write> Script<'_, W> {
         let form = self.options.format.form(&table.def)?;
         outcome.left_out = form.left_out().to_vec();
         self.output.bytes(form.head())?;
-        rows::read(table, form, self.options, outcome, |batch| {
+        rows::read(table, form, self.options, None, outcome, |batch, _, _| {
             self.output.out.write_all(batch.output()).map_err(stream_error)
         })
     }

@@ -23,11 +23,6 @@ impl Summed {
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
-
-    /// Whether batches have a sum.
-    pub fn has_sum(&self) -> bool {
-        self.checksum.is_some()
-    }
 }
 
 impl RowSink for Summed {

@@ -37,6 +37,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if args.dry_run {
         return tell_plan(&account, &options);
     }
+    // Before tables are locked: it may read for long.
+    let unfinished = super::unfinished(args)?;
     let cancel = crate::commands::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
     for (name, error) in &snapshot.unread {
@@ -56,6 +58,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         tables: snapshot.tables.iter().collect(),
         objects: snapshot.objects.iter().collect(),
         selected,
+        unfinished,
     };
     let confirm = snapshot
         .confirmation()

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{
-    ConfirmFn, Dump, DumpOptions, Format, Layout, Origin, Summary, TableOutcome, to_directory,
-    to_stream,
+    ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
+    Unfinished, is_begun, to_directory, to_stream,
 };
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::sql::{SqlOptions, Verb};
@@ -18,7 +18,7 @@ use innoscan::sink::text::TextOptions;
 use innoscan::sink::{Compression, LeftOutReason};
 use innoscan::{Table, Wanted};
 
-use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg};
+use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg, ResumeArg};
 use crate::messages::{self, Exit};
 use crate::progress::{Bar, Whole};
 use crate::sizes::{MIB, separator};
@@ -29,6 +29,13 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         return Err(innoscan::Error::refused(
             "a layout is of a directory, and the output is stdout",
             "name a directory by -o, or leave out --layout",
+        )
+        .into());
+    }
+    if args.resume.is_some() && args.outputdir == "-" {
+        return Err(innoscan::Error::refused(
+            "only a dump into a directory can be gone on with, and the output is stdout",
+            "name the directory by -o, or leave out --resume",
         )
         .into());
     }
@@ -51,8 +58,29 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         }
         return Ok(if unresolved > 0 { Exit::Refused } else { Exit::Done });
     }
-    let summary = write(args, Dump::of(&tables), OfServer::default(), super::cancel_on_signal()?)?;
+    let dump = Dump { unfinished: unfinished(args)?, ..Dump::of(&tables) };
+    let summary = write(args, dump, OfServer::default(), super::cancel_on_signal()?)?;
     Ok(exit(&summary, unresolved))
+}
+
+/// What there is of a dump that is to be gone on with.
+fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
+    let on_change = match args.resume {
+        None => return Ok(None),
+        Some(ResumeArg::Unchanged) => OnChange::Refuse,
+        Some(ResumeArg::Redo) => OnChange::Redo,
+    };
+    let Some(unfinished) = Unfinished::open(Path::new(&args.outputdir), on_change)? else {
+        return Ok(None);
+    };
+    for (file, wrong) in unfinished.spoiled() {
+        note!("innoscan: {file}: note: dumped anew, with what follows it: {wrong}");
+    }
+    if !args.tell.quiet {
+        let (files, bytes) = unfinished.done();
+        note!("innoscan: {files} files of rows are done, {}", mib(bytes));
+    }
+    Ok(Some(unfinished))
 }
 
 /// What is known of a dump whose server runs.
@@ -119,7 +147,8 @@ fn write(
     };
     let summary = match &*args.outputdir {
         "-" => to_stream(dump, &mut std::io::stdout().lock(), &options, finished)?,
-        dir => to_directory(dump, Path::new(dir), &options, finished)?,
+        dir => to_directory(dump, Path::new(dir), &options, finished)
+            .inspect_err(|_| tell_resume(dir))?,
     };
     bar.clear();
     tell_all(&summary, args);
@@ -127,6 +156,13 @@ fn write(
         tell_loader(layout, &args.outputdir);
     }
     Ok(summary)
+}
+
+/// How to go on with a dump that did not end.
+fn tell_resume(directory: &str) {
+    if is_begun(Path::new(directory)) {
+        note!("innoscan: what is done is kept: the same command with --resume goes on with it");
+    }
 }
 
 /// How to have it loaded.
@@ -287,8 +323,12 @@ pub fn tell(outcome: &TableOutcome, quiet: bool) {
     if let Some(error) = &outcome.error {
         note!("innoscan: {name}: NOT DUMPED: {error}{}", messages::hint(error));
     } else if !quiet {
+        let kept = match outcome.kept_files {
+            0 => String::new(),
+            files => format!("; {files} files were done"),
+        };
         note!(
-            "innoscan: {name}: {} rows, {} in {}",
+            "innoscan: {name}: {} rows, {} in {}{kept}",
             outcome.rows,
             mib(outcome.plain_bytes),
             seconds(outcome.elapsed)

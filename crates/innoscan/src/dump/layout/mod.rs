@@ -14,16 +14,22 @@ mod files;
 mod mydumper;
 mod mysqlsh;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 use innoscan_format::schema::ServerVersion;
 
 pub use self::files::stem;
-use super::files::{ChunkNames, Chunks, Directory, DumpedFile};
+use super::chunks::{ChunkForm, ChunkNames, Chunks};
+use super::files::{Directory, DumpedFile};
+use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
-use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, attempt, rows};
+use super::unfinished::{Begun, version_of};
+use super::{
+    Dump, DumpOptions, Format, Layout, Summary, TableOutcome, attempt, concerns_all, rows,
+};
 use crate::sink::{Form, sql};
 use crate::{Error, Result, Table};
 
@@ -164,32 +170,40 @@ pub(super) fn write(
     let mut dump = dump.without_tables_of_sequences();
     let contents = Contents::of(&dump);
     fits(&contents, options)?;
-    let directory = &Directory::prepare(path, options)?;
+    let (directory, begun) = match dump.unfinished.take() {
+        None => (Directory::prepare(path, options)?, BTreeMap::new()),
+        Some(unfinished) => {
+            let (journal, begun) = unfinished.go_on(&dump, options)?;
+            (Directory::of(path, journal, options), begun)
+        }
+    };
     let mut arrangement: Box<dyn Arrangement + '_> = match options.layout {
-        Layout::Files => Box::new(files::Files::new(directory, &contents, options)),
-        Layout::MyDumper => Box::new(mydumper::MyDumper::new(directory, &contents, options)),
-        Layout::MySqlShell => Box::new(mysqlsh::MySqlShell::new(directory, &contents, options)),
+        Layout::Files => Box::new(files::Files::new(&directory, &contents, options)),
+        Layout::MyDumper => Box::new(mydumper::MyDumper::new(&directory, &contents, options)),
+        Layout::MySqlShell => Box::new(mysqlsh::MySqlShell::new(&directory, &contents, options)),
     };
     arrangement.begin()?;
     let mut summary = Summary { origin: options.origin.clone(), ..Summary::default() };
+    let mut writer =
+        Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
     for &table in &dump.tables {
         let outcome = attempt(&table.def.schema, &table.def.name, |outcome| {
-            read_table(table, directory, &mut *arrangement, options, outcome)
+            writer.read_table(table, outcome)
         })?;
         finished(&outcome);
         summary.tables.push(outcome);
     }
     for table in &mut dump.selected {
         let (database, name) = (table.database.clone(), table.name.clone());
-        let outcome = attempt(&database, &name, |outcome| {
-            select_table(table, directory, &mut *arrangement, options, outcome)
-        })?;
+        let outcome = attempt(&database, &name, |outcome| writer.select_table(table, outcome))?;
         finished(&outcome);
         summary.tables.push(outcome);
     }
     summary.elapsed = started.elapsed();
     options.confirmed()?;
     arrangement.finish(&summary)?;
+    drop(arrangement);
+    directory.complete()?;
     Ok(summary)
 }
 
@@ -218,67 +232,117 @@ fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
     Ok(())
 }
 
-fn read_table(
-    table: &Table,
-    directory: &Directory,
-    arrangement: &mut dyn Arrangement,
-    options: &DumpOptions,
-    outcome: &mut TableOutcome,
-) -> Result<()> {
-    let def = &table.def;
-    let form = options.format.form(def)?;
-    let columns = match &form {
-        Form::Load(load) => load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
-        _ => Vec::new(),
-    };
-    outcome.files = arrangement.table(&TableFacts {
-        database: &def.schema,
-        name: &def.name,
-        create: sql::definition(def, table.create_sql.as_deref()),
-        lenient: sql::lenient(def),
-        columns,
-        primary_key: super::primary_key(def),
-    })?;
-    if !options.rows {
-        return Ok(());
-    }
-    outcome.left_out = form.left_out().to_vec();
-    let head = form.head().to_vec();
-    let extension = format!("{}{}", form.extension(), options.compression.suffix());
-    let names = arrangement.chunk_names(&def.schema, &def.name, extension);
-    let mut chunks = Chunks::new(directory, names, &head, options);
-    rows::read(table, form, options, outcome, |batch| chunks.write(batch))?;
-    outcome.files.extend(chunks.finish()?);
-    Ok(())
+/// Tables on their way into a layout's files.
+struct Writer<'w> {
+    directory: &'w Directory,
+    arrangement: &'w mut dyn Arrangement,
+    options: &'w DumpOptions,
+    /// What is done of tables, which are as they were then.
+    begun: BTreeMap<TableKey, Begun>,
 }
 
-fn select_table(
-    table: &mut SelectedTable<'_>,
-    directory: &Directory,
-    arrangement: &mut dyn Arrangement,
-    options: &DumpOptions,
-    outcome: &mut TableOutcome,
-) -> Result<()> {
-    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-    let form = rows::selected_form(table, options)?
-        .with_compression(options.compression)
-        .with_batch_bytes(batch_bytes);
-    let (database, name) = (table.database.clone(), table.name.clone());
-    outcome.files = arrangement.table(&TableFacts {
-        database: &database,
-        name: &name,
-        create: table.create.trim_end().trim_end_matches(';').to_owned(),
-        lenient: "",
-        columns: form.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
-        primary_key: Vec::new(),
-    })?;
-    if !options.rows {
-        return Ok(());
+impl Writer<'_> {
+    fn read_table(&mut self, table: &Table, outcome: &mut TableOutcome) -> Result<()> {
+        let (def, options) = (&table.def, self.options);
+        let form = options.format.form(def)?;
+        let columns = match &form {
+            Form::Load(load) => {
+                load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect()
+            }
+            _ => Vec::new(),
+        };
+        outcome.files = self.arrangement.table(&TableFacts {
+            database: &def.schema,
+            name: &def.name,
+            create: sql::definition(def, table.create_sql.as_deref()),
+            lenient: sql::lenient(def),
+            columns,
+            primary_key: super::primary_key(def),
+        })?;
+        if !options.rows {
+            return Ok(());
+        }
+        outcome.left_out = form.left_out().to_vec();
+        let head = form.head().to_vec();
+        let key = (def.schema.clone(), def.name.clone());
+        let chunk_form = self.chunk_form(&key, form.extension(), &head);
+        let mut chunks = match self.begun.remove(&key) {
+            None => {
+                let version = version_of(table)?;
+                Chunks::begin(self.directory, key, version, chunk_form)?
+            }
+            Some(begun) => {
+                outcome.checksum = rows::checksum(table, options).map(|_| 0);
+                begun.chunks.iter().for_each(|chunk| outcome.keep(chunk));
+                Chunks::go_on(self.directory, key, begun, chunk_form)
+            }
+        };
+        let last = chunks.done().last();
+        if !last.is_some_and(|chunk| chunk.is_last) {
+            let after = last.and_then(|chunk| chunk.after);
+            let read = rows::read(table, form, options, after, outcome, |batch, sum, end| {
+                chunks.write(batch, sum, end)
+            });
+            if let Err(error) = read {
+                return Err(given_up(chunks, error));
+            }
+        }
+        outcome.files.extend(chunks.finish()?);
+        Ok(())
     }
-    let extension = format!("{}{}", form.extension(), options.compression.suffix());
-    let names = arrangement.chunk_names(&database, &name, extension);
-    let mut chunks = Chunks::new(directory, names, form.head(), options);
-    rows::select(table, &form, outcome, |batch| chunks.write(batch))?;
-    outcome.files.extend(chunks.finish()?);
-    Ok(())
+
+    fn select_table(
+        &mut self,
+        table: &mut SelectedTable<'_>,
+        outcome: &mut TableOutcome,
+    ) -> Result<()> {
+        let options = self.options;
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let form = rows::selected_form(table, options)?
+            .with_compression(options.compression)
+            .with_batch_bytes(batch_bytes);
+        let key = (table.database.clone(), table.name.clone());
+        outcome.files = self.arrangement.table(&TableFacts {
+            database: &key.0,
+            name: &key.1,
+            create: table.create.trim_end().trim_end_matches(';').to_owned(),
+            lenient: "",
+            columns: form.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
+            primary_key: Vec::new(),
+        })?;
+        if !options.rows {
+            return Ok(());
+        }
+        let chunk_form = self.chunk_form(&key, form.extension(), form.head());
+        // Nothing tells whether such a table has changed: none is kept.
+        let version = TableVersion::default();
+        let mut chunks = Chunks::begin(self.directory, key, version, chunk_form)?;
+        if let Err(error) =
+            rows::select(table, &form, outcome, |batch| chunks.write(batch, 0, None))
+        {
+            return Err(given_up(chunks, error));
+        }
+        outcome.files.extend(chunks.finish()?);
+        Ok(())
+    }
+
+    fn chunk_form<'h>(
+        &self,
+        (database, table): &TableKey,
+        extension: &str,
+        head: &'h [u8],
+    ) -> ChunkForm<'h> {
+        let extension = format!("{extension}{}", self.options.compression.suffix());
+        let names = self.arrangement.chunk_names(database, table, extension);
+        ChunkForm::new(names, head, self.options)
+    }
+}
+
+/// Takes away what is done of a table that cannot be dumped. What an error that concerns all has cut
+/// short stays, for the dump to be gone on with.
+fn given_up(chunks: Chunks<'_>, error: Error) -> Error {
+    if !concerns_all(&error) {
+        chunks.discard();
+    }
+    error
 }

@@ -1,0 +1,80 @@
+//! Whether a file is as it was.
+
+use std::fmt;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The kernel's clock for files goes on in steps, of 10 ms at most (`CONFIG_HZ`).
+const CLOCK_STEP: Duration = Duration::from_millis(20);
+
+/// What any write to a file changes: which file it is, its size, its times. Compared and kept as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStamp {
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileStamp {
+    /// The stamp of a file that nobody writes to for the moment. Whoever writes to it after this has
+    /// returned gives it another one.
+    ///
+    /// # Errors
+    /// When the file cannot be asked for it.
+    pub fn of(path: &Path) -> io::Result<FileStamp> {
+        let metadata = std::fs::metadata(path)?;
+        let stamp = FileStamp {
+            inode: metadata.ino(),
+            bytes: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        };
+        // A write in the same step of the clock would leave it as it is.
+        let age = SystemTime::now().duration_since(stamp.written_at()).unwrap_or_default();
+        sleep(CLOCK_STEP.saturating_sub(age));
+        Ok(stamp)
+    }
+
+    /// When the file was changed last.
+    fn written_at(&self) -> SystemTime {
+        let (seconds, nanoseconds) = self.modified.max(self.changed);
+        let nanoseconds = u32::try_from(nanoseconds).unwrap_or_default();
+        UNIX_EPOCH + Duration::new(u64::try_from(seconds).unwrap_or_default(), nanoseconds)
+    }
+}
+
+impl fmt::Display for FileStamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FileStamp { inode, bytes, modified, changed } = self;
+        let (modified_s, modified_ns) = modified;
+        let (changed_s, changed_ns) = changed;
+        write!(f, "{inode} {bytes} {modified_s}.{modified_ns:09} {changed_s}.{changed_ns:09}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn any_write_changes_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let mut file = std::fs::File::create(&path).unwrap();
+        let mut last = FileStamp::of(&path).unwrap();
+        for _ in 0..20 {
+            assert_eq!(FileStamp::of(&path).unwrap(), last);
+            std::os::unix::fs::FileExt::write_all_at(&file, b"x", 0).unwrap();
+            file.flush().unwrap();
+            let now = FileStamp::of(&path).unwrap();
+            assert_ne!(now.to_string(), last.to_string());
+            last = now;
+        }
+    }
+}

@@ -87,3 +87,36 @@ fn an_exported_table_of_a_running_server_is_read() {
     });
     assert!(catalog().table("d.t").unwrap_err().is_directory());
 }
+
+/// What nobody took away says nothing: the table is not held.
+#[test]
+fn a_cfg_that_was_left_over_is_not_believed() {
+    let mut server = Server::start(VERSION, &[]).unwrap();
+    server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY) ENGINE=InnoDB;").unwrap();
+    let left_over = server.data().join("d/t.cfg");
+    let refused = |server: &Server| {
+        let error = Catalog::new(Some(server.data())).table("d.t").unwrap_err().to_string();
+        assert!(error.contains("the .cfg beside it was left over"), "{error}");
+    };
+    std::fs::write(&left_over, "").unwrap();
+    server.stop().unwrap();
+    server.restart().unwrap();
+    // Older than the server, which has only changed its memory.
+    server.sql("INSERT INTO d.t VALUES (1);").unwrap();
+    refused(&server);
+    // Older than what the server wrote.
+    std::fs::write(&left_over, "").unwrap();
+    server.sql("INSERT INTO d.t VALUES (2);").unwrap();
+    server.sql("SET GLOBAL innodb_max_dirty_pages_pct = 0;").unwrap();
+    let written = || std::fs::metadata(server.data().join("d/t.ibd")).unwrap().modified().unwrap();
+    let exported = std::fs::metadata(&left_over).unwrap().modified().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while written() <= exported {
+        assert!(std::time::Instant::now() < deadline, "the page was not written");
+        std::thread::yield_now();
+    }
+    refused(&server);
+    server.stop().unwrap();
+    let table = Catalog::new(Some(server.data())).table("d.t").unwrap();
+    assert!(table.newest_lsn.is_some() && table.notes.rows.is_empty(), "{:?}", table.notes);
+}

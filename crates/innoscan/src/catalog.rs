@@ -19,6 +19,7 @@ use innoscan_io::Direct;
 
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};
+use crate::exported::Export;
 use crate::space::{Space, SpaceReader};
 use crate::{Error, Notes, Result, Table, TableFile, dictionary};
 
@@ -43,6 +44,17 @@ struct Directory {
     dictionary: Known<Dictionary>,
     /// Of servers with SDI.
     counters: Known<Counters>,
+}
+
+impl Directory {
+    fn open(root: &Path, trust: Trust) -> Result<Directory> {
+        let datadir = DataDir::open(root, trust)?;
+        Ok(Directory {
+            dictionary: dictionary_of(&datadir, trust),
+            counters: counters_of(&datadir, trust),
+            datadir,
+        })
+    }
 }
 
 /// What a server keeps beside its tables; rows can be read without it.
@@ -298,28 +310,31 @@ impl Catalog {
     /// The judged data directory a file lies in, if it lies in one.
     fn directory_of(&self, ibd: &Path) -> Result<Option<Directory>> {
         let Some(root) = DataDir::root_of(ibd) else { return Ok(None) };
-        // FLUSH TABLES ... FOR EXPORT leaves this file beside the tablespace until UNLOCK TABLES.
-        let is_exported = ibd.with_extension("cfg").is_file();
-        let trust = match (self.force, is_exported) {
-            (true, _) => Trust::Force,
-            (false, true) => Trust::Exported,
-            (false, false) => Trust::Verify,
-        };
-        if let Some(known) = self.dirs.borrow().get(&root)
-            && !is_exported
-        {
-            return Ok(Some(known.clone()));
+        let export = Export::of(ibd, &root);
+        if export == Export::Held && !self.force {
+            return Directory::open(&root, Trust::Exported).map(Some);
         }
-        let datadir = DataDir::open(&root, trust)?;
-        let directory = Directory {
-            dictionary: dictionary_of(&datadir, trust),
-            counters: counters_of(&datadir, trust),
-            datadir,
-        };
-        if !is_exported {
-            self.dirs.borrow_mut().insert(root, directory.clone());
+        match (self.judged(&root), export) {
+            (Err(_), Export::Left) => Directory::open(&root, Trust::Exported).map(Some),
+            (Err(error), Export::Stale) if error.is_directory() => Err(Error::refused(
+                "the .cfg beside it was left over: it was written to since, or its server has \
+                 started since, so it is not held by FLUSH TABLES ... FOR EXPORT",
+                "lock the table anew, or let innoscan do so (--socket)",
+            )
+            .in_file(ibd)),
+            (judged, _) => judged.map(Some),
         }
-        Ok(Some(directory))
+    }
+
+    /// A data directory that is read as a whole, judged once.
+    fn judged(&self, root: &Path) -> Result<Directory> {
+        if let Some(known) = self.dirs.borrow().get(root) {
+            return Ok(known.clone());
+        }
+        let trust = if self.force { Trust::Force } else { Trust::Verify };
+        let directory = Directory::open(root, trust)?;
+        self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
+        Ok(directory)
     }
 
     fn definition_of_file(&self, ibd: &Path, directory: Option<&Directory>) -> Result<TableDef> {

@@ -11,6 +11,7 @@ mod dictionary;
 pub mod dump;
 mod error;
 pub mod explain;
+mod exported;
 mod file_order;
 mod file_stamp;
 pub mod inspect;

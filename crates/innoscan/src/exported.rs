@@ -1,0 +1,92 @@
+//! Whether a tablespace is held by `FLUSH TABLES ... FOR EXPORT`: then its server has written all of
+//! it and lets nobody change it, and has put a `.cfg` beside it (`row0quiesce.cc`), which it takes
+//! away when it lets go.
+//!
+//! A `.cfg` that nobody took away says nothing: a server that was killed leaves it, and so does
+//! whoever copied one for `IMPORT TABLESPACE`.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::datadir::lock_holder;
+
+/// What a `.cfg` beside a tablespace says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// There is none.
+    None,
+    /// The tablespace was written to since, or its server has started since: it is not held.
+    Stale,
+    /// Nothing speaks against it, and a server runs.
+    Held,
+    /// Nothing speaks against it, and no server runs.
+    Left,
+}
+
+impl Export {
+    /// Of an `.ibd` file in a data directory.
+    pub fn of(ibd: &Path, root: &Path) -> Export {
+        let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+        let Some(exported) = modified(&ibd.with_extension("cfg")) else { return Export::None };
+        if modified(ibd).is_none_or(|written| written > exported) {
+            return Export::Stale;
+        }
+        let Ok(Some(holder)) = lock_holder(&root.join("ibdata1")) else { return Export::Left };
+        let started = holder.pid.and_then(|pid| start_of(pid.as_raw_nonzero().get()));
+        match started {
+            Some(started) if started > exported => Export::Stale,
+            _ => Export::Held,
+        }
+    }
+}
+
+/// When a process was started, or up to a second before; `None` where it is another container's.
+fn start_of(pid: i32) -> Option<SystemTime> {
+    // Fields are counted after the name, which may hold blanks and parentheses.
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields = stat.rsplit_once(')')?.1;
+    let ticks: u64 = fields.split_ascii_whitespace().nth(19)?.parse().ok()?;
+    let kernel = std::fs::read_to_string("/proc/stat").ok()?;
+    let boot_s = kernel.lines().find_map(|line| line.strip_prefix("btime "))?;
+    let boot = UNIX_EPOCH + Duration::from_secs(boot_s.trim().parse().ok()?);
+    Some(boot + Duration::from_secs(ticks / rustix::param::clock_ticks_per_second().max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn a_process_has_begun_before_now_and_not_long_ago() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let started = start_of(child.id() as i32).unwrap();
+        let now = SystemTime::now();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(started <= now);
+        assert!(now.duration_since(started).unwrap() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_tablespace_that_was_written_to_since_is_not_held() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ibd, cfg) = (dir.path().join("t.ibd"), dir.path().join("t.cfg"));
+        let export = || Export::of(&ibd, dir.path());
+        File::create(&ibd).unwrap();
+        assert_eq!(export(), Export::None);
+        let at = |path: &Path, seconds| {
+            let file = File::options().write(true).open(path).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        };
+        File::create(&cfg).unwrap();
+        at(&ibd, 1000);
+        for (exported, expected) in
+            [(999, Export::Stale), (1000, Export::Left), (1001, Export::Left)]
+        {
+            at(&cfg, exported);
+            assert_eq!(export(), expected);
+        }
+    }
+}

@@ -86,7 +86,7 @@ fn change(chance: &mut u64, is_mariadb: bool) -> String {
     )
 }
 
-fn client(server: &Server) -> Command {
+pub(crate) fn client(server: &Server) -> Command {
     let mut client = Command::new("mariadb");
     client
         .args(["--no-defaults", "--skip-ssl", "-uroot", "-N", "-B", "--force"])

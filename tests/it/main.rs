@@ -1,5 +1,6 @@
 //! The integration tests: one binary.
 
+mod backups;
 mod check;
 mod corpus;
 mod cut_short;

@@ -15,7 +15,7 @@
 # does mysql-9.7-source, the source of that server with a compiler (2.5 GB).
 # mysql-9.7-debug is that source's debug build with the sanitizer of addresses, for the plugin's
 # tests; it is compiled here, which takes an hour of two cores and 8 GB.
-# `mydumper` and `gnuplot`, for the benchmarks, are Debian's packages too.
+# `mydumper`, `mariadb-backup` and `gnuplot` are Debian's packages too.
 set -euo pipefail
 . "$(dirname "$0")/apt.sh"
 
@@ -246,6 +246,7 @@ install_one() {
     mariadb-10.5.23) install_bullseye "$1" ;;
     mariadb-10.11) install_system "$1" ;;
     mydumper) system mydumper mydumper ;;
+    mariadb-backup) system mariadb-backup mariadb-backup ;;
     gnuplot) system gnuplot gnuplot-nox ;;
     mysql-9.7 | mariadb-11.8) install_sid "$1" ;;
     mysql-9.7-source) install_sid_source "$1" ;;

@@ -247,6 +247,12 @@ impl Catalog {
         let engine = definition
             .and_then(|bytes| from_frm(&bytes, &name.schema, &name.table).ok())
             .map(|def| def.options.engine);
+        let is_innodb = engine.as_deref() == Some("InnoDB");
+        let root = dir.parent().filter(|root| is_innodb && DataDir::is_one(root));
+        // A directory that cannot be read as a whole may be why it is not there.
+        if let Some(Err(error)) = root.map(|root| self.judged(root)) {
+            return error;
+        }
         match engine.as_deref() {
             Some("InnoDB") => Error::refused(
                 format!(

@@ -13,6 +13,7 @@ use innoscan_format::Lsn;
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
+use crate::backup::Backup;
 use crate::undo::{self, Unfinished};
 use crate::{Error, Result};
 
@@ -79,7 +80,12 @@ impl DataDir {
         let parent = ibd.parent()?;
         let parent = if parent == Path::new("") { Path::new(".") } else { parent };
         let root = std::fs::canonicalize(parent).ok()?.parent()?.to_owned();
-        root.join("ibdata1").exists().then_some(root)
+        DataDir::is_one(&root).then_some(root)
+    }
+
+    /// Whether a directory is a server's, or a backup of one.
+    pub fn is_one(root: &Path) -> bool {
+        root.join("ibdata1").exists() || Backup::of(root).is_some()
     }
 
     /// Where it is.
@@ -116,14 +122,19 @@ fn judge(root: &Path) -> Result<Shutdown> {
     for file in logs.iter().chain([&system]) {
         refuse_locked(root, file)?;
     }
-    refuse_unprepared_backup(root)?;
+    let backup = Backup::of(root);
+    backup.as_ref().map_or(Ok(()), Backup::require_prepared)?;
     if !system.is_file() {
         return Ok(Shutdown::Unknown(format!("there is no ibdata1 in {}", root.display())));
     }
     if logs.is_empty() {
         return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));
     }
-    judge_logs(root, &logs)
+    let shutdown = judge_logs(root, &logs)?;
+    if let (Some(backup), Shutdown::Clean { checkpoint }) = (backup, &shutdown) {
+        backup.require_applied(*checkpoint)?;
+    }
+    Ok(shutdown)
 }
 
 /// The files of the group (`ib_logfile0`, ...) in their order, or those in use of MySQL 8.0.30's
@@ -172,25 +183,6 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
          (--force reads on and may give old, missing or torn rows)",
     )
     .in_file(root))
-}
-
-/// `xtrabackup --backup` and `mariadb-backup --backup` leave files that are not consistent before
-/// `--prepare`; their checkpoint file says which state they are in.
-fn refuse_unprepared_backup(root: &Path) -> Result<()> {
-    for name in ["xtrabackup_checkpoints", "mariadb_backup_checkpoints"] {
-        let path = root.join(name);
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let kind = text.lines().find_map(|line| line.strip_prefix("backup_type = "));
-        if matches!(kind, Some("full-backuped" | "incremental")) {
-            return Err(Error::refused_directory(
-                format!("this is a backup that was not prepared ({name})"),
-                "run `xtrabackup --prepare` or `mariadb-backup --prepare` on it first \
-                 (--force reads on and may give old, missing or torn rows)",
-            )
-            .in_file(root));
-        }
-    }
-    Ok(())
 }
 
 fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
@@ -272,13 +264,22 @@ fn not_clean(root: &Path, evidence: String) -> Error {
 
 fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
     let Unfinished { prepared, active } = unfinished;
+    let ways = match Backup::of(root) {
+        // Preparing applies the redo log and no more; a server has to roll back.
+        Some(_) => {
+            "run `mariadb-backup --prepare --export` on it, which rolls back what is active, or "
+        }
+        None => "",
+    };
     Error::refused_directory(
         format!(
             "{prepared} prepared and {active} active transactions were left without an end: their \
              changes are in the files as if they were committed"
         ),
-        "start the server on this directory (or a copy), end them (XA RECOVER shows them; XA COMMIT \
-         or XA ROLLBACK), and shut it down cleanly (--force reads their changes too)",
+        format!(
+            "{ways}start the server on this directory (or a copy), end them (XA RECOVER shows them; \
+             XA COMMIT or XA ROLLBACK), and shut it down cleanly (--force reads their changes too)"
+        ),
     )
     .in_file(root)
 }

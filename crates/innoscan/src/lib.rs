@@ -2,6 +2,7 @@
 
 pub mod ahead;
 mod auto_increment;
+mod backup;
 pub mod bench;
 pub mod catalog;
 pub mod check;

@@ -1,0 +1,110 @@
+//! Directories that `mariadb-backup` and `xtrabackup` made: what their checkpoint file says.
+//!
+//! ```text
+//! backup_type = log-applied     full-backuped and incremental are not prepared
+//! from_lsn = 0
+//! to_lsn = 44744                the server's checkpoint when the backup ended
+//! last_lsn = 30292901           the end of the redo log that was copied
+//! ```
+//!
+//! (`write_metadata`, xtrabackup.cc, MariaDB 10.11.)
+
+use std::path::{Path, PathBuf};
+
+use innoscan_format::Lsn;
+use innoscan_format::redo;
+
+use crate::{Error, Result};
+
+/// What is known of a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Backup {
+    path: PathBuf,
+    kind: String,
+    to: Option<Lsn>,
+    last: Option<Lsn>,
+}
+
+impl Backup {
+    /// The backup that a directory is, if it is one.
+    pub fn of(root: &Path) -> Option<Backup> {
+        let names = ["xtrabackup_checkpoints", "mariadb_backup_checkpoints"];
+        let paths = names.map(|name| root.join(name));
+        paths.into_iter().find_map(|path| {
+            let text = std::fs::read_to_string(&path).ok()?;
+            let value = |name: &str| {
+                let fields = text.lines().filter_map(|line| line.split_once('='));
+                let mut named = fields.filter(|(key, _)| key.trim() == name);
+                named.next().map(|(_, value)| value.trim())
+            };
+            let lsn = |name| value(name).and_then(|value| value.parse().ok()).map(Lsn);
+            let kind = value("backup_type").unwrap_or_default().to_owned();
+            Some(Backup { kind, to: lsn("to_lsn"), last: lsn("last_lsn"), path })
+        })
+    }
+
+    /// Refuses one whose redo log was not applied: its files are of many moments.
+    pub fn require_prepared(&self) -> Result<()> {
+        if !matches!(&*self.kind, "full-backuped" | "incremental") {
+            return Ok(());
+        }
+        Err(Error::refused_directory(
+            format!("this is a backup that was not prepared (backup_type = {})", self.kind),
+            "run `xtrabackup --prepare` or `mariadb-backup --prepare --export` on it first \
+             (--force reads on and may give old, missing or torn rows)",
+        )
+        .in_file(&self.path))
+    }
+
+    /// Holds the redo log that the preparation left against what was copied of the server's: a log
+    /// that ends before is another backup's, or was not applied to its end.
+    pub fn require_applied(&self, checkpoint: Lsn) -> Result<()> {
+        let applied = |wanted: Lsn| checkpoint.0.saturating_add(redo::BLOCK_BYTES) >= wanted.0;
+        let missing = [self.to, self.last].into_iter().flatten().find(|wanted| !applied(*wanted));
+        let Some(wanted) = missing else { return Ok(()) };
+        Err(Error::refused_directory(
+            format!(
+                "this is a backup of what was done up to LSN {wanted}, and its redo log ends at \
+                 {checkpoint}: it was not prepared to its end, or files of another one are in it"
+            ),
+            "prepare a fresh copy of it (--force reads on and may give old, missing or torn rows)",
+        )
+        .in_file(&self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backup(kind: &str) -> Backup {
+        let dir = tempfile::tempdir().unwrap();
+        let text = format!(
+            "backup_type = {kind}\nfrom_lsn = 0\nto_lsn = 5000\nlast_lsn = 9000\nrecover_binlog_info = 0\n"
+        );
+        std::fs::write(dir.path().join("xtrabackup_checkpoints"), text).unwrap();
+        Backup::of(dir.path()).unwrap()
+    }
+
+    #[test]
+    fn what_was_not_prepared_is_refused() {
+        for kind in ["full-backuped", "incremental"] {
+            assert!(backup(kind).require_prepared().unwrap_err().is_directory());
+        }
+        for kind in ["full-prepared", "log-applied", ""] {
+            backup(kind).require_prepared().unwrap();
+        }
+        assert_eq!(Backup::of(Path::new("/")), None);
+    }
+
+    #[test]
+    fn a_log_that_ends_too_early_is_refused() {
+        let backup = backup("log-applied");
+        for checkpoint in [9000 - 16, 9000, u64::MAX] {
+            backup.require_applied(Lsn(checkpoint)).unwrap();
+        }
+        for checkpoint in [0, 4000, 5000, 9000 - 513] {
+            assert!(backup.require_applied(Lsn(checkpoint)).unwrap_err().is_directory());
+        }
+    }
+}

@@ -11,7 +11,7 @@ use innoscan::sink::checksum::{Checksum, Sum};
 use innoscan_testkit::server::{Server, install};
 
 use crate::layouts::{MYDUMPER, load_by_client};
-use crate::live::{QUICK, client};
+use crate::live::{QUICK, client, until_uncommitted};
 use crate::parity::{command, there_is_a_binary};
 
 const VERSION: &str = "mariadb-10.11";
@@ -156,10 +156,7 @@ fn backups_are_read_when_they_are_of_one_moment() {
     let mut stdin = open.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, b"BEGIN; UPDATE d.t SET v = 'open' WHERE id < 500;\n")
         .unwrap();
-    let is_open = "SELECT COUNT(*) FROM information_schema.innodb_trx;";
-    while backups.server.sql(is_open).unwrap() != b"1\n" {
-        std::thread::yield_now();
-    }
+    until_uncommitted(&backups.server, "SELECT v = 'open' FROM d.t WHERE id = 2;");
     backups.backup("open", None);
     drop(stdin);
     open.wait().unwrap();

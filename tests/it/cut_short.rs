@@ -45,25 +45,29 @@ fn write_time(server: &Server, changes: bool) -> Duration {
     begun.elapsed()
 }
 
-/// A dump of the database into `out`.
-fn dump(server: &Server, out: &Path, more: &[&str]) -> Command {
+/// A dump of the database into `out`, by somebody.
+pub(crate) fn dump_by(user: &str, server: &Server, out: &Path, more: &[&str]) -> Command {
     let mut dump = command();
-    dump.args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
-        .args(["-B", "d", "--quiet", "-F", "1M", "--lock-mode", "export"])
-        .args(["-o", out.to_str().unwrap()])
+    dump.args(["dump", "--no-defaults", "-u", user, "-S", server.socket().to_str().unwrap()])
+        .args(["-B", "d", "--quiet", "-F", "1M", "-o", out.to_str().unwrap()])
         .args(more)
         .stderr(Stdio::piped());
     dump
 }
 
+/// One that holds the tables until they are read.
+fn dump(server: &Server, out: &Path, more: &[&str]) -> Command {
+    dump_by("root", server, out, &[&["--lock-mode", "export"], more].concat())
+}
+
 /// Exit code, and what was said.
-fn ended(dump: &mut Command) -> (Option<i32>, String) {
+pub(crate) fn ended(dump: &mut Command) -> (Option<i32>, String) {
     let output = dump.output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// The rows of each table in a dump's files, in the order they stand.
-fn rows(out: &Path) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn rows(out: &Path) -> BTreeMap<String, Vec<String>> {
     let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for path in names_in(out) {
         assert!(!path.ends_with(".partial") && !path.ends_with(".journal"), "{path}");
@@ -85,7 +89,7 @@ fn rows(out: &Path) -> BTreeMap<String, Vec<String>> {
 }
 
 /// What the server says the rows are.
-fn rows_of(server: &Server) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn rows_of(server: &Server) -> BTreeMap<String, Vec<String>> {
     let ask = |sql: &str| -> Vec<String> {
         let text = String::from_utf8(server.sql(sql).unwrap()).unwrap();
         text.lines().map(str::to_owned).collect()
@@ -180,7 +184,7 @@ impl Small {
     fn mount(path: PathBuf) -> Option<Small> {
         std::fs::create_dir(&path).unwrap();
         let mut mount = Command::new("mount");
-        let mount = mount.args(["-t", "tmpfs", "-o", "size=6m", "tmpfs"]).arg(&path);
+        let mount = mount.args(["-t", "tmpfs", "-o", "size=24m", "tmpfs"]).arg(&path);
         let is_mounted = mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
         is_mounted.then_some(Small(path))
     }
@@ -206,7 +210,7 @@ fn a_full_disk_ends_a_dump_and_room_lets_it_go_on() {
     let server = with_large_table("mariadb-10.11");
     let out = small.0.join("out");
     let other = small.0.join("other");
-    std::fs::write(&other, vec![7; 4 << 20]).unwrap();
+    std::fs::write(&other, vec![7; 20 << 20]).unwrap();
     let (code, said) = ended(&mut dump(&server, &out, &["-c", "zstd", "--threads", "1"]));
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("No space left on device"), "{said}");

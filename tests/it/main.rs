@@ -9,6 +9,7 @@ mod datadir;
 mod ddl;
 mod frm;
 mod fuzz;
+mod holds;
 mod inspect;
 mod keys;
 mod layouts;

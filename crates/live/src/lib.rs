@@ -6,9 +6,11 @@
 
 mod account;
 pub mod clone;
+mod held;
 pub mod inventory;
 pub mod lock;
 pub mod objects;
+mod one_by_one;
 mod option_file;
 pub mod place;
 mod selected;

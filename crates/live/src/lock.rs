@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use innoscan::catalog::TableName;
 use innoscan::{Error, Result, Table};
 
+use crate::held::HeldByOthers;
 use crate::session::Session;
 use innoscan::sink::sql::quoted_name;
 
@@ -67,8 +68,11 @@ enum Ask {
 
 /// Asks whether tables are still held.
 #[derive(Clone)]
-pub struct Confirmation {
-    asks: Sender<Ask>,
+pub enum Confirmation {
+    /// By a connection of ours.
+    Own(HeldByUs),
+    /// By somebody else.
+    Others(Arc<HeldByOthers>),
 }
 
 impl Confirmation {
@@ -77,6 +81,21 @@ impl Confirmation {
     /// # Errors
     /// When they are not.
     pub fn confirm(&self) -> Result<()> {
+        match self {
+            Confirmation::Own(held) => held.confirm(),
+            Confirmation::Others(held) => held.confirm(),
+        }
+    }
+}
+
+/// Asks the thread that holds tables.
+#[derive(Clone)]
+pub struct HeldByUs {
+    asks: Sender<Ask>,
+}
+
+impl HeldByUs {
+    fn confirm(&self) -> Result<()> {
         let (answer, answered) = mpsc::sync_channel(1);
         let is_asked = self.asks.send(Ask::Confirm(answer)).is_ok();
         match is_asked && answered.recv().unwrap_or(false) {
@@ -136,7 +155,7 @@ impl ExportLock {
 
     /// Who tells whether they are still held.
     pub fn confirmation(&self) -> Confirmation {
-        Confirmation { asks: self.asks.clone() }
+        Confirmation::Own(HeldByUs { asks: self.asks.clone() })
     }
 
     fn end(&mut self) -> Result<()> {
@@ -238,7 +257,7 @@ fn flush_each(session: &mut Session, tables: &[TableName]) -> Result<()> {
 
 /// Changes of a prepared transaction are in the tables' files, and its lock may be gone: MariaDB
 /// keeps none once its connection has ended.
-fn refuse_prepared(session: &mut Session) -> Result<()> {
+pub(crate) fn refuse_prepared(session: &mut Session) -> Result<()> {
     let prepared = match session.rows("XA RECOVER") {
         Ok(prepared) => prepared.len(),
         // MySQL 8 wants a privilege for it, and keeps the tables of such transactions locked.
@@ -338,7 +357,7 @@ fn refuse_long_queries(session: &mut Session, tables: &[TableName], long: Durati
     Ok(())
 }
 
-fn coordinates(session: &mut Session) -> Result<Coordinates> {
+pub(crate) fn coordinates(session: &mut Session) -> Result<Coordinates> {
     let is_mariadb = session.is_mariadb();
     let status = match is_mariadb || session.version().number < 80_200 {
         true => "SHOW MASTER STATUS",
@@ -374,7 +393,7 @@ pub fn require_exported(table: &Table) -> Result<()> {
 }
 
 fn not_exported(path: &Path) -> Error {
-    Error::refused(
+    Error::refused_directory(
         "the server has locked a table of this name, but left no .cfg beside this file: the file is \
          not that table's",
         "connect to the server whose data directory it is",

@@ -158,7 +158,11 @@ pub fn quoted_text(text: &str) -> String {
 }
 
 fn at_server(doing: &str, place: &str, error: &mysql::Error) -> Error {
-    Error::server(format!("{doing} at {place}"), error.to_string())
+    let said = match error {
+        mysql::Error::MySqlError(error) => error.to_string(),
+        error => error.to_string(),
+    };
+    Error::server(format!("{doing} at {place}"), said)
 }
 
 /// `10.11.19-MariaDB-0+deb12u1`, `5.5.5-10.1.13-MariaDB`, `8.0.33`.

@@ -1,21 +1,26 @@
 //! Tables as they were at one moment: locked, or copied while they were.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
-use innoscan::dump::{Object, SelectedTable};
+use innoscan::dump::{LaterTable, Object, SelectedTable};
 use innoscan::{Error, Result, Table, Wanted};
 
 use crate::account::Account;
 use crate::clone;
+use crate::held::HeldByOthers;
 use crate::inventory::{Entry, Inventory, Kind};
 use crate::lock::{
-    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, require_exported,
+    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates,
+    refuse_prepared, require_exported,
 };
 use crate::objects::{Which, objects};
+use crate::one_by_one::Turns;
 use crate::place::data_directory;
 use crate::selected::Selector;
 use crate::session::{Session, cell};
@@ -34,6 +39,18 @@ pub enum LockMode {
     Export,
     /// Locked until they are copied by reflink.
     Clone,
+    /// Not locked: somebody else holds them, and does until they are read.
+    Others,
+}
+
+/// Of which moment tables are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consistency {
+    /// All of one.
+    #[default]
+    All,
+    /// Each of its own: it is locked when its turn comes.
+    Table,
 }
 
 /// Which tables, and how they are held.
@@ -43,6 +60,8 @@ pub struct SnapshotOptions {
     pub wanted: Wanted,
     /// How they are held.
     pub mode: LockMode,
+    /// Of which moment they are.
+    pub consistency: Consistency,
     /// How the lock is gone about.
     pub lock: LockOptions,
     /// Which of what is no table.
@@ -83,6 +102,8 @@ pub struct Snapshot {
     pub inventory: Inventory,
     /// The tables of InnoDB, as they can be read.
     pub tables: Vec<Table>,
+    /// The tables of InnoDB that are locked when their turn comes.
+    pub later: Vec<LaterTable<'static>>,
     /// Those that cannot, and why; they are among `selected`.
     pub unread: Vec<(TableName, Error)>,
     /// The tables whose rows the server gives.
@@ -98,6 +119,9 @@ pub struct Snapshot {
     /// How long it was held, where it is no longer.
     held: Option<Duration>,
     lock: Option<ExportLock>,
+    held_by_others: Option<Arc<HeldByOthers>>,
+    /// The longest that one of `later` was locked.
+    longest: Rc<Cell<Duration>>,
     control: Session,
 }
 
@@ -117,6 +141,7 @@ impl Snapshot {
         let mut snapshot = Snapshot {
             inventory,
             tables: Vec::new(),
+            later: Vec::new(),
             unread: Vec::new(),
             selected: Vec::new(),
             objects: Vec::new(),
@@ -125,12 +150,28 @@ impl Snapshot {
             waited: Duration::ZERO,
             held: None,
             lock: None,
+            held_by_others: None,
+            longest: Rc::default(),
             control,
         };
         clone::raise_file_limit();
         let names: Vec<TableName> = snapshot.inventory.of_kind(Kind::InnoDb).cloned().collect();
-        let reader = snapshot.lock(account, options, &names, cancel)?;
-        snapshot.open_tables(&directory, names)?;
+        let reader = match (options.mode, options.consistency) {
+            (LockMode::Others, _) => snapshot.trust_others(&directory, names)?,
+            (_, Consistency::Table) => {
+                let longest = Rc::clone(&snapshot.longest);
+                let (account, cancel) = (account.clone(), Arc::clone(cancel));
+                let options = options.lock;
+                let turns = Turns { account, directory, options, is_cloned, cancel, longest };
+                snapshot.later = names.iter().map(|name| turns.later(name)).collect();
+                snapshot.others_reader(&turns.account)?
+            }
+            (_, Consistency::All) => {
+                let reader = snapshot.lock(account, options, &names, cancel)?;
+                snapshot.open_tables(&directory, names)?;
+                reader
+            }
+        };
         let unread = snapshot.unread_selector(account)?;
         if is_cloned {
             snapshot.copy_tables()?;
@@ -139,6 +180,36 @@ impl Snapshot {
         snapshot.objects = objects(&mut snapshot.control, &snapshot.inventory, options.which)?;
         snapshot.select(reader, unread)?;
         Ok(snapshot)
+    }
+
+    /// Opens tables that somebody else is to hold, until all are read.
+    fn trust_others(&mut self, directory: &Path, names: Vec<TableName>) -> Result<Option<Session>> {
+        let is_other = |entry: &&Entry| matches!(entry.kind, Kind::Other(_));
+        if let Some(other) = self.inventory.entries.iter().find(is_other) {
+            return Err(Error::refused(
+                format!("nothing tells whether {} is locked: it is not of InnoDB", other.name),
+                "leave it out (--ignore-table), or use another --lock-mode",
+            ));
+        }
+        refuse_prepared(&mut self.control)?;
+        self.open_tables(directory, names)?;
+        if let Some((name, error)) = self.unread.pop() {
+            return Err(Error::refused(
+                format!("{name} cannot be read from its files: {error}"),
+                "leave it out (--ignore-table), or use another --lock-mode",
+            ));
+        }
+        self.held_by_others = Some(Arc::new(HeldByOthers::of(&self.tables)?));
+        self.coordinates = coordinates(&mut self.control)?;
+        Ok(None)
+    }
+
+    /// A connection for the tables of other engines, if there are any: each is of the moment it is
+    /// selected.
+    fn others_reader(&self, account: &Account) -> Result<Option<Session>> {
+        let is_other = |entry: &Entry| matches!(entry.kind, Kind::Other(_));
+        let has_others = self.inventory.entries.iter().any(is_other);
+        has_others.then(|| Session::connect(account)).transpose()
     }
 
     /// Locks all tables; the connection that holds those of other engines.
@@ -201,10 +272,12 @@ impl Snapshot {
 
     /// Who tells whether the tables are still held; `None` where they need not be.
     pub fn confirmation(&self) -> Option<Confirmation> {
-        self.lock.as_ref().map(ExportLock::confirmation)
+        let others = || self.held_by_others.clone().map(Confirmation::Others);
+        self.lock.as_ref().map(ExportLock::confirmation).or_else(others)
     }
 
-    /// Lets go, where that was not done yet; how long the tables were locked.
+    /// Lets go, where that was not done yet; how long the tables were locked, or the one that was
+    /// locked the longest.
     ///
     /// # Errors
     /// When the lock was lost before: why.
@@ -212,7 +285,7 @@ impl Snapshot {
         if let Some(lock) = self.lock.take() {
             self.held = Some(lock.release()?);
         }
-        Ok(self.held.unwrap_or_default())
+        Ok(self.held.unwrap_or(self.longest.get()))
     }
 
     fn open_tables(&mut self, directory: &Path, names: Vec<TableName>) -> Result<()> {
@@ -220,8 +293,10 @@ impl Snapshot {
         for name in names {
             match open_table(&catalog, &name, &mut self.control) {
                 Ok(table) => self.tables.push(table),
-                // Where the system keeps one file from being read it is not the table's fault.
-                Err(error) if error.is_server() || error.is_read() => return Err(error),
+                // What keeps the table from being read keeps the others too.
+                Err(error) if error.is_server() || error.is_read() || error.is_directory() => {
+                    return Err(error);
+                }
                 Err(error) => self.unread.push((name, error)),
             }
         }
@@ -239,7 +314,7 @@ fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
     let is_possible = || clone::is_possible(directory);
     match mode {
         LockMode::Auto => Ok(is_possible()),
-        LockMode::Export => Ok(false),
+        LockMode::Export | LockMode::Others => Ok(false),
         LockMode::Clone if is_possible() => Ok(true),
         LockMode::Clone => Err(Error::refused(
             "files cannot be copied by reflink there: the file system cannot (XFS and btrfs can), \
@@ -250,7 +325,11 @@ fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
     }
 }
 
-fn open_table(catalog: &Catalog, name: &TableName, control: &mut Session) -> Result<Table> {
+pub(crate) fn open_table(
+    catalog: &Catalog,
+    name: &TableName,
+    control: &mut Session,
+) -> Result<Table> {
     let mut table = catalog.named(name)?;
     require_exported(&table)?;
     let sql =

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use innoscan_live::lock::LockOptions;
-use innoscan_live::snapshot::LockMode;
+use innoscan_live::snapshot::{Consistency, LockMode};
 use innoscan_live::{Account, OptionFiles, Password, Tls};
 
 /// A running server, named as its own clients name it.
@@ -59,9 +59,16 @@ pub struct ServerArgs {
 #[command(next_help_heading = "Locks")]
 pub struct LockArgs {
     /// export locks the tables until they are read, clone until they are copied by reflink (XFS,
-    /// btrfs): milliseconds; auto takes clone where it can
+    /// btrfs): milliseconds; auto takes clone where it can; none: another connection holds them by
+    /// FLUSH TABLES ... FOR EXPORT until they are read
     #[arg(long, value_enum, default_value_t = LockModeArg::Auto, value_name = "MODE")]
     pub lock_mode: LockModeArg,
+
+    /// all: all tables are of one moment, locked by one statement; table: each is of its own, locked
+    /// when its turn comes
+    #[arg(long, value_enum, default_value_t = ConsistencyArg::All, value_name = "WHICH",
+          conflicts_with = "resume")]
+    pub consistency: ConsistencyArg,
 
     /// How many seconds the lock is tried; others are held up for one at a time
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
@@ -102,6 +109,13 @@ pub enum LockModeArg {
     Auto,
     Export,
     Clone,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConsistencyArg {
+    All,
+    Table,
 }
 
 fn tls(typed: &str) -> Result<Tls, String> {
@@ -150,6 +164,15 @@ impl LockArgs {
             LockModeArg::Auto => LockMode::Auto,
             LockModeArg::Export => LockMode::Export,
             LockModeArg::Clone => LockMode::Clone,
+            LockModeArg::None => LockMode::Others,
+        }
+    }
+
+    /// Of which moment tables are.
+    pub fn consistency(&self) -> Consistency {
+        match self.consistency {
+            ConsistencyArg::All => Consistency::All,
+            ConsistencyArg::Table => Consistency::Table,
         }
     }
 

@@ -129,16 +129,46 @@ impl Layout {
 }
 
 /// What to dump: tables from their files, and beside them what only a server has.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Dump<'a> {
     /// Tables, read from their files.
     pub tables: Vec<&'a Table>,
     /// What is no table.
     pub objects: Vec<&'a Object>,
+    /// Tables that are held only while they are read.
+    pub later: Vec<LaterTable<'a>>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
     /// What is there of a dump that was begun into the same directory.
     pub unfinished: Option<Unfinished>,
+}
+
+/// A table that is held only while it is read.
+pub struct LaterTable<'a> {
+    /// Its database.
+    pub database: String,
+    /// Its name.
+    pub name: String,
+    /// Holds it.
+    pub hold: Box<dyn FnOnce() -> Result<Box<dyn HeldTable>> + 'a>,
+}
+
+/// A table that is held still.
+pub trait HeldTable {
+    /// As it is.
+    fn table(&self) -> &Table;
+
+    /// Whether it has been held since.
+    ///
+    /// # Errors
+    /// When it has not.
+    fn confirm(&self) -> Result<()>;
+
+    /// It was read.
+    ///
+    /// # Errors
+    /// When it was let go of before.
+    fn let_go(self: Box<Self>) -> Result<()>;
 }
 
 impl<'a> Dump<'a> {

@@ -8,7 +8,7 @@ use innoscan_format::schema::Family;
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
-use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, attempt, rows};
+use super::{DUMPER, Dump, DumpOptions, Format, LaterTable, Summary, TableOutcome, attempt, rows};
 use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
 
@@ -29,7 +29,7 @@ pub fn to_stream(
     let started = Instant::now();
     let mut dump = dump.without_tables_of_sequences();
     let is_script = matches!(options.format, Format::Sql(_));
-    let count = dump.tables.len() + dump.selected.len();
+    let count = dump.tables.len() + dump.later.len() + dump.selected.len();
     if !is_script && count > 1 {
         return Err(Error::refused(
             "rows of several tables in one stream cannot be told apart in this format",
@@ -52,6 +52,16 @@ pub fn to_stream(
     for &table in &dump.tables {
         let (database, name) = (&table.def.schema, &table.def.name);
         let outcome = attempt(database, name, |outcome| script.table(table, outcome))?;
+        script.say_whether_whole(&outcome)?;
+        finished(&outcome);
+        summary.tables.push(outcome);
+    }
+    for LaterTable { database, name, hold } in dump.later.drain(..) {
+        let outcome = attempt(&database, &name, |outcome| {
+            let held = hold()?;
+            script.table(held.table(), outcome)?;
+            held.let_go()
+        })?;
         script.say_whether_whole(&outcome)?;
         finished(&outcome);
         summary.tables.push(outcome);

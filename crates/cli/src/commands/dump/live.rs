@@ -6,7 +6,7 @@ use std::time::Duration;
 use innoscan::dump::{ConfirmFn, Dump, Origin};
 use innoscan_live::inventory::Kind;
 use innoscan_live::objects::Which;
-use innoscan_live::snapshot::{Plan, Snapshot, SnapshotOptions};
+use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
 
 use super::{OfServer, seconds, write};
@@ -25,6 +25,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let options = SnapshotOptions {
         wanted: super::wanted(args)?,
         mode: args.lock.mode(),
+        consistency: args.lock.consistency(),
         lock: args.lock.options(),
         which: Which {
             views: !args.objects.no_views,
@@ -51,12 +52,14 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         user: account.user.clone().unwrap_or_default(),
         binlog: snapshot.coordinates.binlog.clone(),
         gtid: snapshot.coordinates.gtid.clone(),
-        is_consistent: true,
+        is_consistent: options.consistency == Consistency::All,
     };
     let selected = std::mem::take(&mut snapshot.selected);
+    let later = std::mem::take(&mut snapshot.later);
     let dump = Dump {
         tables: snapshot.tables.iter().collect(),
         objects: snapshot.objects.iter().collect(),
+        later,
         selected,
         unfinished,
     };
@@ -68,8 +71,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     // A lock that was lost is why nothing more was written.
     let held = snapshot.release()?;
     let summary = written?;
-    if !args.tell.quiet && !snapshot.tables.is_empty() {
-        tell_lock(&snapshot, held);
+    if !args.tell.quiet {
+        tell_lock(&snapshot, &options, held);
     }
     Ok(super::exit(&summary, 0))
 }
@@ -80,10 +83,12 @@ fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exi
     out!("server          {} at {}", control.version_text(), account.place());
     out!("data directory  {}", plan.directory.display());
     out!(
-        "lock            {}",
-        match plan.is_cloned {
-            true => "until the files are copied by reflink",
-            false => "until the tables are read",
+        "lock            {}{}",
+        if options.consistency == Consistency::Table { "each table by itself, " } else { "" },
+        match (options.mode, plan.is_cloned) {
+            (LockMode::Others, _) => "held by another connection",
+            (_, true) => "until the files are copied by reflink",
+            (_, false) => "until the tables are read",
         }
     );
     for entry in &plan.inventory.entries {
@@ -98,14 +103,23 @@ fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exi
     Ok(Exit::Done)
 }
 
-fn tell_lock(snapshot: &Snapshot, held: Duration) {
+fn tell_lock(snapshot: &Snapshot, options: &SnapshotOptions, held: Duration) {
     let how = if snapshot.is_cloned { "copied by reflink" } else { "read" };
-    note!(
-        "innoscan: {} tables were locked for {} until they were {how}; the lock came after {}",
-        snapshot.tables.len(),
-        seconds(held),
-        seconds(snapshot.waited),
-    );
+    let count = snapshot.tables.len();
+    match (options.mode, options.consistency) {
+        (LockMode::Others, _) => note!("innoscan: {count} tables were held by another connection"),
+        (_, Consistency::Table) => note!(
+            "innoscan: each table was locked by itself until it was {how}, for {} at the most; they \
+             are not of one moment",
+            seconds(held)
+        ),
+        (_, Consistency::All) if count > 0 => note!(
+            "innoscan: {count} tables were locked for {} until they were {how}; the lock came after {}",
+            seconds(held),
+            seconds(snapshot.waited),
+        ),
+        _ => {}
+    }
     if let Some((file, position)) = &snapshot.coordinates.binlog {
         let gtid = &snapshot.coordinates.gtid;
         note!("innoscan: binary log {file}, position {position}; GTIDs `{gtid}`");

@@ -28,7 +28,8 @@ use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{
-    Dump, DumpOptions, Format, Layout, Summary, TableOutcome, attempt, concerns_all, rows,
+    Dump, DumpOptions, Format, LaterTable, Layout, Summary, TableOutcome, attempt, concerns_all,
+    rows,
 };
 use crate::sink::{Form, sql};
 use crate::{Error, Result, Table};
@@ -48,9 +49,13 @@ pub(super) struct Contents<'a> {
 impl<'a> Contents<'a> {
     fn of(dump: &Dump<'a>) -> Contents<'a> {
         let read = dump.tables.iter().map(|table| (&table.def.schema, &table.def.name));
+        let later = dump.later.iter().map(|table| (&table.database, &table.name));
         let selected = dump.selected.iter().map(|table| (&table.database, &table.name));
-        let tables: Vec<(String, String)> =
-            read.chain(selected).map(|(db, name)| (db.clone(), name.clone())).collect();
+        let tables: Vec<(String, String)> = read
+            .chain(later)
+            .chain(selected)
+            .map(|(db, name)| (db.clone(), name.clone()))
+            .collect();
         let of_objects = dump.objects.iter().map(|object| &object.database);
         let mut databases: Vec<String> = Vec::new();
         for database in tables.iter().map(|(database, _)| database).chain(of_objects) {
@@ -188,7 +193,16 @@ pub(super) fn write(
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
     for &table in &dump.tables {
         let outcome = attempt(&table.def.schema, &table.def.name, |outcome| {
-            writer.read_table(table, outcome)
+            writer.read_table(table, outcome, || Ok(()))
+        })?;
+        finished(&outcome);
+        summary.tables.push(outcome);
+    }
+    for LaterTable { database, name, hold } in dump.later.drain(..) {
+        let outcome = attempt(&database, &name, |outcome| {
+            let held = hold()?;
+            writer.read_table(held.table(), outcome, || held.confirm())?;
+            held.let_go()
         })?;
         finished(&outcome);
         summary.tables.push(outcome);
@@ -242,7 +256,13 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn read_table(&mut self, table: &Table, outcome: &mut TableOutcome) -> Result<()> {
+    /// `confirm` is asked when all was read, whether it is to be kept.
+    fn read_table(
+        &mut self,
+        table: &Table,
+        outcome: &mut TableOutcome,
+        confirm: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let (def, options) = (&table.def, self.options);
         let form = options.format.form(def)?;
         let columns = match &form {
@@ -283,7 +303,7 @@ impl Writer<'_> {
             let read = rows::read(table, form, options, after, outcome, |batch, sum, end| {
                 chunks.write(batch, sum, end)
             });
-            if let Err(error) = read {
+            if let Err(error) = read.and_then(|()| confirm()) {
                 return Err(given_up(chunks, error));
             }
         }

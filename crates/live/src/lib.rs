@@ -16,6 +16,7 @@ pub mod place;
 mod selected;
 mod session;
 pub mod snapshot;
+mod users;
 
 pub use account::{Account, Password, Tls};
 pub use option_file::{FileOptions, OptionFiles};

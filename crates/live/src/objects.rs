@@ -5,6 +5,7 @@ use innoscan::{Error, Result};
 
 use crate::inventory::{Inventory, Kind};
 use crate::session::{Session, TextRow, cell, quoted_text};
+use crate::users::users;
 use innoscan::sink::sql::quoted_name;
 
 /// Which objects are wanted.
@@ -57,7 +58,12 @@ pub fn objects(session: &mut Session, inventory: &Inventory, which: Which) -> Re
     Ok(objects)
 }
 
-fn object(database: &str, kind: ObjectKind, name: &str, statements: Vec<String>) -> Object {
+pub(crate) fn object(
+    database: &str,
+    kind: ObjectKind,
+    name: &str,
+    statements: Vec<String>,
+) -> Object {
     Object {
         database: database.to_owned(),
         kind,
@@ -80,7 +86,7 @@ fn made_in(row: &TextRow, charsets_at: usize) -> ObjectSession {
 }
 
 /// The row a `SHOW CREATE` answers with.
-fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
+pub(crate) fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
     let row = session.rows(sql)?.into_iter().next();
     row.ok_or_else(|| Error::server(sql, "there is no answer"))
 }
@@ -184,28 +190,6 @@ fn events(session: &mut Session, database: &str, objects: &mut Vec<Object>) -> R
         let made_in = ObjectSession { time_zone: cell(&row, 2), ..made_in(&row, 4) };
         let event = object(database, ObjectKind::Event, &name, vec![cell(&row, 3)]);
         objects.push(Object { session: Some(made_in), ..event });
-    }
-    Ok(())
-}
-
-/// Accounts that a server makes for itself.
-const SERVER_ACCOUNTS: [&str; 4] =
-    ["mysql.infoschema", "mysql.session", "mysql.sys", "mariadb.sys"];
-
-fn users(session: &mut Session, objects: &mut Vec<Object>) -> Result<()> {
-    // Roles of MariaDB have no host.
-    let rows = session.rows("SELECT user, host FROM mysql.user WHERE host <> '' ORDER BY 1, 2")?;
-    for row in rows {
-        let (user, host) = (cell(&row, 0), cell(&row, 1));
-        if SERVER_ACCOUNTS.contains(&&*user) {
-            continue;
-        }
-        let account = format!("{}@{}", quoted_text(&user), quoted_text(&host));
-        let mut statements =
-            vec![cell(&shown(session, &format!("SHOW CREATE USER {account}"))?, 0)];
-        let grants = session.rows(&format!("SHOW GRANTS FOR {account}"))?;
-        statements.extend(grants.iter().map(|row| cell(row, 0)));
-        objects.push(object("", ObjectKind::User, &account, statements));
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub struct Origin {
 /// Something of a database that is not in an InnoDB file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its database; empty for a user.
+    /// Its database; empty for what is of accounts.
     pub database: String,
     /// What it is.
     pub kind: ObjectKind,
@@ -58,10 +58,20 @@ pub enum ObjectKind {
     PackageBody,
     Event,
     Sequence,
+    /// An account or a role.
     User,
+    /// What one is granted.
+    Grants,
+    /// The roles an account has from the start (MySQL).
+    DefaultRole,
 }
 
 impl ObjectKind {
+    /// Of accounts: in no database.
+    pub fn is_of_accounts(&self) -> bool {
+        matches!(self, ObjectKind::User | ObjectKind::Grants | ObjectKind::DefaultRole)
+    }
+
     /// Functions, procedures and packages.
     pub fn is_routine(&self) -> bool {
         use ObjectKind::{Function, Package, PackageBody, Procedure};

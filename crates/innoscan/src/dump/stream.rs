@@ -145,7 +145,7 @@ impl<W: Write> Script<'_, W> {
     }
 
     fn object(&mut self, object: &Object) -> Result<()> {
-        if object.kind != ObjectKind::User {
+        if !object.kind.is_of_accounts() {
             self.use_database(&object.database)?;
         }
         let create = create_database(self.objects, &object.database);
@@ -165,7 +165,7 @@ impl<W: Write> Script<'_, W> {
         for view in self.objects.iter().filter(is_view) {
             self.object(&in_place_of_its_placeholder(view))?;
         }
-        self.objects(|kind| *kind == ObjectKind::User)
+        self.objects(ObjectKind::is_of_accounts)
     }
 
     fn table(&mut self, table: &Table, outcome: &mut TableOutcome) -> Result<()> {

@@ -86,9 +86,9 @@ impl<'a> Contents<'a> {
         routines.chain(self.objects_of(database, |kind| *kind == ObjectKind::Event))
     }
 
-    /// The users.
+    /// Accounts, what they are granted, the roles they have from the start.
     pub fn users(&self) -> impl Iterator<Item = &'a Object> + '_ {
-        self.objects.iter().copied().filter(|object| object.kind == ObjectKind::User)
+        self.objects.iter().copied().filter(|object| object.kind.is_of_accounts())
     }
 
     /// Writes a file of objects that begins with `head`, unless there are none.

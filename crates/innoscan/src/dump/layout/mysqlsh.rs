@@ -122,10 +122,12 @@ impl<'a> MySqlShell<'a> {
             ObjectKind::Procedure => "procedure",
             ObjectKind::Event => "event",
             ObjectKind::User => "user",
+            ObjectKind::Grants => "grants",
+            ObjectKind::DefaultRole => "default role",
             _ => return statements,
         };
-        let name = match object.kind {
-            ObjectKind::User => object.name.clone(),
+        let name = match &object.kind {
+            kind if kind.is_of_accounts() => object.name.clone(),
             _ => format!("{}.{}", quoted_name(&object.database), quoted_name(&object.name)),
         };
         let line = |what: &str| sql::comment(&format!("{what} {kind} {name}")).into_bytes();
@@ -144,7 +146,8 @@ impl<'a> MySqlShell<'a> {
             "" => server.map_or(String::new(), |server| server.to_string()),
             text => text.to_owned(),
         };
-        let users: Vec<&str> = self.users().map(|user| &*user.name).collect();
+        let users = self.users().filter(|object| object.kind == ObjectKind::User);
+        let users: Vec<&str> = users.map(|user| &*user.name).collect();
         let basenames: Map<String, Value> = self
             .contents
             .databases

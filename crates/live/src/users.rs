@@ -1,0 +1,150 @@
+//! Accounts and roles, and what they may do: first all accounts, then what each is granted, then
+//! which roles each has from the start, so that whatever a statement names is there.
+
+use innoscan::dump::{Object, ObjectKind};
+use innoscan::sink::sql::quoted_name;
+use innoscan::{Family, Result};
+
+use crate::objects::{object, shown};
+use crate::session::{Session, cell, quoted_text};
+
+/// Accounts that a server makes for itself.
+const SERVER_ACCOUNTS: [&str; 4] =
+    ["mysql.infoschema", "mysql.session", "mysql.sys", "mariadb.sys"];
+
+/// MariaDB's role of everybody, which is always there (10.11).
+const PUBLIC: &str = "PUBLIC";
+
+/// An account or a role, as statements name it.
+struct Account {
+    user: String,
+    host: String,
+    /// `'name'@'host'`; of MariaDB's roles, which have no host, the name alone.
+    name: String,
+}
+
+impl Account {
+    fn new(user: String, host: String) -> Account {
+        let name = format!("{}@{}", quoted_text(&user), quoted_text(&host));
+        Account { user, host, name }
+    }
+
+    fn role_of_mariadb(role: String) -> Account {
+        let name = if role == PUBLIC { role.clone() } else { quoted_name(&role) };
+        Account { user: role, host: String::new(), name }
+    }
+}
+
+/// Asks for all of them.
+///
+/// # Errors
+/// When the account may not see them, with what the server says.
+pub fn users(session: &mut Session, objects: &mut Vec<Object>) -> Result<()> {
+    // Hashes may be no text; MySQL 8.0.17 and later show them so that they are.
+    _ = session.try_run("SET SESSION print_identified_with_as_hex = ON");
+    let accounts = accounts(session)?;
+    let roles = if session.is_mariadb() { roles(session)? } else { Vec::new() };
+    for account in &accounts {
+        if let Some(create) = create_user(session, account)? {
+            objects.push(object("", ObjectKind::User, &account.name, vec![create]));
+        }
+    }
+    for role in roles.iter().filter(|role| role.user != PUBLIC) {
+        // Whoever loads it may hand it on, or could not do so to those who have it.
+        let create = format!("CREATE ROLE IF NOT EXISTS {}", role.name);
+        objects.push(object("", ObjectKind::User, &role.name, vec![create]));
+    }
+    for account in roles.iter().chain(&accounts) {
+        let grants = session.rows(&format!("SHOW GRANTS FOR {}", account.name))?;
+        let grants: Vec<String> = grants.iter().map(|row| cell(row, 0)).collect();
+        objects.push(object("", ObjectKind::Grants, &account.name, grants));
+    }
+    for account in &accounts {
+        if let Some(set) = default_roles(session, account)? {
+            objects.push(object("", ObjectKind::DefaultRole, &account.name, vec![set]));
+        }
+    }
+    Ok(())
+}
+
+fn accounts(session: &mut Session) -> Result<Vec<Account>> {
+    // Roles of MariaDB have no host.
+    let rows = session.rows("SELECT user, host FROM mysql.user WHERE host <> '' ORDER BY 1, 2")?;
+    let accounts = rows.iter().map(|row| Account::new(cell(row, 0), cell(row, 1)));
+    Ok(accounts.filter(|account| !SERVER_ACCOUNTS.contains(&&*account.user)).collect())
+}
+
+fn roles(session: &mut Session) -> Result<Vec<Account>> {
+    let rows = session.rows("SELECT user FROM mysql.user WHERE is_role = 'Y' ORDER BY 1")?;
+    Ok(rows.iter().map(|row| Account::role_of_mariadb(cell(row, 0))).collect())
+}
+
+/// `None` before MySQL 5.7 and MariaDB 10.2: there the grants make the account.
+fn create_user(session: &mut Session, account: &Account) -> Result<Option<String>> {
+    let version = session.version();
+    let since = if version.family == Family::MariaDb { 100_200 } else { 50_700 };
+    if version.number < since {
+        return Ok(None);
+    }
+    let create = cell(&shown(session, &format!("SHOW CREATE USER {}", account.name))?, 0);
+    let create = without_default_roles(&create);
+    Ok(Some(create.replacen("CREATE USER ", "CREATE USER IF NOT EXISTS ", 1)))
+}
+
+/// Roles may not be there yet when an account is made.
+fn without_default_roles(create: &str) -> String {
+    let roles = unquoted(create, " DEFAULT ROLE ").zip(unquoted(create, " REQUIRE "));
+    match roles {
+        Some((from, to)) if from < to => format!("{}{}", &create[..from], &create[to..]),
+        _ => create.to_owned(),
+    }
+}
+
+/// Where some words stand that are in no name and no string.
+fn unquoted(sql: &str, words: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut is_escaped = false;
+    sql.char_indices().find_map(|(at, c)| {
+        match (quote, c) {
+            _ if is_escaped => is_escaped = false,
+            (Some('\''), '\\') => is_escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '`') => quote = Some(c),
+            _ => {}
+        }
+        (quote.is_none() && sql[at..].starts_with(words)).then_some(at)
+    })
+}
+
+/// MariaDB shows them among the grants.
+fn default_roles(session: &mut Session, account: &Account) -> Result<Option<String>> {
+    if session.is_mariadb() || session.version().number < 80_000 {
+        return Ok(None);
+    }
+    let sql = format!(
+        "SELECT default_role_user, default_role_host FROM mysql.default_roles \
+         WHERE user = {} AND host = {} ORDER BY 1, 2",
+        quoted_text(&account.user),
+        quoted_text(&account.host)
+    );
+    let rows = session.rows(&sql)?;
+    let roles: Vec<String> =
+        rows.iter().map(|row| Account::new(cell(row, 0), cell(row, 1)).name).collect();
+    let set = format!("SET DEFAULT ROLE {} TO {}", roles.join(", "), account.name);
+    Ok((!roles.is_empty()).then_some(set))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_roles_are_left_out_and_names_left_alone() {
+        let name = "CREATE USER `a DEFAULT ROLE b``REQUIRE c`@`%` IDENTIFIED WITH 'x' AS 0x24";
+        let end = " REQUIRE NONE ATTRIBUTE '{\"comment\": \"it\\'s DEFAULT ROLE b REQUIRE c\"}'";
+        let whole = format!("{name}{end}");
+        assert_eq!(without_default_roles(&whole), whole);
+        let create = format!("{name} DEFAULT ROLE `r REQUIRE x`@`%`,`s`@`%`{end}");
+        assert_eq!(without_default_roles(&create), whole);
+    }
+}

@@ -192,14 +192,18 @@ impl Snapshot {
             ));
         }
         refuse_prepared(&mut self.control)?;
-        self.open_tables(directory, names)?;
+        self.open_tables(directory, names.clone())?;
         if let Some((name, error)) = self.unread.pop() {
             return Err(Error::refused(
                 format!("{name} cannot be read from its files: {error}"),
                 "leave it out (--ignore-table), or use another --lock-mode",
             ));
         }
-        self.held_by_others = Some(Arc::new(HeldByOthers::of(&self.tables)?));
+        let held = HeldByOthers::of(&self.tables)?;
+        // Their definitions too are those of the lock whose end would be seen from here on.
+        self.tables.clear();
+        self.open_tables(directory, names)?;
+        self.held_by_others = Some(Arc::new(held));
         self.coordinates = coordinates(&mut self.control)?;
         Ok(None)
     }

@@ -147,6 +147,66 @@ impl Lines {
     }
 }
 
+/// Shows how many of something are done.
+pub struct Count {
+    bar: Option<ProgressBar>,
+    is_quiet: bool,
+    what: &'static str,
+    /// When this part began, and was told of last.
+    begun: Instant,
+    told: Instant,
+}
+
+impl Count {
+    /// Nothing at all when `quiet`.
+    pub fn new(quiet: bool) -> Count {
+        let is_terminal = !quiet && std::io::stderr().is_terminal();
+        let bar =
+            is_terminal.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
+        if let (Some(bar), Ok(style)) = (&bar, ProgressStyle::with_template("{msg}")) {
+            bar.set_style(style);
+        }
+        let now = Instant::now();
+        Count { bar, is_quiet: quiet, what: "", begun: now, told: now }
+    }
+
+    /// So many are done, of so many if that is known.
+    pub fn tell(&mut self, what: &'static str, done: usize, all: Option<usize>) {
+        if self.is_quiet {
+            return;
+        }
+        let now = Instant::now();
+        if self.what != what {
+            (self.what, self.begun, self.told) = (what, now, now);
+        }
+        let every = if self.bar.is_some() { LINE_EVERY / 50 } else { LINE_EVERY };
+        if now - self.told < every {
+            return;
+        }
+        self.told = now;
+        let rate = done as f64 / (now - self.begun).as_secs_f64();
+        let of_all = all.map_or(String::new(), |all| {
+            let eta_s = all.saturating_sub(done) as f64 / rate.max(1e-9);
+            format!(
+                " of {all} ({:.1} %), ETA {eta_s:.0} s",
+                100.0 * done as f64 / all.max(1) as f64
+            )
+        });
+        let line = format!("{what}: {done} files{of_all}, {rate:.0} files/s");
+        match &self.bar {
+            Some(bar) => bar.set_message(line),
+            None => note!("innoscan: {line}"),
+        }
+    }
+
+    /// Takes it away.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

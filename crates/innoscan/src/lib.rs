@@ -25,6 +25,7 @@ mod small_tree;
 pub mod space;
 pub mod stats;
 mod table;
+pub mod tablespaces;
 mod undo;
 pub mod walk;
 mod wanted;

@@ -21,6 +21,7 @@ pub mod engine;
 mod error;
 mod file;
 mod flight;
+pub mod heads;
 mod measure;
 mod output;
 mod read;

@@ -2,6 +2,7 @@
 
 mod dump;
 mod server;
+mod tablespaces;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,6 +13,7 @@ use innoscan::{Device, duration};
 
 pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
+pub use self::tablespaces::TablespacesArgs;
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.
@@ -42,6 +44,9 @@ pub enum Verb {
     Warm(Box<WarmArgs>),
     /// Read a table under each read-ahead policy, one after the other, and say what each took
     Bench(Box<BenchArgs>),
+    /// Look at every tablespace of a data directory as a server does when it starts: duplicates,
+    /// files that are none
+    Tablespaces(TablespacesArgs),
     /// Print one page with its fields named
     Inspect(InspectArgs),
 }

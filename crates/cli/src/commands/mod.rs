@@ -8,6 +8,7 @@ mod get;
 mod inspect;
 mod scan;
 mod schema;
+mod tablespaces;
 mod warm;
 
 use std::path::Path;
@@ -39,6 +40,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Check(args) => check::run(&args),
         Verb::Warm(args) => warm::run(&args),
         Verb::Bench(args) => bench::run(&args),
+        Verb::Tablespaces(args) => tablespaces::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
     }
 }

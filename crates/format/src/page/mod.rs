@@ -19,6 +19,7 @@ mod inode;
 mod kind;
 mod list;
 pub mod sdi;
+mod space_head;
 pub mod undo;
 mod xdes;
 
@@ -27,6 +28,7 @@ pub use index::IndexPage;
 pub use inode::{InodePage, Segment};
 pub use kind::PageKind;
 pub use list::{FileAddr, ListBase, ListNode};
+pub use space_head::SpaceHead;
 pub use xdes::{Extent, ExtentState, ExtentsPage};
 
 use crate::checksum::{self, Algorithm};

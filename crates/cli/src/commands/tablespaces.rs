@@ -1,0 +1,95 @@
+//! `innoscan tablespaces`.
+
+use std::sync::atomic::Ordering;
+
+use innoscan::tablespaces::{Finding, HeadOptions, Report, Step, look};
+use serde_json::{Value, json};
+
+use crate::args::TablespacesArgs;
+use crate::messages::Exit;
+use crate::progress::Count;
+use crate::sizes::MIB;
+
+pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
+    let cancel = super::cancel_on_signal()?;
+    let options = HeadOptions {
+        way: args.way,
+        threads: args.threads.map_or(0, usize::from),
+        depth: usize::from(args.depth),
+        latency: args.latency,
+    };
+    let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
+    let mut count = Count::new(args.quiet);
+    let report = look(&directories, &options, |step| {
+        match step {
+            Step::Walk(found) => count.tell("listing directories", found, None),
+            Step::Read(read, all) => count.tell("reading", read, Some(all)),
+        }
+        !cancel.load(Ordering::Relaxed)
+    })?;
+    count.clear();
+    if args.json {
+        out!("{:#}", to_json(&report, args));
+    } else {
+        print(&report);
+    }
+    if args.stats {
+        stats(&report, args);
+    }
+    // Findings are no damage that was passed over, but who asks wants to be told as loudly.
+    Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
+}
+
+fn print(report: &Report) {
+    for finding in &report.findings {
+        out!("{finding}");
+    }
+    let faults = report.findings.iter().filter(|finding| finding.is_fault()).count();
+    out!(
+        "files        {} of tables, {} system, {} undo, {} temporary",
+        report.tables,
+        report.system,
+        report.undo,
+        report.temporary
+    );
+    out!("faults       {faults}");
+    let phases = report.phases;
+    for (name, time) in [("walk", phases.walk), ("read", phases.read), ("compare", phases.compare)]
+    {
+        out!("{name:<12} {:.3} s", time.as_secs_f64());
+    }
+}
+
+fn to_json(report: &Report, args: &TablespacesArgs) -> Value {
+    let findings: Vec<Value> = report.findings.iter().map(Finding::to_json).collect();
+    json!({
+        "tables": report.tables,
+        "system": report.system,
+        "undo": report.undo,
+        "temporary": report.temporary,
+        "findings": findings,
+        "way": args.way.to_string(),
+        "read_bytes": report.heads.read_bytes,
+        "walk_s": report.phases.walk.as_secs_f64(),
+        "read_s": report.phases.read.as_secs_f64(),
+        "compare_s": report.phases.compare.as_secs_f64(),
+        "open_mean_s": mean(report.heads.open.as_secs_f64(), report),
+        "read_mean_s": mean(report.heads.read.as_secs_f64(), report),
+    })
+}
+
+fn mean(seconds: f64, report: &Report) -> f64 {
+    seconds / report.heads.files.max(1) as f64
+}
+
+fn stats(report: &Report, args: &TablespacesArgs) {
+    let heads = report.heads;
+    note!(
+        "{}: {} files, {:.1} MiB; opening one took {:.3} ms, reading it {:.3} ms",
+        args.way,
+        heads.files,
+        heads.read_bytes as f64 / MIB,
+        1e3 * mean(heads.open.as_secs_f64(), report),
+        1e3 * mean(heads.read.as_secs_f64(), report),
+    );
+}

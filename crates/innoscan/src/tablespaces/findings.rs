@@ -1,0 +1,123 @@
+//! What is wrong with tablespace files, or worth to be known of them.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use innoscan_format::{Lsn, SpaceId};
+use serde_json::{Value, json};
+
+/// One of some files that say they are the same tablespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimant {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// Of the newest change to its first page.
+    pub lsn: Lsn,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Several files say they are the same tablespace; the newest first page first. A server does
+    /// not start with them.
+    Duplicate {
+        /// The tablespace.
+        space: SpaceId,
+        /// The files.
+        files: Vec<Claimant>,
+    },
+    /// A file of no bytes.
+    Empty(PathBuf),
+    /// A file that does not begin as a tablespace does.
+    NoHeader {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file or directory that cannot be read.
+    Unreadable {
+        /// Where it is.
+        path: PathBuf,
+        /// The system's reason.
+        why: String,
+    },
+    /// One that was there when its directory was listed, and later was not. No fault of itself.
+    Gone(PathBuf),
+    /// A symbolic link, which is followed. No fault of itself.
+    Symlink {
+        /// Where it is.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+}
+
+impl Finding {
+    /// Of a file or directory that cannot be read.
+    pub fn of_error(path: PathBuf, error: &io::Error) -> Finding {
+        match error.kind() {
+            ErrorKind::NotFound if path.is_symlink() => {
+                Finding::Unreadable { path, why: "the link leads nowhere".to_owned() }
+            }
+            ErrorKind::NotFound => Finding::Gone(path),
+            _ => Finding::Unreadable { path, why: error.to_string() },
+        }
+    }
+
+    /// Whether something is wrong.
+    pub fn is_fault(&self) -> bool {
+        !matches!(self, Finding::Gone(_) | Finding::Symlink { .. })
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let name = |path: &Path| path.to_string_lossy().into_owned();
+        match self {
+            Finding::Duplicate { space, files } => {
+                let file = |file: &Claimant| json!({ "path": name(&file.path), "bytes": file.bytes, "lsn": file.lsn.0 });
+                let files: Vec<Value> = files.iter().map(file).collect();
+                json!({ "finding": "duplicate", "space": space.0, "files": files })
+            }
+            Finding::Empty(path) => json!({ "finding": "empty", "path": name(path) }),
+            Finding::NoHeader { path, what } => {
+                json!({ "finding": "no header", "path": name(path), "what": what })
+            }
+            Finding::Unreadable { path, why } => {
+                json!({ "finding": "unreadable", "path": name(path), "why": why })
+            }
+            Finding::Gone(path) => json!({ "finding": "gone", "path": name(path) }),
+            Finding::Symlink { path, target } => {
+                json!({ "finding": "symlink", "path": name(path), "target": name(target) })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Finding::Duplicate { space, files } => {
+                write!(
+                    f,
+                    "tablespace {space} is claimed by {} files, the newest first:",
+                    files.len()
+                )?;
+                for Claimant { path, bytes, lsn } in files {
+                    write!(f, "\n  {} ({bytes} bytes, LSN {lsn})", path.display())?;
+                }
+                Ok(())
+            }
+            Finding::Empty(path) => write!(f, "{}: it has no bytes", path.display()),
+            Finding::NoHeader { path, what } => write!(f, "{}: {what}", path.display()),
+            Finding::Unreadable { path, why } => write!(f, "{}: {why}", path.display()),
+            Finding::Gone(path) => write!(f, "{}: it went away meanwhile", path.display()),
+            Finding::Symlink { path, target } => {
+                write!(f, "{}: a symbolic link to {}", path.display(), target.display())
+            }
+        }
+    }
+}

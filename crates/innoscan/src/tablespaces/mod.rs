@@ -1,0 +1,196 @@
+//! All tablespaces of data directories, by their files' first bytes: what a server looks at when it
+//! starts, and what would keep it from starting.
+//!
+//! ```text
+//! walk the directories -> sort by inode -> read every head -> sort by tablespace -> compare
+//! ```
+
+mod findings;
+mod walk;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use innoscan_format::page::SpaceHead;
+use innoscan_format::{Lsn, SpaceId};
+pub use innoscan_io::heads::{HeadCounters, HeadOptions, HeadWay};
+use innoscan_io::heads::{HeadFile, read_heads};
+
+pub use self::findings::{Claimant, Finding};
+pub use self::walk::{Files, SpaceKind};
+use crate::{Error, Result};
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Directories are listed; so many files were found.
+    Walk(usize),
+    /// Heads are read; so many of so many.
+    Read(usize, usize),
+}
+
+/// How long each part took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Listing the directories.
+    pub walk: Duration,
+    /// Opening the files and reading their heads.
+    pub read: Duration,
+    /// Comparing them.
+    pub compare: Duration,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Files of tables.
+    pub tables: usize,
+    /// System tablespaces' files.
+    pub system: usize,
+    /// Undo tablespaces.
+    pub undo: usize,
+    /// Temporary tablespaces.
+    pub temporary: usize,
+    /// In the order of tablespaces, then of paths.
+    pub findings: Vec<Finding>,
+    /// How long it took.
+    pub phases: Phases,
+    /// What reading took.
+    pub heads: HeadCounters,
+}
+
+impl Report {
+    /// Whether something is wrong.
+    pub fn has_faults(&self) -> bool {
+        self.findings.iter().any(Finding::is_fault)
+    }
+}
+
+/// A file that is a tablespace.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    space: SpaceId,
+    file: u32,
+    lsn: Lsn,
+}
+
+/// As many threads as MySQL 8.0 and 9 look at so many files with: one, and one more for each 8000, up
+/// to 16 and to twice the cores (`fil0fil.cc`, `Tablespace_dirs::scan`).
+fn server_threads(files: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    1 + (files / 8000).min((2 * cores).min(16))
+}
+
+/// Looks at all tablespace files of directories and of all below them. `step` is told how far it is,
+/// and says whether to go on. No threads: as many as a server takes.
+///
+/// # Errors
+/// When a directory cannot be listed, reading cannot be set up, or `step` ends it. Files are among
+/// the findings.
+pub fn look(
+    directories: &[PathBuf],
+    options: &HeadOptions,
+    mut step: impl FnMut(Step) -> bool + Send,
+) -> Result<Report> {
+    let mut report = Report::default();
+    let begun = Instant::now();
+    let mut findings = Vec::new();
+    let files = Files::walk(directories, &mut findings, |found| step(Step::Walk(found)))?;
+    report.phases.walk = begun.elapsed();
+
+    let mut options = *options;
+    if options.threads == 0 {
+        options.threads = server_threads(files.len());
+    }
+    let begun = Instant::now();
+    let mut known = Vec::with_capacity(files.len());
+    report.heads = read(&files, &options, &mut known, &mut findings, step)?;
+    report.phases.read = begun.elapsed();
+
+    let begun = Instant::now();
+    for number in 0..files.len() {
+        *match files.kind(number) {
+            SpaceKind::Table => &mut report.tables,
+            SpaceKind::System => &mut report.system,
+            SpaceKind::Undo => &mut report.undo,
+            SpaceKind::Temporary => &mut report.temporary,
+        } += 1;
+    }
+    report.findings = duplicates(&files, known);
+    findings.sort_by_key(ToString::to_string);
+    report.findings.extend(findings);
+    report.phases.compare = begun.elapsed();
+    Ok(report)
+}
+
+fn read(
+    files: &Files,
+    options: &HeadOptions,
+    known: &mut Vec<Known>,
+    findings: &mut Vec<Finding>,
+    mut step: impl FnMut(Step) -> bool + Send,
+) -> Result<HeadCounters> {
+    let mut wanted = (0..files.len())
+        .map(|number| HeadFile { token: number as u64, path: files.c_path(number) });
+    let mut told = 0;
+    let mut is_cancelled = false;
+    let mut take = |token: u64, head: io::Result<&[u8]>| {
+        let number = token as usize;
+        match head.map(SpaceHead::parse) {
+            Ok(Ok(head)) => {
+                known.push(Known { space: head.space, file: number as u32, lsn: head.lsn });
+            }
+            Ok(Err(error)) => findings.push(of_header(files, number, &error)),
+            Err(error) => findings.push(Finding::of_error(files.path(number), &error)),
+        }
+        told += 1;
+        is_cancelled = !step(Step::Read(told, files.len()));
+        !is_cancelled
+    };
+    let counters = read_heads(options, &mut wanted, &mut take)?;
+    if is_cancelled { Err(Error::interrupted()) } else { Ok(counters) }
+}
+
+fn of_header(files: &Files, number: usize, error: &innoscan_format::Error) -> Finding {
+    let path = files.path(number);
+    match path.metadata() {
+        Ok(metadata) if metadata.len() == 0 => Finding::Empty(path),
+        _ => Finding::NoHeader { path, what: error.to_string() },
+    }
+}
+
+/// Files that say they are the same tablespace. The system tablespace has several, which say so
+/// rightly; temporary ones are made anew at each start.
+fn duplicates(files: &Files, mut known: Vec<Known>) -> Vec<Finding> {
+    known.retain(|known| {
+        matches!(files.kind(known.file as usize), SpaceKind::Table | SpaceKind::Undo)
+    });
+    known.sort_unstable_by_key(|known| (known.space, known.file));
+    let claims = known.chunk_by(|one, other| one.space == other.space);
+    let mut findings = Vec::new();
+    for claims in claims.filter(|claims| claims.len() > 1) {
+        let mut inodes = BTreeSet::new();
+        let mut claimants: Vec<Claimant> = Vec::new();
+        for claim in claims {
+            let path = files.path(claim.file as usize);
+            let metadata = path.metadata().ok();
+            // The same file by two names is one.
+            let identity = metadata.as_ref().map(|metadata| (metadata.dev(), metadata.ino()));
+            if identity.is_none_or(|identity| inodes.insert(identity)) {
+                let bytes = metadata.map_or(0, |metadata| metadata.len());
+                claimants.push(Claimant { path, bytes, lsn: claim.lsn });
+            }
+        }
+        if claimants.len() > 1 {
+            claimants.sort_by(|one, other| (other.lsn, &one.path).cmp(&(one.lsn, &other.path)));
+            findings.push(Finding::Duplicate { space: claims[0].space, files: claimants });
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests;

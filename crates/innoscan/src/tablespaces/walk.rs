@@ -1,0 +1,194 @@
+//! Which tablespace files there are, by their names alone.
+//!
+//! Ten million of them are kept in little memory: names one after the other, a directory once.
+
+use std::ffi::{CString, OsStr};
+use std::fs::DirEntry;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirEntryExt;
+use std::path::{Path, PathBuf};
+
+use super::findings::Finding;
+use crate::{Error, Result};
+
+/// What a file is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpaceKind {
+    /// Of a table or a partition, or a general tablespace: `.ibd`.
+    Table,
+    /// `ibdata1` and those after it.
+    System,
+    /// `undo_001`, `undo001`, `.ibu`.
+    Undo,
+    /// `ibtmp1`, `.ibt`: made anew at each start.
+    Temporary,
+}
+
+impl SpaceKind {
+    fn of(name: &OsStr) -> Option<SpaceKind> {
+        let bytes = name.as_bytes();
+        let is_numbered = |prefix: &[u8]| {
+            let rest = bytes.strip_prefix(prefix).unwrap_or_default();
+            !rest.is_empty() && rest.iter().all(u8::is_ascii_digit)
+        };
+        match bytes {
+            _ if bytes.ends_with(b".ibd") => Some(SpaceKind::Table),
+            _ if is_numbered(b"ibdata") => Some(SpaceKind::System),
+            _ if is_numbered(b"undo_") || is_numbered(b"undo") || bytes.ends_with(b".ibu") => {
+                Some(SpaceKind::Undo)
+            }
+            _ if is_numbered(b"ibtmp") || bytes.ends_with(b".ibt") => Some(SpaceKind::Temporary),
+            _ => None,
+        }
+    }
+}
+
+/// A file; its name is among all names.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    inode: u64,
+    directory: u32,
+    name_at: u32,
+    name_bytes: u8,
+    kind: SpaceKind,
+}
+
+/// All files, in the order of their inodes: on a disk that turns they are then opened in the order
+/// their inodes lie in.
+#[derive(Debug, Default)]
+pub struct Files {
+    directories: Vec<PathBuf>,
+    names: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+impl Files {
+    /// Looks through directories and all below them. What cannot be looked at is among the findings.
+    /// `step` is told how many files there are so far; it says whether to go on.
+    ///
+    /// # Errors
+    /// When one of the directories themselves cannot be listed, or `step` ends it.
+    pub fn walk(
+        roots: &[PathBuf],
+        findings: &mut Vec<Finding>,
+        mut step: impl FnMut(usize) -> bool,
+    ) -> Result<Files> {
+        let mut files = Files::default();
+        for root in roots {
+            let mut left = vec![root.clone()];
+            while let Some(directory) = left.pop() {
+                match files.list(&directory, &mut left, findings) {
+                    Ok(()) => {}
+                    Err(error) if directory == *root => {
+                        return Err(Error::read("listing it", error).in_file(root));
+                    }
+                    Err(error) => findings.push(Finding::of_error(directory, &error)),
+                }
+                if !step(files.len()) {
+                    return Err(Error::interrupted());
+                }
+            }
+        }
+        files.entries.sort_unstable_by_key(|entry| entry.inode);
+        Ok(files)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What the one of this number is, by its name.
+    pub fn kind(&self, number: usize) -> SpaceKind {
+        self.entries[number].kind
+    }
+
+    /// Where the one of this number is.
+    pub fn path(&self, number: usize) -> PathBuf {
+        let (directory, name) = self.parts(number);
+        directory.join(name)
+    }
+
+    /// The same, as the kernel wants it.
+    pub fn c_path(&self, number: usize) -> CString {
+        let (directory, name) = self.parts(number);
+        let bytes = [directory.as_os_str().as_bytes(), b"/", name.as_bytes()].concat();
+        // Both came from the kernel, whose names have no such byte.
+        CString::new(bytes).unwrap_or_default()
+    }
+
+    fn parts(&self, number: usize) -> (&Path, &OsStr) {
+        let entry = &self.entries[number];
+        let from = entry.name_at as usize;
+        let name = &self.names[from..from + usize::from(entry.name_bytes)];
+        (&self.directories[entry.directory as usize], OsStr::from_bytes(name))
+    }
+
+    fn list(
+        &mut self,
+        directory: &Path,
+        left: &mut Vec<PathBuf>,
+        findings: &mut Vec<Finding>,
+    ) -> io::Result<()> {
+        let entries = std::fs::read_dir(directory)?;
+        let number = self.directories.len() as u32;
+        self.directories.push(directory.to_owned());
+        for entry in entries {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                left.push(entry.path());
+                continue;
+            }
+            let Some(space) = SpaceKind::of(&entry.file_name()) else { continue };
+            if kind.is_symlink() {
+                let target = std::fs::read_link(entry.path()).unwrap_or_default();
+                findings.push(Finding::Symlink { path: entry.path(), target });
+            }
+            self.add(number, &entry, space)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, directory: u32, entry: &DirEntry, kind: SpaceKind) -> io::Result<()> {
+        let name = entry.file_name();
+        let too_many = |_| io::Error::other("the files' names have more than 4 GiB together");
+        let name_at = u32::try_from(self.names.len()).map_err(too_many)?;
+        let name_bytes = u8::try_from(name.len()).map_err(too_many)?;
+        self.names.extend_from_slice(name.as_bytes());
+        self.entries.push(Entry { inode: entry.ino(), directory, name_at, name_bytes, kind });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart_by_their_names() {
+        let kind = |name: &str| SpaceKind::of(OsStr::new(name));
+        for (name, expected) in [
+            ("t.ibd", Some(SpaceKind::Table)),
+            ("t#p#p0.ibd", Some(SpaceKind::Table)),
+            ("ibdata1", Some(SpaceKind::System)),
+            ("ibdata", None),
+            ("undo_001", Some(SpaceKind::Undo)),
+            ("undo001", Some(SpaceKind::Undo)),
+            ("more.ibu", Some(SpaceKind::Undo)),
+            ("undo_log.txt", None),
+            ("ibtmp1", Some(SpaceKind::Temporary)),
+            ("temp_3.ibt", Some(SpaceKind::Temporary)),
+            ("t.frm", None),
+            ("t.ibd.bak", None),
+        ] {
+            assert_eq!(kind(name), expected, "{name}");
+        }
+    }
+}

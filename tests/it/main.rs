@@ -21,4 +21,5 @@ mod read_ahead;
 mod restore;
 mod sdi;
 mod shell_loader;
+mod tablespaces;
 mod tidy;

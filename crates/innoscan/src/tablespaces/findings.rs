@@ -31,6 +31,9 @@ pub enum Finding {
     },
     /// A file of no bytes.
     Empty(PathBuf),
+    /// A file whose first page is all zeroes, as a running server leaves it until it writes the page.
+    /// No fault of itself.
+    Unwritten(PathBuf),
     /// A file that does not begin as a tablespace does.
     NoHeader {
         /// Where it is.
@@ -70,7 +73,7 @@ impl Finding {
 
     /// Whether something is wrong.
     pub fn is_fault(&self) -> bool {
-        !matches!(self, Finding::Gone(_) | Finding::Symlink { .. })
+        !matches!(self, Finding::Gone(_) | Finding::Symlink { .. } | Finding::Unwritten(_))
     }
 
     /// For programs.
@@ -83,6 +86,7 @@ impl Finding {
                 json!({ "finding": "duplicate", "space": space.0, "files": files })
             }
             Finding::Empty(path) => json!({ "finding": "empty", "path": name(path) }),
+            Finding::Unwritten(path) => json!({ "finding": "unwritten", "path": name(path) }),
             Finding::NoHeader { path, what } => {
                 json!({ "finding": "no header", "path": name(path), "what": what })
             }
@@ -112,6 +116,13 @@ impl fmt::Display for Finding {
                 Ok(())
             }
             Finding::Empty(path) => write!(f, "{}: it has no bytes", path.display()),
+            Finding::Unwritten(path) => {
+                write!(
+                    f,
+                    "{}: the running server has not written its first page yet",
+                    path.display()
+                )
+            }
             Finding::NoHeader { path, what } => write!(f, "{}: {what}", path.display()),
             Finding::Unreadable { path, why } => write!(f, "{}: {why}", path.display()),
             Finding::Gone(path) => write!(f, "{}: it went away meanwhile", path.display()),

@@ -9,9 +9,9 @@ mod findings;
 mod walk;
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use innoscan_format::page::SpaceHead;
@@ -21,6 +21,7 @@ use innoscan_io::heads::{HeadFile, read_heads};
 
 pub use self::findings::{Claimant, Finding};
 pub use self::walk::{Files, SpaceKind};
+use crate::datadir::lock_holder;
 use crate::{Error, Result};
 
 /// How far it is.
@@ -120,6 +121,9 @@ pub fn look(
         } += 1;
     }
     report.findings = duplicates(&files, known);
+    if directories.iter().any(|directory| is_in_use(directory)) {
+        findings = findings.into_iter().map(of_running_server).collect();
+    }
     findings.sort_by_key(ToString::to_string);
     report.findings.extend(findings);
     report.phases.compare = begun.elapsed();
@@ -143,6 +147,8 @@ fn read(
             Ok(Ok(head)) => {
                 known.push(Known { space: head.space, file: number as u32, lsn: head.lsn });
             }
+            // Made anew at each start, and often never written.
+            Ok(Err(_)) if files.kind(number) == SpaceKind::Temporary => {}
             Ok(Err(error)) => findings.push(of_header(files, number, &error)),
             Err(error) => findings.push(Finding::of_error(files.path(number), &error)),
         }
@@ -160,6 +166,25 @@ fn of_header(files: &Files, number: usize, error: &innoscan_format::Error) -> Fi
         Ok(metadata) if metadata.len() == 0 => Finding::Empty(path),
         _ => Finding::NoHeader { path, what: error.to_string() },
     }
+}
+
+/// Whether a server runs on a directory.
+fn is_in_use(directory: &Path) -> bool {
+    lock_holder(&directory.join("ibdata1")).is_ok_and(|holder| holder.is_some())
+}
+
+/// What it is when the file's server runs.
+fn of_running_server(finding: Finding) -> Finding {
+    match finding {
+        Finding::NoHeader { path, .. } if begins_with_zeroes(&path) => Finding::Unwritten(path),
+        finding => finding,
+    }
+}
+
+fn begins_with_zeroes(path: &Path) -> bool {
+    let mut head = [0; SpaceHead::BYTES];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
 /// Files that say they are the same tablespace. The system tablespace has several, which say so

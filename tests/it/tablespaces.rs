@@ -1,0 +1,96 @@
+//! `innoscan tablespaces` beside real servers.
+
+use std::path::{Path, PathBuf};
+
+use innoscan_testkit::server::{Server, install};
+use serde_json::Value;
+
+use crate::parity::{command, there_is_a_binary};
+
+const WAYS: [&str; 5] = ["full-page", "fadvise", "light", "direct", "batched"];
+
+/// Exit code, and what it says as JSON.
+fn told(data: &Path, way: &str) -> (Option<i32>, Value) {
+    let mut tablespaces = command();
+    tablespaces.arg("tablespaces").arg(data).args(["--read", way, "--json", "--quiet"]);
+    let output = tablespaces.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    (output.status.code(), json)
+}
+
+fn with_tables(version: &str, tables: u32) -> Server {
+    install(version).unwrap();
+    let server = Server::start(version, &[]).unwrap();
+    let create = |number: u32| format!("CREATE TABLE d.t{number} (a INT) ENGINE=InnoDB;\n");
+    server
+        .sql("CREATE DATABASE d;".to_owned() + &(0..tables).map(create).collect::<String>())
+        .unwrap();
+    server
+}
+
+/// All `.ibd` files below a directory.
+fn ibd_files(directory: &Path) -> usize {
+    let entries = std::fs::read_dir(directory).unwrap().flatten();
+    let count = |path: PathBuf| match path.is_dir() {
+        true => ibd_files(&path),
+        false => usize::from(path.extension().is_some_and(|extension| extension == "ibd")),
+    };
+    entries.map(|entry| count(entry.path())).sum()
+}
+
+#[test]
+fn a_running_servers_tablespaces_are_all_found() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let mut server = with_tables("mariadb-10.11", 200);
+    for way in WAYS {
+        let (code, told) = told(&server.data(), way);
+        let findings = told["findings"].as_array().unwrap();
+        assert!(findings.iter().all(|finding| finding["finding"] == "unwritten"), "{way}: {told}");
+        assert_eq!(code, Some(0), "{way}");
+        assert_eq!(told["tables"], ibd_files(&server.data()), "{way}");
+        assert_eq!(told["system"], 1, "{way}");
+        assert_eq!(told["temporary"], 1, "{way}");
+    }
+    server.stop().unwrap();
+    let (code, told) = told(&server.data(), "batched");
+    assert!(code == Some(0) && told["findings"].as_array().unwrap().is_empty(), "{told}");
+}
+
+fn duplicates(version: &str) {
+    let mut server = with_tables(version, 50);
+    server.stop().unwrap();
+    let data = server.data();
+    let copies = [("d/t7.ibd", "d/copy of 7.ibd"), ("d/t31.ibd", "copied.ibd")];
+    for (original, copy) in copies {
+        std::fs::copy(data.join(original), data.join(copy)).unwrap();
+    }
+    let error = server.restart().unwrap_err().to_string();
+    let (code, told) = told(&data, "batched");
+    assert_eq!(code, Some(3), "{version}: {told}");
+    let findings = told["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), copies.len(), "{version}: {told}");
+    let log = std::fs::read_dir(data.parent().unwrap()).unwrap().flatten();
+    let log: String = log
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned())
+        .collect();
+    for (original, copy) in copies {
+        for name in [original, copy] {
+            let named = |text: &str| text.contains(name.rsplit('/').next().unwrap());
+            assert!(named(&told.to_string()), "{version}: {name} in {told}");
+            assert!(named(&log) || named(&error), "{version}: the server does not name {name}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "installs and starts more servers: make test-all"]
+fn duplicates_are_those_that_keep_a_server_from_starting() {
+    if there_is_a_binary() {
+        duplicates("mysql-8.0.33");
+        duplicates("mysql-9.7");
+    }
+}

@@ -21,7 +21,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-REAL = os.path.join(HERE, "../tests/data/REAL")
+REAL = os.path.join(HERE, "../tests/data/mysql-8.0.33/tree-4k/tree.ibd")
 SCHEMAS = 1000
 BYTES = 32 << 10
 WAYS = ["full-page", "fadvise", "light", "direct", "batched"]
@@ -58,7 +58,6 @@ def counters(directory):
 
 def run(innoscan, directory, way, *more):
     subprocess.run("sync; echo 3 > /proc/sys/vm/drop_caches", shell=True, check=True)
-    # What the walk reads is not the heads': directories and, for a start, nothing else.
     reads, sectors = counters(directory)
     words = ["/usr/bin/time", "-f", "%M", innoscan, "tablespaces", directory, "--read", way, "--json", "--quiet"]
     done = subprocess.run([*words, *more], check=True, capture_output=True, text=True)

@@ -59,6 +59,73 @@ fn a_running_servers_tablespaces_are_all_found() {
     assert!(code == Some(0) && told["findings"].as_array().unwrap().is_empty(), "{told}");
 }
 
+/// What is missing and what is stray, by the server's own list or that of its dictionary.
+fn differences(data: &Path, more: &[&str]) -> Vec<String> {
+    let mut tablespaces = command();
+    tablespaces.arg("tablespaces").arg(data).args(["--json", "--quiet"]).args(more);
+    let output = tablespaces.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    let findings = told["findings"].as_array().unwrap().iter();
+    let faults = findings.filter(|finding| finding["finding"] != "unwritten");
+    let mut faults: Vec<String> = faults
+        .map(|fault| {
+            let path = fault["path"].as_str().unwrap_or_default();
+            let file = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
+            let name = fault["name"].as_str().unwrap_or_default();
+            format!("{} {name}{file}", fault["finding"].as_str().unwrap())
+        })
+        .collect();
+    faults.sort();
+    assert_eq!(output.status.code(), Some(if faults.is_empty() { 0 } else { 3 }), "{told}");
+    faults
+}
+
+fn listed(version: &str) {
+    let mut server = with_tables(version, 60);
+    let data = server.data();
+    let socket = server.socket().to_str().unwrap().to_owned();
+    let by_server = ["--server-list=server", "--no-defaults", "-u", "root", "-S", &socket];
+    assert_eq!(differences(&data, &by_server), [""; 0], "{version}");
+    // Another server's table, and one whose file is taken away.
+    let stray = {
+        let mut other = with_tables(version, 90);
+        other.stop().unwrap();
+        std::fs::read(other.data().join("d/t89.ibd")).unwrap()
+    };
+    let plant = |data: &Path| {
+        std::fs::write(data.join("d/stray.ibd"), &stray).unwrap();
+        std::fs::rename(data.join("d/t3.ibd"), data.parent().unwrap().join("away")).unwrap();
+    };
+    let expected = ["missing d/t3", "stray stray.ibd"];
+    if version.starts_with("mysql-8") || version.starts_with("mysql-9") {
+        plant(&data);
+        assert_eq!(differences(&data, &by_server), expected, "{version}");
+        return;
+    }
+    server.stop().unwrap();
+    assert_eq!(differences(&data, &["--server-list"]), [""; 0], "{version}");
+    plant(&data);
+    assert_eq!(differences(&data, &["--server-list"]), expected, "{version}");
+}
+
+#[test]
+fn files_are_held_against_debians_mariadb_list() {
+    if there_is_a_binary() {
+        listed("mariadb-10.11");
+    }
+}
+
+#[test]
+#[ignore = "installs and starts more servers: make test-all"]
+fn files_are_held_against_other_servers_lists() {
+    if there_is_a_binary() {
+        for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+            listed(version);
+        }
+    }
+}
+
 fn duplicates(version: &str) {
     let mut server = with_tables(version, 50);
     server.stop().unwrap();

@@ -33,9 +33,9 @@ pub mod warm;
 
 pub use error::{Error, Result};
 pub use file_stamp::FileStamp;
-pub use innoscan_format::PageNo;
 pub use innoscan_format::schema::{Family, ServerVersion, TableDef};
 pub use innoscan_format::types::Class;
+pub use innoscan_format::{PageNo, SpaceId};
 pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, Submissions, byte_unit, duration};
 pub use table::{FileCopy, Notes, Table, TableFile};
 pub use wanted::Wanted;

@@ -16,6 +16,7 @@ pub mod place;
 mod selected;
 mod session;
 pub mod snapshot;
+pub mod spaces;
 mod users;
 
 pub use account::{Account, Password, Tls};

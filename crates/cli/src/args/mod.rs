@@ -13,7 +13,7 @@ use innoscan::{Device, duration};
 
 pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
-pub use self::tablespaces::TablespacesArgs;
+pub use self::tablespaces::{ServerListArg, TablespacesArgs};
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.

@@ -3,30 +3,47 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use innoscan::tablespaces::HeadWay;
 
-use super::pause;
+use super::{ServerArgs, pause};
 
 /// `innoscan tablespaces`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  innoscan tablespaces /var/lib/mysql\n  innoscan tablespaces \
+#[command(
+    // -h is the host, as everywhere in the field.
+    disable_help_flag = true,
+    after_help = "Examples:\n  innoscan tablespaces /var/lib/mysql\n  innoscan tablespaces \
                   /var/lib/mysql --innodb-directories '/ssd1;/ssd2' --read full-page --json")]
 pub struct TablespacesArgs {
     /// Data directories; all directories below them are looked through
     #[arg(required = true, value_name = "DATADIR")]
     pub directories: Vec<PathBuf>,
 
+    /// Print help
+    #[arg(long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+
     /// Further directories, as the server's variable has them: separated by semicolons
     #[arg(long, value_delimiter = ';', value_name = "DIRS")]
     pub innodb_directories: Vec<PathBuf>,
 
+    /// Hold the files against the tablespaces the server has: those in the dictionary of the first
+    /// DATADIR, whose server is shut down (MySQL to 5.7, MariaDB), or those a running server tells
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "dictionary",
+          require_equals = true, value_name = "WHOSE")]
+    pub server_list: Option<ServerListArg>,
+
+    #[command(flatten)]
+    pub server: ServerArgs,
+
     /// How a file's beginning is read: full-page reads 16 KiB through the page cache, to which the
     /// kernel's read-ahead adds as much again (servers to MySQL 9.0); fadvise does without
     /// read-ahead; light reads 4 KiB so; direct reads 16 KiB around the page cache (the newest
-    /// servers); batched reads 4 KiB around it, of hundreds of files at once by io_uring
-    #[arg(long = "read", default_value_t = HeadWay::Batched, value_name = "WAY")]
-    pub way: HeadWay,
+    /// servers); batched reads the device's block around it, of hundreds of files at once by io_uring
+    /// [default: batched where io_uring is permitted, else light]
+    #[arg(long = "read", value_name = "WAY")]
+    pub way: Option<HeadWay>,
 
     /// Threads, of all ways but batched [default: as many as MySQL takes: one, and one for each 8000
     /// files, up to 16 and to twice the cores]
@@ -52,4 +69,11 @@ pub struct TablespacesArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Who says which tablespaces there are to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ServerListArg {
+    Dictionary,
+    Server,
 }

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use innoscan::tablespaces::{Finding, HeadOptions, Report, Step, look};
+use innoscan::tablespaces::{Finding, HeadOptions, HeadWay, Listed, Report, Step, look};
+use innoscan_live::spaces::spaces;
 use serde_json::{Value, json};
 
-use crate::args::TablespacesArgs;
+use crate::args::{ServerListArg, TablespacesArgs};
 use crate::messages::Exit;
 use crate::progress::Count;
 use crate::sizes::MIB;
@@ -13,14 +14,15 @@ use crate::sizes::MIB;
 pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     let cancel = super::cancel_on_signal()?;
     let options = HeadOptions {
-        way: args.way,
+        way: args.way.unwrap_or_else(HeadWay::best),
         threads: args.threads.map_or(0, usize::from),
         depth: usize::from(args.depth),
         latency: args.latency,
     };
     let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
+    let listed = listed(args)?;
     let mut count = Count::new(args.quiet);
-    let report = look(&directories, &options, |step| {
+    let report = look(&directories, &options, listed.as_deref(), |step| {
         match step {
             Step::Walk(found) => count.tell("listing directories", found, None),
             Step::Read(read, all) => count.tell("reading", read, Some(all)),
@@ -29,15 +31,29 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     })?;
     count.clear();
     if args.json {
-        out!("{:#}", to_json(&report, args));
+        out!("{:#}", to_json(&report, options.way));
     } else {
         print(&report);
     }
     if args.stats {
-        stats(&report, args);
+        stats(&report, options.way);
     }
     // Findings are no damage that was passed over, but who asks wants to be told as loudly.
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
+}
+
+fn listed(args: &TablespacesArgs) -> anyhow::Result<Option<Vec<Listed>>> {
+    Ok(match (args.server_list, args.directories.first()) {
+        (Some(ServerListArg::Dictionary), Some(root)) => Some(Listed::of_directory(root)?),
+        (Some(ServerListArg::Server), _) => {
+            let (account, notes) = args.server.account()?;
+            for note in notes {
+                note!("innoscan: note: {note}");
+            }
+            Some(spaces(&account)?)
+        }
+        _ => None,
+    })
 }
 
 fn print(report: &Report) {
@@ -60,7 +76,7 @@ fn print(report: &Report) {
     }
 }
 
-fn to_json(report: &Report, args: &TablespacesArgs) -> Value {
+fn to_json(report: &Report, way: HeadWay) -> Value {
     let findings: Vec<Value> = report.findings.iter().map(Finding::to_json).collect();
     json!({
         "tables": report.tables,
@@ -68,7 +84,7 @@ fn to_json(report: &Report, args: &TablespacesArgs) -> Value {
         "undo": report.undo,
         "temporary": report.temporary,
         "findings": findings,
-        "way": args.way.to_string(),
+        "way": way.to_string(),
         "read_bytes": report.heads.read_bytes,
         "walk_s": report.phases.walk.as_secs_f64(),
         "read_s": report.phases.read.as_secs_f64(),
@@ -82,11 +98,11 @@ fn mean(seconds: f64, report: &Report) -> f64 {
     seconds / report.heads.files.max(1) as f64
 }
 
-fn stats(report: &Report, args: &TablespacesArgs) {
+fn stats(report: &Report, way: HeadWay) {
     let heads = report.heads;
     note!(
         "{}: {} files, {:.1} MiB; opening one took {:.3} ms, reading it {:.3} ms",
-        args.way,
+        way,
         heads.files,
         heads.read_bytes as f64 / MIB,
         1e3 * mean(heads.open.as_secs_f64(), report),

@@ -29,6 +29,20 @@ pub enum Finding {
         /// The files.
         files: Vec<Claimant>,
     },
+    /// A tablespace that its server knows of, and no file says to be.
+    Missing {
+        /// The tablespace.
+        space: SpaceId,
+        /// Its name as the server knows it.
+        name: String,
+    },
+    /// A file that says to be a tablespace its server does not know of.
+    Stray {
+        /// The tablespace.
+        space: SpaceId,
+        /// Where it is.
+        path: PathBuf,
+    },
     /// A file of no bytes.
     Empty(PathBuf),
     /// A file whose first page is all zeroes, as a running server leaves it until it writes the page.
@@ -85,6 +99,12 @@ impl Finding {
                 let files: Vec<Value> = files.iter().map(file).collect();
                 json!({ "finding": "duplicate", "space": space.0, "files": files })
             }
+            Finding::Missing { space, name } => {
+                json!({ "finding": "missing", "space": space.0, "name": name })
+            }
+            Finding::Stray { space, path } => {
+                json!({ "finding": "stray", "space": space.0, "path": name(path) })
+            }
             Finding::Empty(path) => json!({ "finding": "empty", "path": name(path) }),
             Finding::Unwritten(path) => json!({ "finding": "unwritten", "path": name(path) }),
             Finding::NoHeader { path, what } => {
@@ -114,6 +134,12 @@ impl fmt::Display for Finding {
                     write!(f, "\n  {} ({bytes} bytes, LSN {lsn})", path.display())?;
                 }
                 Ok(())
+            }
+            Finding::Missing { space, name } => {
+                write!(f, "{name}: tablespace {space} has no file")
+            }
+            Finding::Stray { space, path } => {
+                write!(f, "{}: the server has no tablespace {space}", path.display())
             }
             Finding::Empty(path) => write!(f, "{}: it has no bytes", path.display()),
             Finding::Unwritten(path) => {

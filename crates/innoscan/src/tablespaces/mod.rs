@@ -6,6 +6,7 @@
 //! ```
 
 mod findings;
+mod listed;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ pub use innoscan_io::heads::{HeadCounters, HeadOptions, HeadWay};
 use innoscan_io::heads::{HeadFile, read_heads};
 
 pub use self::findings::{Claimant, Finding};
+pub use self::listed::Listed;
+use self::listed::differences;
 pub use self::walk::{Files, SpaceKind};
 use crate::datadir::lock_holder;
 use crate::{Error, Result};
@@ -86,7 +89,8 @@ fn server_threads(files: usize) -> usize {
 }
 
 /// Looks at all tablespace files of directories and of all below them. `step` is told how far it is,
-/// and says whether to go on. No threads: as many as a server takes.
+/// and says whether to go on. No threads: as many as a server takes. `listed`: the tablespaces that the
+/// server has, where files are to be held against them.
 ///
 /// # Errors
 /// When a directory cannot be listed, reading cannot be set up, or `step` ends it. Files are among
@@ -94,6 +98,7 @@ fn server_threads(files: usize) -> usize {
 pub fn look(
     directories: &[PathBuf],
     options: &HeadOptions,
+    listed: Option<&[Listed]>,
     mut step: impl FnMut(Step) -> bool + Send,
 ) -> Result<Report> {
     let mut report = Report::default();
@@ -120,9 +125,18 @@ pub fn look(
             SpaceKind::Temporary => &mut report.temporary,
         } += 1;
     }
-    report.findings = duplicates(&files, known);
+    known.sort_unstable_by_key(|known| (known.space, known.file));
     if directories.iter().any(|directory| is_in_use(directory)) {
         findings = findings.into_iter().map(of_running_server).collect();
+    }
+    report.findings = duplicates(&files, &known);
+    if let Some(listed) = listed {
+        let unwritten = unwritten(&findings);
+        let is_unwritten = |name: &str| {
+            let file = format!("{name}.ibd");
+            directories.iter().any(|directory| unwritten.contains(&*directory.join(&file)))
+        };
+        report.findings.extend(differences(&files, &known, listed, is_unwritten));
     }
     findings.sort_by_key(ToString::to_string);
     report.findings.extend(findings);
@@ -173,6 +187,15 @@ fn is_in_use(directory: &Path) -> bool {
     lock_holder(&directory.join("ibdata1")).is_ok_and(|holder| holder.is_some())
 }
 
+/// Files whose tablespaces are not known yet.
+fn unwritten(findings: &[Finding]) -> BTreeSet<&Path> {
+    let paths = findings.iter().filter_map(|finding| match finding {
+        Finding::Unwritten(path) => Some(path.as_path()),
+        _ => None,
+    });
+    paths.collect()
+}
+
 /// What it is when the file's server runs.
 fn of_running_server(finding: Finding) -> Finding {
     match finding {
@@ -189,17 +212,16 @@ fn begins_with_zeroes(path: &Path) -> bool {
 
 /// Files that say they are the same tablespace. The system tablespace has several, which say so
 /// rightly; temporary ones are made anew at each start.
-fn duplicates(files: &Files, mut known: Vec<Known>) -> Vec<Finding> {
-    known.retain(|known| {
-        matches!(files.kind(known.file as usize), SpaceKind::Table | SpaceKind::Undo)
-    });
-    known.sort_unstable_by_key(|known| (known.space, known.file));
+fn duplicates(files: &Files, known: &[Known]) -> Vec<Finding> {
     let claims = known.chunk_by(|one, other| one.space == other.space);
     let mut findings = Vec::new();
     for claims in claims.filter(|claims| claims.len() > 1) {
         let mut inodes = BTreeSet::new();
         let mut claimants: Vec<Claimant> = Vec::new();
-        for claim in claims {
+        let is_its_own = |known: &&Known| {
+            matches!(files.kind(known.file as usize), SpaceKind::Table | SpaceKind::Undo)
+        };
+        for claim in claims.iter().filter(is_its_own) {
             let path = files.path(claim.file as usize);
             let metadata = path.metadata().ok();
             // The same file by two names is one.

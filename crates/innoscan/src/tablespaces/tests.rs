@@ -21,7 +21,7 @@ fn file(path: &Path, space: u32, lsn: u64) {
 
 fn told(directory: &Path, way: HeadWay) -> Report {
     let options = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
-    look(&[directory.to_owned()], &options, |_| true).unwrap()
+    look(&[directory.to_owned()], &options, None, |_| true).unwrap()
 }
 
 #[test]
@@ -45,14 +45,20 @@ fn whatever_is_wrong_is_found_in_every_way() {
     fs::create_dir(at("other/directory.ibd")).unwrap();
     std::os::unix::fs::symlink("../db1/t1.ibd", at("other/link.ibd")).unwrap();
     std::os::unix::fs::symlink("nowhere", at("other/broken.ibd")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    file(&elsewhere.path().join("moved.ibd"), 6000, 1);
+    std::os::unix::fs::symlink(elsewhere.path(), at("away")).unwrap();
+    std::os::unix::fs::symlink("..", at("other/round")).unwrap();
     let name = std::os::unix::ffi::OsStrExt::from_bytes(b"odd \xff\n name.ibd");
     file(&dir.path().join("other").join::<&std::ffi::OsStr>(name), 5000, 1);
     let expected: Vec<String> = [
         "tablespace 17 is claimed by 3 files, the newest first:",
+        "away: a symbolic link to",
         "broken.ibd: a symbolic link to nowhere",
         "broken.ibd: the link leads nowhere",
         "empty.ibd: it has no bytes",
         "link.ibd: a symbolic link to ../db1/t1.ibd",
+        "round: a symbolic link to ..",
         "short.ibd: the file has 1 bytes",
         "text.ibd: its first page says it is page",
         "zeroes.ibd: page 0 begins with zeroes",
@@ -61,7 +67,7 @@ fn whatever_is_wrong_is_found_in_every_way() {
     .to_vec();
     for way in HeadWay::ALL {
         let report = told(dir.path(), way);
-        assert_eq!((report.tables, report.system, report.undo, report.temporary), (208, 1, 1, 1));
+        assert_eq!((report.tables, report.system, report.undo, report.temporary), (209, 1, 1, 1));
         let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), expected.len(), "{way}: {said:#?}");
         for (said, expected) in said.iter().zip(&expected) {
@@ -82,10 +88,10 @@ fn it_ends_when_it_is_told_to() {
     for way in HeadWay::ALL {
         let options = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
         let step = |step| !matches!(step, Step::Read(told, _) if told > 10);
-        let error = look(&[dir.path().to_owned()], &options, step).unwrap_err();
+        let error = look(&[dir.path().to_owned()], &options, None, step).unwrap_err();
         assert!(error.is_interrupted(), "{way}: {error}");
     }
     let missing = [dir.path().join("missing")];
-    let error = look(&missing, &HeadOptions::default(), |_| true).unwrap_err();
+    let error = look(&missing, &HeadOptions::default(), None, |_| true).unwrap_err();
     assert!(error.is_read() && error.file() == Some(&*missing[0]), "{error}");
 }

@@ -2,11 +2,12 @@
 //!
 //! Ten million of them are kept in little memory: names one after the other, a directory once.
 
+use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
 use std::fs::DirEntry;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirEntryExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::findings::Finding;
@@ -75,10 +76,17 @@ impl Files {
         mut step: impl FnMut(usize) -> bool,
     ) -> Result<Files> {
         let mut files = Files::default();
+        let mut seen = HashSet::new();
         for root in roots {
             let mut left = vec![root.clone()];
             while let Some(directory) = left.pop() {
-                match files.list(&directory, &mut left, findings) {
+                // By links, and by directories that are named twice, one can come by again.
+                let identity = directory.metadata().map(|data| (data.dev(), data.ino()));
+                let listed = identity.and_then(|identity| match seen.insert(identity) {
+                    true => files.list(&directory, &mut left, findings),
+                    false => Ok(()),
+                });
+                match listed {
                     Ok(()) => {}
                     Err(error) if directory == *root => {
                         return Err(Error::read("listing it", error).in_file(root));
@@ -142,16 +150,18 @@ impl Files {
         for entry in entries {
             let entry = entry?;
             let kind = entry.file_type()?;
-            if kind.is_dir() {
-                left.push(entry.path());
-                continue;
+            let path = || entry.path();
+            let leads_to_directory = kind.is_symlink() && path().is_dir();
+            let space = SpaceKind::of(&entry.file_name());
+            if kind.is_symlink() && (leads_to_directory || space.is_some()) {
+                let target = std::fs::read_link(path()).unwrap_or_default();
+                findings.push(Finding::Symlink { path: path(), target });
             }
-            let Some(space) = SpaceKind::of(&entry.file_name()) else { continue };
-            if kind.is_symlink() {
-                let target = std::fs::read_link(entry.path()).unwrap_or_default();
-                findings.push(Finding::Symlink { path: entry.path(), target });
+            match space {
+                _ if kind.is_dir() || leads_to_directory => left.push(path()),
+                Some(space) => self.add(number, &entry, space)?,
+                None => {}
             }
-            self.add(number, &entry, space)?;
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ pub(super) fn read_heads(
     take: &mut TakeHead<'_>,
 ) -> Result<HeadCounters> {
     let threads = options.threads.max(1);
-    let slab = Slab::new(threads, options.way.read_bytes())?;
+    let slab = Slab::new(threads, options.way.frame_bytes())?;
     // The two borrows are of one life within the scope.
     let mut take = |token: u64, head: io::Result<&[u8]>| take(token, head);
     let taking = Taking { take: &mut take, is_over: false, counters: HeadCounters::default() };
@@ -88,7 +88,9 @@ fn head_of(
     let opened = Instant::now();
     counters.files += 1;
     counters.open += opened - begun;
-    let bytes = rustix::io::retry_on_intr(|| rustix::io::pread(&descriptor, &mut frame[..], 0))?;
+    let wanted = options.way.read_bytes();
+    let bytes =
+        rustix::io::retry_on_intr(|| rustix::io::pread(&descriptor, &mut frame[..wanted], 0))?;
     std::thread::sleep(options.latency.saturating_sub(opened.elapsed()));
     counters.read += opened.elapsed();
     counters.read_bytes += bytes as u64;

@@ -12,10 +12,10 @@ use std::io;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::Result;
+use crate::{ALIGNMENT, Result};
 
 /// The bytes of a file's head that are given to whoever asked; a shorter file has fewer.
-pub const HEAD_BYTES: usize = 4096;
+pub const HEAD_BYTES: usize = 512;
 
 /// The bytes of a whole page, which servers read.
 const PAGE_BYTES: usize = 16 << 10;
@@ -27,11 +27,11 @@ pub enum HeadWay {
     FullPage,
     /// The same, with the kernel told that access is random: no read-ahead.
     Fadvise,
-    /// 4 KiB through the page cache, and no read-ahead.
+    /// The beginning's page of the page cache alone, 4 KiB.
     Light,
     /// 16 KiB around the page cache, as the newest servers do.
     Direct,
-    /// 4 KiB around the page cache; opening, reading and closing are chained in an io_uring,
+    /// The device's block, 512 bytes or 4 KiB, around the page cache; opening, reading and closing are chained in an io_uring,
     /// hundreds of files at once.
     #[default]
     Batched,
@@ -42,12 +42,22 @@ impl HeadWay {
     pub const ALL: [HeadWay; 5] =
         [HeadWay::FullPage, HeadWay::Fadvise, HeadWay::Light, HeadWay::Direct, HeadWay::Batched];
 
+    /// [`HeadWay::Batched`], or where the kernel permits no io_uring [`HeadWay::Light`].
+    pub fn best() -> HeadWay {
+        if uring::is_possible() { HeadWay::Batched } else { HeadWay::Light }
+    }
+
     /// Bytes of a read.
     pub fn read_bytes(self) -> usize {
         match self {
             HeadWay::FullPage | HeadWay::Fadvise | HeadWay::Direct => PAGE_BYTES,
             HeadWay::Light | HeadWay::Batched => HEAD_BYTES,
         }
+    }
+
+    /// Bytes of memory for it.
+    fn frame_bytes(self) -> usize {
+        self.read_bytes().next_multiple_of(ALIGNMENT)
     }
 
     fn is_direct(self) -> bool {

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions, TakeHead};
-use crate::{Error, Frame, Result, Slab};
+use crate::{ALIGNMENT, Error, Frame, Result, Slab};
 
 const NAME: &str = "io_uring";
 
@@ -27,13 +27,27 @@ const STAGE_BITS: u32 = 2;
 /// holds.
 const OPENERS: u32 = 128;
 
+/// How a file is read, the cheapest first: what the device or the file system refuses is tried in
+/// the next.
+const HOWS: [How; 3] = [
+    How { is_direct: true, bytes: HEAD_BYTES },
+    How { is_direct: true, bytes: ALIGNMENT },
+    How { is_direct: false, bytes: HEAD_BYTES },
+];
+
+struct How {
+    is_direct: bool,
+    bytes: usize,
+}
+
 /// A file under way.
 struct Slot {
     frame: Frame,
     token: u64,
     /// The kernel reads it until the file is open.
     path: CString,
-    flags: i32,
+    /// Its place in [`HOWS`].
+    how: usize,
     begun: Instant,
     opened: Option<Instant>,
     /// What became of opening it, then of reading it.
@@ -51,9 +65,16 @@ struct Heads<'h> {
     /// Whose completions are still to come.
     under_way: usize,
     latency: Duration,
+    /// What was refused once is not tried again.
+    how: usize,
     counters: HeadCounters,
     take: &'h mut TakeHead<'h>,
     is_over: bool,
+}
+
+/// Whether the kernel permits a ring with slots for files.
+pub(super) fn is_possible() -> bool {
+    IoUring::new(8).is_ok_and(|ring| ring.submitter().register_files(&[-1]).is_ok())
 }
 
 pub(super) fn read_heads(
@@ -100,12 +121,12 @@ impl<'h> Heads<'h> {
         ring.submitter().register_files(&unused).map_err(failed)?;
         // An old kernel opens with as many threads as it likes.
         _ = ring.submitter().register_iowq_max_workers(&mut [OPENERS, 0]);
-        let slab = Slab::new(depth, HEAD_BYTES)?;
+        let slab = Slab::new(depth, ALIGNMENT)?;
         let slot = |frame| Slot {
             frame,
             token: 0,
             path: CString::default(),
-            flags: 0,
+            how: 0,
             begun: Instant::now(),
             opened: None,
             head: None,
@@ -119,6 +140,7 @@ impl<'h> Heads<'h> {
             early: VecDeque::new(),
             under_way: 0,
             latency: options.latency,
+            how: 0,
             counters: HeadCounters::default(),
             take,
             is_over: false,
@@ -129,27 +151,28 @@ impl<'h> Heads<'h> {
         let Some(number) = self.free.pop() else { return Ok(()) };
         let slot = &mut self.slots[number];
         (slot.token, slot.path) = (file.token, file.path);
-        slot.flags = open_flags(true);
+        slot.how = self.how;
         self.start(number)
     }
 
     /// Asks for a slot's file to be opened, read and closed.
     fn start(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
-        (slot.begun, slot.opened, slot.head, slot.left) = (Instant::now(), None, None, 3);
+        (slot.begun, slot.opened, slot.head) = (Instant::now(), None, None);
+        let how = &HOWS[slot.how];
         let place = u32::try_from(number).map_err(|_| failed(Errno::INVAL))?;
         let target = types::DestinationSlot::try_from_slot_target(place)
             .map_err(|_| failed(Errno::INVAL))?;
         let data = (number as u64) << STAGE_BITS;
         let open = opcode::OpenAt::new(types::Fd(rustix::fs::CWD.as_raw_fd()), slot.path.as_ptr())
-            .flags(slot.flags)
+            .flags(open_flags(how.is_direct))
             .file_index(Some(target))
             .build()
             .flags(squeue::Flags::IO_LINK)
             .user_data(data | OPEN);
         // A short read must not keep the file from being closed.
         let read =
-            opcode::Read::new(types::Fixed(place), slot.frame.as_mut_ptr(), HEAD_BYTES as u32)
+            opcode::Read::new(types::Fixed(place), slot.frame.as_mut_ptr(), how.bytes as u32)
                 .build()
                 .flags(squeue::Flags::IO_HARDLINK)
                 .user_data(data | READ);
@@ -158,6 +181,7 @@ impl<'h> Heads<'h> {
         // completions were taken in; `Drop` waits for those still out.
         let pushed = unsafe { self.ring.submission().push_multiple(&[open, read, close]) };
         pushed.map_err(|_| failed(Errno::BUSY))?;
+        slot.left = 3;
         self.under_way += 1;
         Ok(())
     }
@@ -217,10 +241,13 @@ impl<'h> Heads<'h> {
     /// All of a file's completions are there.
     fn finish(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
-        let is_refused = matches!(&slot.head, Some(Err(error)) if Errno::from_io_error(error) == Some(Errno::INVAL));
-        if is_refused && slot.flags == open_flags(true) {
-            // The file system has no way around the page cache.
-            slot.flags = open_flags(false);
+        let is_refused = match &slot.head {
+            Some(Err(error)) => Errno::from_io_error(error) == Some(Errno::INVAL),
+            _ => false,
+        };
+        if is_refused && slot.how + 1 < HOWS.len() {
+            slot.how += 1;
+            self.how = self.how.max(slot.how);
             return self.start(number);
         }
         self.early.push_back(number);
@@ -241,7 +268,10 @@ impl<'h> Heads<'h> {
             let slot = &mut self.slots[first];
             let head = slot.head.take().unwrap_or_else(|| Err(io::ErrorKind::Interrupted.into()));
             if !self.is_over {
-                self.is_over = !(self.take)(slot.token, head.map(|bytes| &slot.frame[..bytes]));
+                self.is_over = !(self.take)(
+                    slot.token,
+                    head.map(|bytes| &slot.frame[..bytes.min(HEAD_BYTES)]),
+                );
             }
             self.free.push(first);
         }

@@ -1,0 +1,28 @@
+//! The tablespaces that a running server knows of.
+
+use innoscan::tablespaces::Listed;
+use innoscan::{Result, SpaceId};
+
+use crate::account::Account;
+use crate::session::{Session, cell};
+
+/// Those of tables.
+///
+/// # Errors
+/// When the server cannot be asked; it wants the privilege `PROCESS`.
+pub fn spaces(account: &Account) -> Result<Vec<Listed>> {
+    let mut session = Session::connect(account)?;
+    let version = session.version().number;
+    let from = match (session.is_mariadb(), version) {
+        // Those of undo logs, of temporary tables and of the system have no slash in their names.
+        (true, _) => "INNODB_SYS_TABLESPACES WHERE name LIKE '%/%'",
+        (false, 80_000..) => "INNODB_TABLESPACES WHERE space_type IN ('Single', 'General')",
+        (false, 50_700..) => "INNODB_SYS_TABLESPACES WHERE space_type IN ('Single', 'General')",
+        (false, _) => "INNODB_SYS_TABLESPACES",
+    };
+    let rows = session.rows(&format!("SELECT space, name FROM information_schema.{from}"))?;
+    let listed = |row: &Vec<Option<Vec<u8>>>| {
+        Some(Listed { space: SpaceId(cell(row, 0).parse().ok()?), name: cell(row, 1) })
+    };
+    Ok(rows.iter().filter_map(listed).collect())
+}

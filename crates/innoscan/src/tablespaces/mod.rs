@@ -67,6 +67,17 @@ pub struct Report {
 }
 
 impl Report {
+    fn count(&mut self, files: &Files) {
+        for number in 0..files.len() {
+            *match files.kind(number) {
+                SpaceKind::Table => &mut self.tables,
+                SpaceKind::System => &mut self.system,
+                SpaceKind::Undo => &mut self.undo,
+                SpaceKind::Temporary => &mut self.temporary,
+            } += 1;
+        }
+    }
+
     /// Whether something is wrong.
     pub fn has_faults(&self) -> bool {
         self.findings.iter().any(Finding::is_fault)
@@ -82,7 +93,7 @@ struct Known {
 }
 
 /// As many threads as MySQL 8.0 and 9 look at so many files with: one, and one more for each 8000, up
-/// to 16 and to twice the cores (`fil0fil.cc`, `Tablespace_dirs::scan`).
+/// to 16 and to twice the cores (`fil_get_scan_threads`, fil0fil.cc, MySQL 9.7).
 fn server_threads(files: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     1 + (files / 8000).min((2 * cores).min(16))
@@ -117,31 +128,36 @@ pub fn look(
     report.phases.read = begun.elapsed();
 
     let begun = Instant::now();
-    for number in 0..files.len() {
-        *match files.kind(number) {
-            SpaceKind::Table => &mut report.tables,
-            SpaceKind::System => &mut report.system,
-            SpaceKind::Undo => &mut report.undo,
-            SpaceKind::Temporary => &mut report.temporary,
-        } += 1;
-    }
+    report.count(&files);
+    report.findings = compare(directories, &files, known, findings, listed);
+    report.phases.compare = begun.elapsed();
+    Ok(report)
+}
+
+/// What is wrong between files, and then with each by itself.
+fn compare(
+    directories: &[PathBuf],
+    files: &Files,
+    mut known: Vec<Known>,
+    mut alone: Vec<Finding>,
+    listed: Option<&[Listed]>,
+) -> Vec<Finding> {
     known.sort_unstable_by_key(|known| (known.space, known.file));
     if directories.iter().any(|directory| is_in_use(directory)) {
-        findings = findings.into_iter().map(of_running_server).collect();
+        alone = alone.into_iter().map(of_running_server).collect();
     }
-    report.findings = duplicates(&files, &known);
+    alone.sort_by_key(ToString::to_string);
+    let mut findings = duplicates(files, &known);
     if let Some(listed) = listed {
-        let unwritten = unwritten(&findings);
+        let unwritten = unwritten(&alone);
         let is_unwritten = |name: &str| {
             let file = format!("{name}.ibd");
             directories.iter().any(|directory| unwritten.contains(&*directory.join(&file)))
         };
-        report.findings.extend(differences(&files, &known, listed, is_unwritten));
+        findings.extend(differences(files, &known, listed, is_unwritten));
     }
-    findings.sort_by_key(ToString::to_string);
-    report.findings.extend(findings);
-    report.phases.compare = begun.elapsed();
-    Ok(report)
+    findings.extend(alone);
+    findings
 }
 
 fn read(

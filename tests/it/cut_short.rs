@@ -247,15 +247,10 @@ fn files_that_may_not_be_read_are_said_to_be() {
     assert!(said.contains("data/d: listing it: Permission denied"), "{said}");
 }
 
-#[test]
-fn a_lock_that_was_taken_away_is_not_passed_over() {
-    if !there_is_a_binary() {
-        return;
-    }
-    let server = with_large_table("mariadb-10.11");
+fn lock_taken_away(server: &Server, consistency: &str) {
     let dump = command()
         .args(["dump", "--no-defaults", "-u", "root", "-S", server.socket().to_str().unwrap()])
-        .args(["-T", "d.t", "--quiet", "--lock-mode", "export"])
+        .args(["-T", "d.t", "--quiet", "--lock-mode", "export", "--consistency", consistency])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -277,6 +272,16 @@ fn a_lock_that_was_taken_away_is_not_passed_over() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("holding the lock"), "{said}");
+}
+
+#[test]
+fn a_lock_that_was_taken_away_is_not_passed_over() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let server = with_large_table("mariadb-10.11");
+    lock_taken_away(&server, "all");
+    lock_taken_away(&server, "table");
 }
 
 #[test]

@@ -74,13 +74,16 @@ impl Held {
     }
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Whether it was held to the end was asked before.
+        _ = self.let_go();
+    }
+}
+
 impl HeldTable for Held {
     fn table(&self) -> &Table {
         &self.table
-    }
-
-    fn let_go(mut self: Box<Self>) -> Result<()> {
-        Held::let_go(&mut self)
     }
 
     fn confirm(&self) -> Result<()> {

@@ -153,7 +153,7 @@ pub struct LaterTable<'a> {
     pub hold: Box<dyn FnOnce() -> Result<Box<dyn HeldTable>> + 'a>,
 }
 
-/// A table that is held still.
+/// A table that is held still as long as this lasts.
 pub trait HeldTable {
     /// As it is.
     fn table(&self) -> &Table;
@@ -163,12 +163,24 @@ pub trait HeldTable {
     /// # Errors
     /// When it has not.
     fn confirm(&self) -> Result<()>;
+}
 
-    /// It was read.
-    ///
-    /// # Errors
-    /// When it was let go of before.
-    fn let_go(self: Box<Self>) -> Result<()>;
+impl LaterTable<'_> {
+    /// Holds the table while `read` reads it. When it was let go of meanwhile that is why nothing more
+    /// is read, of this table or of others.
+    fn attempt(
+        self,
+        read: impl FnOnce(&dyn HeldTable, &mut TableOutcome) -> Result<()>,
+    ) -> Result<TableOutcome> {
+        let mut lost = None;
+        let outcome = attempt(&self.database, &self.name, |outcome| {
+            let held = (self.hold)()?;
+            let read = read(&*held, outcome);
+            lost = held.confirm().err();
+            read
+        });
+        lost.map_or(outcome, Err)
+    }
 }
 
 impl<'a> Dump<'a> {

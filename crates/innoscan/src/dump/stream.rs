@@ -8,7 +8,7 @@ use innoscan_format::schema::Family;
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
-use super::{DUMPER, Dump, DumpOptions, Format, LaterTable, Summary, TableOutcome, attempt, rows};
+use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, attempt, rows};
 use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
 
@@ -56,12 +56,8 @@ pub fn to_stream(
         finished(&outcome);
         summary.tables.push(outcome);
     }
-    for LaterTable { database, name, hold } in dump.later.drain(..) {
-        let outcome = attempt(&database, &name, |outcome| {
-            let held = hold()?;
-            script.table(held.table(), outcome)?;
-            held.let_go()
-        })?;
+    for later in dump.later.drain(..) {
+        let outcome = later.attempt(|held, outcome| script.table(held.table(), outcome))?;
         script.say_whether_whole(&outcome)?;
         finished(&outcome);
         summary.tables.push(outcome);

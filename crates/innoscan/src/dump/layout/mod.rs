@@ -28,8 +28,7 @@ use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{
-    Dump, DumpOptions, Format, LaterTable, Layout, Summary, TableOutcome, attempt, concerns_all,
-    rows,
+    Dump, DumpOptions, Format, Layout, Summary, TableOutcome, attempt, concerns_all, rows,
 };
 use crate::sink::{Form, sql};
 use crate::{Error, Result, Table};
@@ -198,12 +197,9 @@ pub(super) fn write(
         finished(&outcome);
         summary.tables.push(outcome);
     }
-    for LaterTable { database, name, hold } in dump.later.drain(..) {
-        let outcome = attempt(&database, &name, |outcome| {
-            let held = hold()?;
-            writer.read_table(held.table(), outcome, || held.confirm())?;
-            held.let_go()
-        })?;
+    for later in dump.later.drain(..) {
+        let outcome = later
+            .attempt(|held, outcome| writer.read_table(held.table(), outcome, || held.confirm()))?;
         finished(&outcome);
         summary.tables.push(outcome);
     }

@@ -6,7 +6,7 @@
 //! whoever copied one for `IMPORT TABLESPACE`.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use crate::datadir::lock_holder;
 
@@ -40,21 +40,25 @@ impl Export {
     }
 }
 
-/// When a process was started, or up to a second before; `None` where it is another container's.
+/// When a process was started, or up to two seconds before; `None` where it is another container's.
 fn start_of(pid: i32) -> Option<SystemTime> {
     // Fields are counted after the name, which may hold blanks and parentheses.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields = stat.rsplit_once(')')?.1;
     let ticks: u64 = fields.split_ascii_whitespace().nth(19)?.parse().ok()?;
-    let kernel = std::fs::read_to_string("/proc/stat").ok()?;
-    let boot_s = kernel.lines().find_map(|line| line.strip_prefix("btime "))?;
-    let boot = UNIX_EPOCH + Duration::from_secs(boot_s.trim().parse().ok()?);
-    Some(boot + Duration::from_secs(ticks / rustix::param::clock_ticks_per_second().max(1)))
+    // Not /proc/stat, which says when: it takes long where there are many interrupts, and this is asked
+    // for each table while all are locked.
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let up_s: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
+    let started_s = ticks / rustix::param::clock_ticks_per_second().max(1);
+    let age = Duration::try_from_secs_f64(up_s + 1.0 - started_s as f64).ok()?;
+    SystemTime::now().checked_sub(age)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::time::UNIX_EPOCH;
 
     use super::*;
 

@@ -21,6 +21,11 @@ impl SpaceHead {
     /// The bytes that are wanted.
     pub const BYTES: usize = 64;
 
+    /// Whether a file's first bytes are those of a page that was never written.
+    pub fn is_unwritten(first_bytes: &[u8]) -> bool {
+        first_bytes.get(..SpaceHead::BYTES).is_some_and(|head| head.iter().all(|&byte| byte == 0))
+    }
+
     /// Reads a file's first bytes.
     ///
     /// # Errors
@@ -30,7 +35,7 @@ impl SpaceHead {
             let len = first_bytes.len();
             return Err(Error::corrupt(format!("the file has {len} bytes: no page is whole")));
         };
-        if head.iter().all(|&byte| byte == 0) {
+        if SpaceHead::is_unwritten(head) {
             return Err(Error::corrupt("page 0 begins with zeroes: it was never written"));
         }
         let space = SpaceId(bytes::u32_at(head, DATA)?);

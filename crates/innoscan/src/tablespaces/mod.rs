@@ -10,7 +10,7 @@ mod listed;
 mod walk;
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -124,7 +124,8 @@ pub fn look(
     }
     let begun = Instant::now();
     let mut known = Vec::with_capacity(files.len());
-    report.heads = read(&files, &options, &mut known, &mut findings, step)?;
+    let is_in_use = directories.iter().any(|directory| is_in_use(directory));
+    report.heads = read(&files, is_in_use, &options, &mut known, &mut findings, step)?;
     report.phases.read = begun.elapsed();
 
     let begun = Instant::now();
@@ -143,9 +144,6 @@ fn compare(
     listed: Option<&[Listed]>,
 ) -> Vec<Finding> {
     known.sort_unstable_by_key(|known| (known.space, known.file));
-    if directories.iter().any(|directory| is_in_use(directory)) {
-        alone = alone.into_iter().map(of_running_server).collect();
-    }
     alone.sort_by_key(ToString::to_string);
     let mut findings = duplicates(files, &known);
     if let Some(listed) = listed {
@@ -162,6 +160,7 @@ fn compare(
 
 fn read(
     files: &Files,
+    is_in_use: bool,
     options: &HeadOptions,
     known: &mut Vec<Known>,
     findings: &mut Vec<Finding>,
@@ -173,13 +172,15 @@ fn read(
     let mut is_cancelled = false;
     let mut take = |token: u64, head: io::Result<&[u8]>| {
         let number = token as usize;
-        match head.map(SpaceHead::parse) {
-            Ok(Ok(head)) => {
+        match head.map(|head| (head, SpaceHead::parse(head))) {
+            Ok((_, Ok(head))) => {
                 known.push(Known { space: head.space, file: number as u32, lsn: head.lsn });
             }
             // Made anew at each start, and often never written.
-            Ok(Err(_)) if files.kind(number) == SpaceKind::Temporary => {}
-            Ok(Err(error)) => findings.push(of_header(files, number, &error)),
+            Ok((_, Err(_))) if files.kind(number) == SpaceKind::Temporary => {}
+            Ok((head, Err(error))) => {
+                findings.push(of_header(files.path(number), head, &error, is_in_use));
+            }
             Err(error) => findings.push(Finding::of_error(files.path(number), &error)),
         }
         told += 1;
@@ -190,10 +191,16 @@ fn read(
     if is_cancelled { Err(Error::interrupted()) } else { Ok(counters) }
 }
 
-fn of_header(files: &Files, number: usize, error: &innoscan_format::Error) -> Finding {
-    let path = files.path(number);
-    match path.metadata() {
-        Ok(metadata) if metadata.len() == 0 => Finding::Empty(path),
+/// What is wrong with a file that begins so.
+fn of_header(
+    path: PathBuf,
+    head: &[u8],
+    error: &innoscan_format::Error,
+    is_in_use: bool,
+) -> Finding {
+    match head {
+        [] => Finding::Empty(path),
+        head if is_in_use && SpaceHead::is_unwritten(head) => Finding::Unwritten(path),
         _ => Finding::NoHeader { path, what: error.to_string() },
     }
 }
@@ -210,20 +217,6 @@ fn unwritten(findings: &[Finding]) -> BTreeSet<&Path> {
         _ => None,
     });
     paths.collect()
-}
-
-/// What it is when the file's server runs.
-fn of_running_server(finding: Finding) -> Finding {
-    match finding {
-        Finding::NoHeader { path, .. } if begins_with_zeroes(&path) => Finding::Unwritten(path),
-        finding => finding,
-    }
-}
-
-fn begins_with_zeroes(path: &Path) -> bool {
-    let mut head = [0; SpaceHead::BYTES];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
 /// Files that say they are the same tablespace. The system tablespace has several, which say so

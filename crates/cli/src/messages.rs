@@ -15,7 +15,7 @@ pub enum Exit {
     Usage = 1,
     /// Refused, or damage met.
     Refused = 2,
-    /// Done, but damaged pages were skipped.
+    /// Done, but damaged pages were skipped, or faults were found.
     Skipped = 3,
     /// Memory or another resource did not suffice.
     Resources = 4,

@@ -22,10 +22,11 @@ use innoscan::devices::device_of;
 use innoscan::key_ranges::KeyCondition;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan::{Device, Direct, EngineKind};
+use innoscan_live::Account;
 
 use crate::args::{
-    DeviceArg, DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, SourceArgs,
-    TellArgs, Verb,
+    DeviceArg, DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, ServerArgs,
+    SourceArgs, TellArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -43,6 +44,15 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Tablespaces(args) => tablespaces::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
     }
+}
+
+/// The account to go to a server with; what is to be known of how it was found is told.
+fn account(server: &ServerArgs) -> anyhow::Result<Account> {
+    let (account, notes) = server.account()?;
+    for note in notes {
+        note!("innoscan: note: {note}");
+    }
+    Ok(account)
 }
 
 fn catalog(from: &SourceArgs) -> anyhow::Result<Catalog> {

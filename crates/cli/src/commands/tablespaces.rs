@@ -45,13 +45,7 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
 fn listed(args: &TablespacesArgs) -> anyhow::Result<Option<Vec<Listed>>> {
     Ok(match (args.server_list, args.directories.first()) {
         (Some(ServerListArg::Dictionary), Some(root)) => Some(Listed::of_directory(root)?),
-        (Some(ServerListArg::Server), _) => {
-            let (account, notes) = args.server.account()?;
-            for note in notes {
-                note!("innoscan: note: {note}");
-            }
-            Some(spaces(&account)?)
-        }
+        (Some(ServerListArg::Server), _) => Some(spaces(&super::account(&args.server)?)?),
         _ => None,
     })
 }

@@ -18,10 +18,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         args.all_databases || !args.databases.is_empty() || !args.tables_list.is_empty(),
         "name what to dump: files or a directory; or of a running server -B DATABASES, -T TABLES, -A"
     );
-    let (account, notes) = args.server.account()?;
-    for note in notes {
-        note!("innoscan: note: {note}");
-    }
+    let account = crate::commands::account(&args.server)?;
     let options = SnapshotOptions {
         wanted: super::wanted(args)?,
         mode: args.lock.mode(),

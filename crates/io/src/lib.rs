@@ -25,6 +25,7 @@ pub mod heads;
 mod measure;
 mod output;
 mod read;
+mod ring;
 mod slab;
 
 pub use coalesce::{Run, coalesce};

@@ -45,13 +45,13 @@ pub struct TablespacesArgs {
     #[arg(long = "read", value_name = "WAY")]
     pub way: Option<HeadWay>,
 
-    /// Threads, of all ways but batched [default: as many as MySQL takes: one, and one for each 8000
-    /// files, up to 16 and to twice the cores]
+    /// Threads; of batched each has an io_uring of its own [default: as many as MySQL takes: one, and
+    /// one for each 8000 files, up to 16 and to twice the cores; of batched twice the cores, up to 8]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// Files at once, of batched
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    /// Files at once of all threads together, of batched
+    #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub depth: u16,
 
     /// No read is over before so long, as 1ms: shows what a slower device would take

@@ -92,15 +92,20 @@ struct Known {
     lsn: Lsn,
 }
 
-/// As many threads as MySQL 8.0 and 9 look at so many files with: one, and one more for each 8000, up
-/// to 16 and to twice the cores (`fil_get_scan_threads`, fil0fil.cc, MySQL 9.7).
-fn server_threads(files: usize) -> usize {
+/// Threads where none are asked for. Servers look at so many files with one thread, and one more for each
+/// 8000, up to 16 and to twice the cores (`fil_get_scan_threads`, fil0fil.cc, MySQL 9.7). A few
+/// rings are enough to keep a device busy.
+fn usual_threads(way: HeadWay, files: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    1 + (files / 8000).min((2 * cores).min(16))
+    match way {
+        HeadWay::Batched => (2 * cores).min(8),
+        _ => 1 + (files / 8000).min((2 * cores).min(16)),
+    }
 }
 
 /// Looks at all tablespace files of directories and of all below them. `step` is told how far it is,
-/// and says whether to go on. No threads: as many as a server takes. `listed`: the tablespaces that the
+/// and says whether to go on. No threads: as many as
+/// are usual. `listed`: the tablespaces that the
 /// server has, where files are to be held against them.
 ///
 /// # Errors
@@ -120,7 +125,7 @@ pub fn look(
 
     let mut options = *options;
     if options.threads == 0 {
-        options.threads = server_threads(files.len());
+        options.threads = usual_threads(options.way, files.len());
     }
     let begun = Instant::now();
     let mut known = Vec::with_capacity(files.len());

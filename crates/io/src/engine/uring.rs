@@ -9,9 +9,8 @@ use rustix::io::Errno;
 
 use super::{Engine, Wait, Wake};
 use crate::flight::{Flight, Next, RawPart};
-use crate::{Completion, Error, Read, Result};
-
-const NAME: &str = "io_uring";
+use crate::ring::{NAME, build, drain, enter, failed};
+use crate::{Completion, Read, Result};
 
 /// The completion that is no read: the poll of the wake-up descriptor.
 const WAKE: u64 = u64::MAX;
@@ -48,25 +47,16 @@ impl Wake for Wakeup {
     }
 }
 
-fn engine_error(source: impl Into<std::io::Error>) -> Error {
-    Error::Engine { engine: NAME, source: source.into() }
-}
-
 impl Uring {
     /// A ring for `depth` reads; an error where the kernel does not permit one.
     pub fn new(depth: usize) -> Result<Uring> {
         let depth = depth.clamp(1, 16 * 1024);
         // One entry more for the wake-up.
-        let entries = u32::try_from(depth + 1).map_err(|_| engine_error(Errno::INVAL))?;
-        let ring = IoUring::builder()
-            .setup_clamp()
-            .setup_coop_taskrun()
-            .build(entries)
-            .or_else(|_| IoUring::new(entries))
-            .map_err(engine_error)?;
+        // One entry more for the wake-up.
+        let ring = build(IoUring::builder().setup_coop_taskrun(), depth + 1)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let wakeup = rustix::event::eventfd(0, flags).map_err(engine_error)?;
-        let free_slots = (0..entries - 1).rev().collect();
+        let wakeup = rustix::event::eventfd(0, flags).map_err(failed)?;
+        let free_slots = (0..depth as u32).rev().collect();
         Ok(Uring {
             ring,
             slots: (0..depth).map(|_| None).collect(),
@@ -85,7 +75,7 @@ impl Uring {
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return Ok(());
             }
-            self.enter(0)?;
+            enter(&self.ring, 0)?;
         }
     }
 
@@ -95,7 +85,7 @@ impl Uring {
         slot.flight.rest_raw(&mut slot.parts);
         let read = slot.flight.read();
         let Some(descriptor) = read.file.descriptor() else {
-            return Err(engine_error(Errno::BADF));
+            return Err(failed(Errno::BADF));
         };
         let descriptor = types::Fd(descriptor.as_raw_fd());
         let offset = slot.flight.offset();
@@ -125,17 +115,6 @@ impl Uring {
             self.is_wakeup_armed = true;
         }
         Ok(())
-    }
-
-    fn enter(&mut self, wait_for: usize) -> Result<()> {
-        match self.ring.submit_and_wait(wait_for) {
-            Ok(_) => Ok(()),
-            Err(error) => match Errno::from_io_error(&error) {
-                // Interrupted, or the completions must be taken in first: the caller loops.
-                Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
-                _ => Err(engine_error(error)),
-            },
-        }
     }
 
     /// Takes in the completions that are there.
@@ -191,7 +170,7 @@ impl Engine for Uring {
         // Entries go in the order they were pushed.
         self.unqueued.reverse();
         self.enqueue_all()?;
-        self.enter(0)
+        enter(&self.ring, 0)
     }
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
@@ -201,7 +180,7 @@ impl Engine for Uring {
             self.unqueued.reverse();
             self.enqueue_all()?;
             let must_wait = may_wait && !self.is_woken && self.ring.completion().is_empty();
-            self.enter(usize::from(must_wait))?;
+            enter(&self.ring, usize::from(must_wait))?;
             self.reap(done);
             let is_over = done.len() > before || self.is_woken || !may_wait;
             if is_over && self.unqueued.is_empty() {
@@ -219,17 +198,9 @@ impl Engine for Uring {
 impl Drop for Uring {
     /// Waits for the reads still out: the kernel writes to their frames until then.
     fn drop(&mut self) {
-        let queued: usize = self.in_flight() - self.unqueued.len();
-        let mut out = queued;
-        while out > 0 {
-            if self.ring.submit_and_wait(1).is_err_and(|error| {
-                !matches!(Errno::from_io_error(&error), Some(Errno::INTR | Errno::BUSY))
-            }) {
-                // Nothing is known of the reads any more: their frames may never be used again.
-                self.slots.drain(..).for_each(std::mem::forget);
-                return;
-            }
-            out -= self.ring.completion().filter(|entry| entry.user_data() != WAKE).count();
+        let out = self.in_flight() - self.unqueued.len();
+        if drain(&mut self.ring, out, |entry| entry.user_data() != WAKE).is_err() {
+            self.slots.drain(..).for_each(std::mem::forget);
         }
     }
 }

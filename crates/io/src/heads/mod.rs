@@ -4,15 +4,20 @@
 //! hundreds of files at once, each of whose three calls follows the one before in the kernel alone.
 
 mod blocking;
+mod how;
+mod shared;
 mod uring;
 
 use std::ffi::CString;
 use std::fmt;
 use std::io;
+use std::panic::resume_unwind;
 use std::str::FromStr;
+use std::thread;
 use std::time::Duration;
 
-use crate::{ALIGNMENT, Result};
+use self::shared::Shared;
+use crate::{ALIGNMENT, Error, Result};
 
 /// The bytes of a file's head that are given to whoever asked; a shorter file has fewer.
 pub const HEAD_BYTES: usize = 512;
@@ -31,8 +36,8 @@ pub enum HeadWay {
     Light,
     /// 16 KiB around the page cache, as the newest servers do.
     Direct,
-    /// The device's block, 512 bytes or 4 KiB, around the page cache; opening, reading and closing are chained in an io_uring,
-    /// hundreds of files at once.
+    /// The device's block, 512 bytes or 4 KiB, around the page cache; opening, reading and closing
+    /// are chained in an io_uring, hundreds of files at once.
     #[default]
     Batched,
 }
@@ -44,11 +49,11 @@ impl HeadWay {
 
     /// [`HeadWay::Batched`], or where the kernel permits no io_uring [`HeadWay::Light`].
     pub fn best() -> HeadWay {
-        if uring::is_possible() { HeadWay::Batched } else { HeadWay::Light }
+        if uring::check().is_ok() { HeadWay::Batched } else { HeadWay::Light }
     }
 
     /// Bytes of a read.
-    pub fn read_bytes(self) -> usize {
+    fn read_bytes(self) -> usize {
         match self {
             HeadWay::FullPage | HeadWay::Fadvise | HeadWay::Direct => PAGE_BYTES,
             HeadWay::Light | HeadWay::Batched => HEAD_BYTES,
@@ -95,9 +100,9 @@ impl FromStr for HeadWay {
 pub struct HeadOptions {
     /// Which way.
     pub way: HeadWay,
-    /// Threads, of all ways but [`HeadWay::Batched`]; each has one file at a time.
+    /// Threads. Each has one file at a time, or of [`HeadWay::Batched`] a ring of its own.
     pub threads: usize,
-    /// Files at once, of [`HeadWay::Batched`].
+    /// Files at once of all threads together, of [`HeadWay::Batched`].
     pub depth: usize,
     /// No read is over before so long.
     pub latency: Duration,
@@ -105,7 +110,7 @@ pub struct HeadOptions {
 
 impl Default for HeadOptions {
     fn default() -> HeadOptions {
-        HeadOptions { way: HeadWay::default(), threads: 1, depth: 256, latency: Duration::ZERO }
+        HeadOptions { way: HeadWay::default(), threads: 1, depth: 512, latency: Duration::ZERO }
     }
 }
 
@@ -153,10 +158,30 @@ pub fn read_heads(
     files: &mut (dyn Iterator<Item = HeadFile> + Send),
     take: &mut TakeHead<'_>,
 ) -> Result<HeadCounters> {
-    match options.way {
-        HeadWay::Batched => uring::read_heads(options, files, take),
-        _ => blocking::read_heads(options, files, take),
-    }
+    let work = match options.way {
+        HeadWay::Batched => {
+            uring::check()?;
+            uring::work
+        }
+        _ => blocking::work,
+    };
+    // The two borrows are of one life within the scope.
+    let mut take = |token: u64, head: io::Result<&[u8]>| take(token, head);
+    let shared = Shared::new(files, &mut take);
+    let work = || work(options, &shared).inspect_err(|_| shared.end());
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for number in 0..options.threads.max(1) {
+            let thread = thread::Builder::new().name(format!("heads-{number}"));
+            let spawned = thread.spawn_scoped(scope, work).inspect_err(|_| shared.end());
+            threads.push(spawned.map_err(|source| Error::Engine { engine: "threads", source })?);
+        }
+        let mut counters = HeadCounters::default();
+        for thread in threads {
+            counters.add(&thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(counters)
+    })
 }
 
 #[cfg(test)]

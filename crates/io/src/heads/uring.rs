@@ -3,19 +3,22 @@
 //! descriptors, but in a slot of the ring's own.
 
 use std::collections::VecDeque;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
+use std::vec::IntoIter;
 
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
-use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions, TakeHead};
-use crate::{ALIGNMENT, Error, Frame, Result, Slab};
-
-const NAME: &str = "io_uring";
+use super::how::How;
+use super::shared::Shared;
+use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions};
+use crate::ring::{build, drain, enter, failed};
+use crate::{ALIGNMENT, Frame, Result, Slab};
 
 /// The stages of a file, in the low bits of what tells its completions apart.
 const OPEN: u64 = 0;
@@ -23,22 +26,9 @@ const READ: u64 = 1;
 const CLOSE: u64 = 2;
 const STAGE_BITS: u32 = 2;
 
-/// Kernel threads that open files whose inodes are not in memory: as many as a device's queue
-/// holds.
+/// Kernel threads of all rings that open files whose inodes are not in memory: as many as a device's
+/// queue holds.
 const OPENERS: u32 = 128;
-
-/// How a file is read, the cheapest first: what the device or the file system refuses is tried in
-/// the next.
-const HOWS: [How; 3] = [
-    How { is_direct: true, bytes: HEAD_BYTES },
-    How { is_direct: true, bytes: ALIGNMENT },
-    How { is_direct: false, bytes: HEAD_BYTES },
-];
-
-struct How {
-    is_direct: bool,
-    bytes: usize,
-}
 
 /// A file under way.
 struct Slot {
@@ -46,8 +36,7 @@ struct Slot {
     token: u64,
     /// The kernel reads it until the file is open.
     path: CString,
-    /// Its place in [`HOWS`].
-    how: usize,
+    how: How,
     begun: Instant,
     opened: Option<Instant>,
     /// What became of opening it, then of reading it.
@@ -56,8 +45,11 @@ struct Slot {
     left: u8,
 }
 
-struct Heads<'h> {
+struct Heads<'h, 's> {
     ring: IoUring,
+    shared: &'h Shared<'s>,
+    /// Files that are this thread's, and not begun.
+    waiting: IntoIter<HeadFile>,
     slots: Vec<Slot>,
     free: Vec<usize>,
     /// Read, and not to be told yet: the earliest first.
@@ -66,30 +58,43 @@ struct Heads<'h> {
     under_way: usize,
     latency: Duration,
     /// What was refused once is not tried again.
-    how: usize,
+    how: How,
     counters: HeadCounters,
-    take: &'h mut TakeHead<'h>,
-    is_over: bool,
 }
 
-/// Whether the kernel permits a ring with slots for files.
-pub(super) fn is_possible() -> bool {
-    IoUring::new(8).is_ok_and(|ring| ring.submitter().register_files(&[-1]).is_ok())
-}
-
-pub(super) fn read_heads(
-    options: &HeadOptions,
-    files: &mut (dyn Iterator<Item = HeadFile> + Send),
-    take: &mut TakeHead<'_>,
-) -> Result<HeadCounters> {
-    let mut take = |token: u64, head: io::Result<&[u8]>| take(token, head);
-    let mut heads = Heads::new(options, &mut take)?;
-    let mut files = files.fuse();
-    loop {
-        while !heads.is_over && !heads.free.is_empty() {
-            let Some(file) = files.next() else { break };
-            heads.begin(file)?;
+/// Whether the kernel permits a ring, and opens files into its slots, as Linux does since 5.15. An
+/// older one opens them as ever.
+///
+/// # Errors
+/// When it does not.
+pub(super) fn check() -> Result<()> {
+    let mut ring = build(&mut IoUring::builder(), 1)?;
+    ring.submitter().register_files(&[-1]).map_err(failed)?;
+    let open = open_entry(c"/", 0, OFlags::RDONLY)?;
+    // SAFETY: the path is a constant.
+    unsafe { ring.submission().push(&open) }.map_err(|_| failed(Errno::BUSY))?;
+    while ring.completion().is_empty() {
+        enter(&ring, 1)?;
+    }
+    match ring.completion().next().map_or(0, |done| done.result()) {
+        0 => Ok(()),
+        error if error < 0 => Err(failed(Errno::from_raw_os_error(-error))),
+        descriptor => {
+            // SAFETY: the kernel has just given it to this process, and nobody else knows it.
+            drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+            Err(failed(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "it opens no files into a ring's slots, as Linux does since 5.15",
+            )))
         }
+    }
+}
+
+/// One thread's part.
+pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCounters> {
+    let mut heads = Heads::new(options, shared)?;
+    loop {
+        heads.begin_files()?;
         if heads.under_way == 0 && heads.early.is_empty() {
             return Ok(heads.counters);
         }
@@ -97,36 +102,38 @@ pub(super) fn read_heads(
     }
 }
 
-/// What a file is opened with. A slot of the ring has no close-on-exec.
-fn open_flags(is_direct: bool) -> i32 {
-    let direct = if is_direct { OFlags::DIRECT } else { OFlags::empty() };
-    (OFlags::RDONLY | direct).bits().cast_signed()
+/// Opens a file into a slot of the ring.
+fn open_entry(path: &CStr, slot: usize, flags: OFlags) -> Result<squeue::Entry> {
+    let target = u32::try_from(slot).ok();
+    let target = target.and_then(|slot| types::DestinationSlot::try_from_slot_target(slot).ok());
+    // The slot has no close-on-exec.
+    let open = opcode::OpenAt::new(types::Fd(rustix::fs::CWD.as_raw_fd()), path.as_ptr())
+        .flags(flags.bits().cast_signed())
+        .file_index(Some(target.ok_or_else(|| failed(Errno::INVAL))?))
+        .build();
+    Ok(open)
 }
 
-fn failed(source: impl Into<io::Error>) -> Error {
-    Error::Engine { engine: NAME, source: source.into() }
-}
-
-impl<'h> Heads<'h> {
-    fn new(options: &HeadOptions, take: &'h mut TakeHead<'h>) -> Result<Heads<'h>> {
-        let depth = options.depth.clamp(1, 4096);
-        let entries = u32::try_from(3 * depth).map_err(|_| failed(Errno::INVAL))?;
-        let ring = IoUring::builder()
-            .setup_coop_taskrun()
-            .setup_single_issuer()
-            .build(entries)
-            .or_else(|_| IoUring::new(entries))
-            .map_err(failed)?;
+impl<'h, 's> Heads<'h, 's> {
+    fn new(options: &HeadOptions, shared: &'h Shared<'s>) -> Result<Heads<'h, 's>> {
+        let threads = options.threads.max(1);
+        // A ring has no more slots than the process may have files open.
+        let most = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize);
+        let depth = options.depth.div_ceil(threads).clamp(1, most.min(4096));
+        let mut wished = IoUring::builder();
+        wished.setup_single_issuer().setup_defer_taskrun();
+        let ring = build(&mut wished, 3 * depth)?;
         let unused = vec![-1; depth];
         ring.submitter().register_files(&unused).map_err(failed)?;
-        // An old kernel opens with as many threads as it likes.
-        _ = ring.submitter().register_iowq_max_workers(&mut [OPENERS, 0]);
+        // A kernel before this call opens with as many threads as it likes.
+        let openers = OPENERS.div_ceil(threads as u32);
+        _ = ring.submitter().register_iowq_max_workers(&mut [openers, 0]);
         let slab = Slab::new(depth, ALIGNMENT)?;
         let slot = |frame| Slot {
             frame,
             token: 0,
             path: CString::default(),
-            how: 0,
+            how: How::of(options.way),
             begun: Instant::now(),
             opened: None,
             head: None,
@@ -135,48 +142,50 @@ impl<'h> Heads<'h> {
         let slots: Vec<Slot> = (0..depth).filter_map(|_| slab.take()).map(slot).collect();
         Ok(Heads {
             ring,
+            shared,
+            waiting: Vec::new().into_iter(),
             free: (0..slots.len()).rev().collect(),
             slots,
             early: VecDeque::new(),
             under_way: 0,
             latency: options.latency,
-            how: 0,
+            how: How::of(options.way),
             counters: HeadCounters::default(),
-            take,
-            is_over: false,
         })
     }
 
-    fn begin(&mut self, file: HeadFile) -> Result<()> {
-        let Some(number) = self.free.pop() else { return Ok(()) };
-        let slot = &mut self.slots[number];
-        (slot.token, slot.path) = (file.token, file.path);
-        slot.how = self.how;
-        self.start(number)
+    /// Begins files as long as a slot is free.
+    fn begin_files(&mut self) -> Result<()> {
+        while !self.free.is_empty() && !self.shared.is_over() {
+            if self.waiting.as_slice().is_empty() {
+                self.waiting = self.shared.next_files().into_iter();
+            }
+            let Some(file) = self.waiting.next() else { break };
+            let Some(number) = self.free.pop() else { break };
+            let slot = &mut self.slots[number];
+            (slot.token, slot.path) = (file.token, file.path);
+            slot.how = self.how;
+            self.start(number)?;
+        }
+        Ok(())
     }
 
     /// Asks for a slot's file to be opened, read and closed.
     fn start(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
         (slot.begun, slot.opened, slot.head) = (Instant::now(), None, None);
-        let how = &HOWS[slot.how];
-        let place = u32::try_from(number).map_err(|_| failed(Errno::INVAL))?;
-        let target = types::DestinationSlot::try_from_slot_target(place)
-            .map_err(|_| failed(Errno::INVAL))?;
         let data = (number as u64) << STAGE_BITS;
-        let open = opcode::OpenAt::new(types::Fd(rustix::fs::CWD.as_raw_fd()), slot.path.as_ptr())
-            .flags(open_flags(how.is_direct))
-            .file_index(Some(target))
-            .build()
-            .flags(squeue::Flags::IO_LINK)
+        // What is not in memory would be tried, and then be left to a kernel thread all the same.
+        let open = open_entry(&slot.path, number, slot.how.flags())?
+            .flags(squeue::Flags::IO_LINK | squeue::Flags::ASYNC)
             .user_data(data | OPEN);
+        let place = types::Fixed(number as u32);
         // A short read must not keep the file from being closed.
-        let read =
-            opcode::Read::new(types::Fixed(place), slot.frame.as_mut_ptr(), how.bytes as u32)
-                .build()
-                .flags(squeue::Flags::IO_HARDLINK)
-                .user_data(data | READ);
-        let close = opcode::Close::new(types::Fixed(place)).build().user_data(data | CLOSE);
+        let read = opcode::Read::new(place, slot.frame.as_mut_ptr(), slot.how.bytes as u32)
+            .build()
+            .flags(squeue::Flags::IO_HARDLINK)
+            .user_data(data | READ);
+        let close = opcode::Close::new(place).build().user_data(data | CLOSE);
         // SAFETY: the path and the frame are the slot's, which stays as it is until its three
         // completions were taken in; `Drop` waits for those still out.
         let pushed = unsafe { self.ring.submission().push_multiple(&[open, read, close]) };
@@ -189,13 +198,7 @@ impl<'h> Heads<'h> {
     /// Waits until something is done, or due.
     fn wait(&mut self) -> Result<()> {
         if self.under_way > 0 {
-            match self.ring.submit_and_wait(1) {
-                Ok(_) => {}
-                Err(error) => match Errno::from_io_error(&error) {
-                    Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => {}
-                    _ => return Err(failed(error)),
-                },
-            }
+            enter(&self.ring, 1)?;
         } else if let Some(&first) = self.early.front() {
             std::thread::sleep(self.until_due(first));
         }
@@ -241,13 +244,10 @@ impl<'h> Heads<'h> {
     /// All of a file's completions are there.
     fn finish(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
-        let is_refused = match &slot.head {
-            Some(Err(error)) => Errno::from_io_error(error) == Some(Errno::INVAL),
-            _ => false,
-        };
-        if is_refused && slot.how + 1 < HOWS.len() {
-            slot.how += 1;
-            self.how = self.how.max(slot.how);
+        let refusal = slot.head.as_ref().and_then(|head| head.as_ref().err());
+        let next = refusal.and_then(Errno::from_io_error).and_then(|error| slot.how.after(error));
+        if let Some(next) = next {
+            (slot.how, self.how) = (next, next);
             return self.start(number);
         }
         self.early.push_back(number);
@@ -261,36 +261,24 @@ impl<'h> Heads<'h> {
 
     fn tell_due(&mut self) {
         while let Some(&first) = self.early.front() {
-            if !self.until_due(first).is_zero() && !self.is_over {
+            if !self.until_due(first).is_zero() && !self.shared.is_over() {
                 return;
             }
             self.early.pop_front();
             let slot = &mut self.slots[first];
             let head = slot.head.take().unwrap_or_else(|| Err(io::ErrorKind::Interrupted.into()));
-            if !self.is_over {
-                self.is_over = !(self.take)(
-                    slot.token,
-                    head.map(|bytes| &slot.frame[..bytes.min(HEAD_BYTES)]),
-                );
-            }
+            self.shared.give(slot.token, head.map(|bytes| &slot.frame[..bytes.min(HEAD_BYTES)]));
             self.free.push(first);
         }
     }
 }
 
-impl Drop for Heads<'_> {
+impl Drop for Heads<'_, '_> {
     /// Waits for what is still out: the kernel reads paths and writes to frames until then.
     fn drop(&mut self) {
-        let mut left: usize = self.slots.iter().map(|slot| usize::from(slot.left)).sum();
-        while left > 0 {
-            if self.ring.submit_and_wait(1).is_err_and(|error| {
-                !matches!(Errno::from_io_error(&error), Some(Errno::INTR | Errno::BUSY))
-            }) {
-                // Nothing is known of them any more: their memory may never be used again.
-                self.slots.drain(..).for_each(std::mem::forget);
-                return;
-            }
-            left = left.saturating_sub(self.ring.completion().count());
+        let out = self.slots.iter().map(|slot| usize::from(slot.left)).sum();
+        if drain(&mut self.ring, out, |_| true).is_err() {
+            self.slots.drain(..).for_each(std::mem::forget);
         }
     }
 }

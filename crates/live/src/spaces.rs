@@ -20,9 +20,17 @@ pub fn spaces(account: &Account) -> Result<Vec<Listed>> {
         (false, 50_700..) => "INNODB_SYS_TABLESPACES WHERE space_type IN ('Single', 'General')",
         (false, _) => "INNODB_SYS_TABLESPACES",
     };
-    let rows = session.rows(&format!("SELECT space, name FROM information_schema.{from}"))?;
+    // Others have no such column, and MariaDB none of these tablespaces.
+    let has_state = !session.is_mariadb() && version >= 80_014;
+    let is_discarded = if has_state { "state = 'discarded'" } else { "0" };
+    let rows = session
+        .rows(&format!("SELECT space, name, {is_discarded} FROM information_schema.{from}"))?;
     let listed = |row: &Vec<Option<Vec<u8>>>| {
-        Some(Listed { space: SpaceId(cell(row, 0).parse().ok()?), name: cell(row, 1) })
+        Some(Listed {
+            space: SpaceId(cell(row, 0).parse().ok()?),
+            name: cell(row, 1),
+            is_discarded: cell(row, 2) == "1",
+        })
     };
     Ok(rows.iter().filter_map(listed).collect())
 }

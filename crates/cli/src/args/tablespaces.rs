@@ -46,7 +46,7 @@ pub struct TablespacesArgs {
     pub way: Option<HeadWay>,
 
     /// Threads; of batched each has an io_uring of its own [default: as many as MySQL takes: one, and
-    /// one for each 8000 files, up to 16 and to twice the cores; of batched twice the cores, up to 8]
+    /// one for each 8000 files, up to 16 and to twice the cores; of batched four a core, up to 16]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 

@@ -205,6 +205,8 @@ pub struct DictionaryTable {
     pub id: u64,
     /// Its tablespace; 0 is the system tablespace.
     pub space: SpaceId,
+    /// Its file was taken away by `ALTER TABLE ... DISCARD TABLESPACE`.
+    pub is_discarded: bool,
     /// Its indexes, in the order of their numbers; the clustered one is first.
     pub indexes: Vec<DictionaryIndex>,
 }
@@ -244,6 +246,7 @@ pub struct Dictionary {
 struct TableRow {
     id: u64,
     space: SpaceId,
+    is_discarded: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -266,7 +269,12 @@ impl Dictionary {
         match table {
             SystemTable::Tables => {
                 let space = SpaceId(number(row, 7)?);
-                self.tables.insert(name(row, 0)?, TableRow { id: id(row, 1)?, space });
+                // In rows of tables in ROW_FORMAT=REDUNDANT of old servers MIX_LEN is anything
+                // (DICT_N_COLS_COMPACT, DICT_TF2_DISCARDED, dict0mem.h).
+                let has_flags = number(row, 2)? >> 31 != 0;
+                let is_discarded = has_flags && number(row, 5)? & 32 != 0;
+                self.tables
+                    .insert(name(row, 0)?, TableRow { id: id(row, 1)?, space, is_discarded });
             }
             SystemTable::Columns => {}
             SystemTable::Indexes => {
@@ -301,7 +309,8 @@ impl Dictionary {
         let row = self.tables.get(name)?;
         let mut indexes = self.indexes.get(&row.id).cloned().unwrap_or_default();
         indexes.sort_by_key(|index| index.id);
-        Some(DictionaryTable { id: row.id, space: row.space, indexes })
+        let TableRow { id, space, is_discarded } = *row;
+        Some(DictionaryTable { id, space, is_discarded, indexes })
     }
 
     /// The names of all tables and partitions.

@@ -8,6 +8,7 @@ pub mod filename;
 mod frm;
 mod physical;
 mod sdi;
+pub mod tablespaces;
 
 pub use ddl::{from_create_table, server_of_text};
 pub use frm::{from_frm, from_frm_shown_by, is_view};

@@ -159,7 +159,8 @@ fn pool_for(
     Ok(Pool::with_options(slab, engine, pool_options))
 }
 
-fn spawn<'scope, T: Send + 'scope>(
+/// A thread with a name, or an error.
+pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     name: String,
     body: impl FnOnce() -> T + Send + 'scope,

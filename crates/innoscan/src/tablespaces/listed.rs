@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use innoscan_format::SpaceId;
+use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
+use innoscan_io::Direct;
 
 use super::Known;
 use super::findings::Finding;
 use super::walk::{Files, SpaceKind};
 use crate::datadir::{DataDir, Trust};
+use crate::small_tree::for_each_row;
+use crate::space::{Space, SpaceReader};
 use crate::{Error, Result, dictionary};
 
 /// A tablespace of tables that a server knows of.
@@ -18,23 +22,22 @@ pub struct Listed {
     pub space: SpaceId,
     /// Its name, or that of one of its tables: `db/table`.
     pub name: String,
+    /// Its file was taken away by `ALTER TABLE ... DISCARD TABLESPACE`.
+    pub is_discarded: bool,
 }
 
 impl Listed {
-    /// The list in the system tablespace of a server that is shut down (`SYS_TABLES`: MySQL to 5.7,
-    /// MariaDB).
+    /// The list that a server which is shut down has in its files: `mysql.tablespaces` in `mysql.ibd`
+    /// (MySQL 8 and later), or `SYS_TABLES` in `ibdata1` (MySQL to 5.7, MariaDB).
     ///
     /// # Errors
     /// When there is none, it cannot be read, or the server was not shut down cleanly.
     pub fn of_directory(root: &Path) -> Result<Vec<Listed>> {
-        if root.join("mysql.ibd").is_file() {
-            return Err(Error::refused(
-                "the list of MySQL 8 and later is in mysql.ibd, which is not read for it",
-                "start the server, and have it asked (--server-list=server)",
-            )
-            .in_file(root));
-        }
         let datadir = DataDir::open(root, Trust::Verify)?;
+        let mysql_ibd = root.join("mysql.ibd");
+        if mysql_ibd.is_file() {
+            return of_mysql_ibd(&mysql_ibd);
+        }
         let Some(system) = datadir.system_tablespace() else {
             return Err(Error::refused(
                 "there is no ibdata1 in it, and so no list",
@@ -46,15 +49,36 @@ impl Listed {
         let tables = dictionary.names().filter_map(|name| Some((name, dictionary.table(name)?)));
         let own = tables.filter(|(_, table)| table.space != SpaceId(0));
         // A general tablespace has several tables.
-        let spaces: BTreeMap<SpaceId, &str> =
-            own.map(|(name, table)| (table.space, name)).collect();
-        let listed = |(space, name): (SpaceId, &str)| Listed { space, name: name.to_owned() };
+        let spaces: BTreeMap<SpaceId, (&str, bool)> =
+            own.map(|(name, table)| (table.space, (name, table.is_discarded))).collect();
+        let listed = |(space, (name, is_discarded)): (SpaceId, (&str, bool))| Listed {
+            space,
+            name: name.to_owned(),
+            is_discarded,
+        };
         Ok(spaces.into_iter().map(listed).collect())
     }
 }
 
+fn of_mysql_ibd(path: &Path) -> Result<Vec<Listed>> {
+    let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
+    let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
+    let documents: Vec<Vec<u8>> =
+        reader.read_sdi()?.into_iter().map(|object| object.json).collect();
+    let table = TablespacesTable::of(&documents).map_err(in_file)?;
+    let (_, layout) = reader.clustered(&table.def, table.root)?;
+    let mut listed = Vec::new();
+    for_each_row(&mut reader, &layout, table.root, |row| {
+        if let Some(ListedSpace { space, name, is_discarded }) = table.space(row)? {
+            listed.push(Listed { space, name, is_discarded });
+        }
+        Ok(())
+    })?;
+    Ok(listed)
+}
+
 /// Tablespaces without a file, and files without one. `known` are in the order of their tablespaces;
-/// of those whose files by their names are not written yet nothing is said.
+/// of those that are discarded, or whose files by their names are not written yet, nothing is said.
 pub(super) fn differences(
     files: &Files,
     known: &[Known],
@@ -66,7 +90,8 @@ pub(super) fn differences(
     let has_file = |space: SpaceId| known.binary_search_by_key(&space, |known| known.space).is_ok();
     let is_listed =
         |space: SpaceId| listed.binary_search_by_key(&space, |listed| listed.space).is_ok();
-    let without_file = listed.iter().filter(|listed| !has_file(listed.space));
+    let without_file =
+        listed.iter().filter(|listed| !listed.is_discarded && !has_file(listed.space));
     let missing = without_file
         .filter(|listed| !is_unwritten(&listed.name))
         .map(|listed| Finding::Missing { space: listed.space, name: listed.name.clone() });

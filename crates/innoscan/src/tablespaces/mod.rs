@@ -98,7 +98,7 @@ struct Known {
 fn usual_threads(way: HeadWay, files: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     match way {
-        HeadWay::Batched => (2 * cores).min(8),
+        HeadWay::Batched => (4 * cores).min(16),
         _ => 1 + (files / 8000).min((2 * cores).min(16)),
     }
 }

@@ -4,13 +4,16 @@
 
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
-use std::fs::DirEntry;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
 use super::findings::Finding;
+use crate::scan::spawn;
 use crate::{Error, Result};
 
 /// What a file is, by its name.
@@ -45,6 +48,9 @@ impl SpaceKind {
     }
 }
 
+/// Directories that are listed at once: while one waits for the device another is taken apart.
+const LISTED_AT_ONCE: usize = 8;
+
 /// A file; its name is among all names.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -77,26 +83,29 @@ impl Files {
     ) -> Result<Files> {
         let mut files = Files::default();
         let mut seen = HashSet::new();
-        for root in roots {
-            let mut left = vec![root.clone()];
-            while let Some(directory) = left.pop() {
-                // By links, and by directories that are named twice, one can come by again.
+        let mut level = roots.to_vec();
+        while !level.is_empty() {
+            // By links, and by directories that are named twice, one can come by again. What cannot
+            // be looked at is told when it is listed.
+            level.retain(|directory| {
                 let identity = directory.metadata().map(|data| (data.dev(), data.ino()));
-                let listed = identity.and_then(|identity| match seen.insert(identity) {
-                    true => files.list(&directory, &mut left, findings),
-                    false => Ok(()),
-                });
-                match listed {
-                    Ok(()) => {}
-                    Err(error) if directory == *root => {
-                        return Err(Error::read("listing it", error).in_file(root));
+                identity.map_or(true, |identity| seen.insert(identity))
+            });
+            let mut below = Vec::new();
+            list_all(&level, |directory, listed| {
+                match listed.and_then(|listing| files.add(directory, listing)) {
+                    Ok((directories, found)) => {
+                        below.extend(directories);
+                        findings.extend(found);
                     }
-                    Err(error) => findings.push(Finding::of_error(directory, &error)),
+                    Err(error) if roots.contains(directory) => {
+                        return Err(Error::read("listing it", error).in_file(directory));
+                    }
+                    Err(error) => findings.push(Finding::of_error(directory.clone(), &error)),
                 }
-                if !step(files.len()) {
-                    return Err(Error::interrupted());
-                }
-            }
+                if step(files.len()) { Ok(()) } else { Err(Error::interrupted()) }
+            })?;
+            level = below;
         }
         files.entries.sort_unstable_by_key(|entry| entry.inode);
         Ok(files)
@@ -138,43 +147,93 @@ impl Files {
         (&self.directories[entry.directory as usize], OsStr::from_bytes(name))
     }
 
-    fn list(
+    /// Adds a directory's files. What it has besides is given back: directories and findings.
+    fn add(
         &mut self,
         directory: &Path,
-        left: &mut Vec<PathBuf>,
-        findings: &mut Vec<Finding>,
-    ) -> io::Result<()> {
-        let entries = std::fs::read_dir(directory)?;
+        listing: Listing,
+    ) -> io::Result<(Vec<PathBuf>, Vec<Finding>)> {
         let number = self.directories.len() as u32;
+        let names_before = self.names.len();
+        u32::try_from(names_before + listing.names.len())
+            .map_err(|_| io::Error::other("the files' names have more than 4 GiB together"))?;
         self.directories.push(directory.to_owned());
-        for entry in entries {
+        self.names.extend(listing.names);
+        self.entries.extend(listing.entries.into_iter().map(|entry| Entry {
+            directory: number,
+            name_at: entry.name_at + names_before as u32,
+            ..entry
+        }));
+        Ok((listing.directories, listing.findings))
+    }
+}
+
+/// What a directory has in it.
+#[derive(Debug, Default)]
+struct Listing {
+    directories: Vec<PathBuf>,
+    names: Vec<u8>,
+    /// Of directory 0, with names among those of the listing.
+    entries: Vec<Entry>,
+    findings: Vec<Finding>,
+}
+
+impl Listing {
+    fn of(directory: &Path) -> io::Result<Listing> {
+        let mut listing = Listing::default();
+        for entry in std::fs::read_dir(directory)? {
             let entry = entry?;
             let kind = entry.file_type()?;
             let path = || entry.path();
             let leads_to_directory = kind.is_symlink() && path().is_dir();
-            let space = SpaceKind::of(&entry.file_name());
+            let name = entry.file_name();
+            let space = SpaceKind::of(&name);
             if kind.is_symlink() && (leads_to_directory || space.is_some()) {
                 let target = std::fs::read_link(path()).unwrap_or_default();
-                findings.push(Finding::Symlink { path: path(), target });
+                listing.findings.push(Finding::Symlink { path: path(), target });
             }
             match space {
-                _ if kind.is_dir() || leads_to_directory => left.push(path()),
-                Some(space) => self.add(number, &entry, space)?,
+                _ if kind.is_dir() || leads_to_directory => listing.directories.push(path()),
+                Some(space) => listing.add(&name, entry.ino(), space)?,
                 None => {}
             }
         }
-        Ok(())
+        Ok(listing)
     }
 
-    fn add(&mut self, directory: u32, entry: &DirEntry, kind: SpaceKind) -> io::Result<()> {
-        let name = entry.file_name();
-        let too_many = |_| io::Error::other("the files' names have more than 4 GiB together");
+    fn add(&mut self, name: &OsStr, inode: u64, kind: SpaceKind) -> io::Result<()> {
+        let too_many = |_| io::Error::other("its files' names have more than 4 GiB together");
         let name_at = u32::try_from(self.names.len()).map_err(too_many)?;
         let name_bytes = u8::try_from(name.len()).map_err(too_many)?;
         self.names.extend_from_slice(name.as_bytes());
-        self.entries.push(Entry { inode: entry.ino(), directory, name_at, name_bytes, kind });
+        self.entries.push(Entry { inode, directory: 0, name_at, name_bytes, kind });
         Ok(())
     }
+}
+
+/// Lists directories, several at a time. `take` is given each as it is listed, in any order, and ends
+/// it by an error.
+fn list_all(
+    directories: &[PathBuf],
+    mut take: impl FnMut(&PathBuf, io::Result<Listing>) -> Result<()>,
+) -> Result<()> {
+    let next = &AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // A directory that waits to be taken is memory.
+        let (sender, receiver) = mpsc::sync_channel(LISTED_AT_ONCE);
+        for number in 0..LISTED_AT_ONCE.min(directories.len()) {
+            let sender = sender.clone();
+            spawn(scope, format!("walk-{number}"), move || {
+                while let Some(directory) = directories.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send((directory, Listing::of(directory))).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        }
+        drop(sender);
+        receiver.into_iter().try_for_each(|(directory, listed)| take(directory, listed))
+    })
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ mod partition;
 use serde_json::Value;
 
 use self::column::{DdColumn, Visibility};
-use self::json::{Object, Properties};
+use self::json::Object;
+pub(super) use self::json::Properties;
 use super::{
     CheckDef, ColumnDefault, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart,
     IndexSource, InstantDefault, RowFormat, ServerVersion, StoredColumn, StoredSource, TableDef,

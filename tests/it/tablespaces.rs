@@ -89,7 +89,10 @@ fn listed(version: &str) {
         .unwrap();
     if version.starts_with("mysql") {
         server
-            .sql("CREATE TABLESPACE g ADD DATAFILE 'of g.ibd'; CREATE TABLE d.in_g (a INT) TABLESPACE g")
+            .sql(
+                "CREATE TABLESPACE g ADD DATAFILE 'of g.ibd'; CREATE TABLE d.in_g (a INT) TABLESPACE g;
+                 CREATE TABLE d.before (t TEXT, FULLTEXT (t)); RENAME TABLE d.before TO d.`after ü`",
+            )
             .unwrap();
     }
     let socket = server.socket().to_str().unwrap().to_owned();
@@ -113,8 +116,14 @@ fn listed(version: &str) {
     assert_eq!(differences(&data, &by_server), told, "{version}: discarded");
     server.stop().unwrap();
     assert_eq!(differences(&data, &["--server-list"]), [""; 0], "{version}");
+    assert_eq!(differences(&data, &["--server-list", "--sdi"]), [""; 0], "{version}");
     plant(&data);
     assert_eq!(differences(&data, &["--server-list"]), expected, "{version}");
+    if data.join("mysql.ibd").exists() {
+        std::fs::rename(data.join("d/t5.ibd"), data.join("d/moved.ibd")).unwrap();
+        let expected = ["misnamed moved.ibd", "misnamed stray.ibd"];
+        assert_eq!(differences(&data, &["--sdi"]), expected, "{version}");
+    }
 }
 
 #[test]

@@ -37,6 +37,11 @@ pub struct TablespacesArgs {
     #[command(flatten)]
     pub server: ServerArgs,
 
+    /// Hold each file's name against the definitions in it too (SDI, MySQL 8 and later): reads some
+    /// pages more of each file
+    #[arg(long)]
+    pub sdi: bool,
+
     /// How a file's beginning is read: full-page reads 16 KiB through the page cache, to which the
     /// kernel's read-ahead adds as much again (servers to MySQL 9.0); fadvise does without
     /// read-ahead; light reads 4 KiB so; direct reads 16 KiB around the page cache (the newest

@@ -1,8 +1,11 @@
 //! `innoscan tablespaces`.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use innoscan::tablespaces::{Finding, HeadOptions, HeadWay, Listed, Report, Step, look};
+use innoscan::tablespaces::{
+    Finding, HeadOptions, HeadWay, Listed, LookOptions, Report, Step, look,
+};
 use innoscan_live::spaces::spaces;
 use serde_json::{Value, json};
 
@@ -13,30 +16,31 @@ use crate::sizes::MIB;
 
 pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     let cancel = super::cancel_on_signal()?;
-    let options = HeadOptions {
+    let heads = HeadOptions {
         way: args.way.unwrap_or_else(HeadWay::best),
         threads: args.threads.map_or(0, usize::from),
         depth: usize::from(args.depth),
         latency: args.latency,
     };
     let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
-    let listed = listed(args)?;
+    let options = LookOptions { heads, listed: listed(args)?, checks_names: args.sdi };
     let mut count = Count::new(args.quiet);
-    let report = look(&directories, &options, listed.as_deref(), |step| {
+    let report = look(&directories, &options, |step| {
         match step {
             Step::Walk(found) => count.tell("listing directories", found, None),
             Step::Read(read, all) => count.tell("reading", read, Some(all)),
+            Step::Names(checked, all) => count.tell("checking names", checked, Some(all)),
         }
         !cancel.load(Ordering::Relaxed)
     })?;
     count.clear();
     if args.json {
-        out!("{:#}", to_json(&report, options.way));
+        out!("{:#}", to_json(&report, heads.way));
     } else {
         print(&report);
     }
     if args.stats {
-        stats(&report, options.way);
+        stats(&report, heads.way);
     }
     // Findings are no damage that was passed over, but who asks wants to be told as loudly.
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
@@ -64,10 +68,23 @@ fn print(report: &Report) {
     );
     out!("faults       {faults}");
     let phases = report.phases;
-    for (name, time) in [("walk", phases.walk), ("read", phases.read), ("compare", phases.compare)]
-    {
-        out!("{name:<12} {:.3} s", time.as_secs_f64());
+    let row = |name: &str, time: Duration| out!("{name:<12} {:.3} s", time.as_secs_f64());
+    row("walk", phases.walk);
+    out!(
+        "read         {:.3} s, {:.0} % of it until files were open",
+        phases.read.as_secs_f64(),
+        100.0 * opening(report)
+    );
+    if !phases.names.is_zero() {
+        row("names", phases.names);
     }
+    row("compare", phases.compare);
+}
+
+/// The share of the time of all files together that passed until they were open.
+fn opening(report: &Report) -> f64 {
+    let (open, read) = (report.heads.open.as_secs_f64(), report.heads.read.as_secs_f64());
+    open / (open + read).max(f64::MIN_POSITIVE)
 }
 
 fn to_json(report: &Report, way: HeadWay) -> Value {
@@ -82,6 +99,7 @@ fn to_json(report: &Report, way: HeadWay) -> Value {
         "read_bytes": report.heads.read_bytes,
         "walk_s": report.phases.walk.as_secs_f64(),
         "read_s": report.phases.read.as_secs_f64(),
+        "names_s": report.phases.names.as_secs_f64(),
         "compare_s": report.phases.compare.as_secs_f64(),
         "open_mean_s": mean(report.heads.open.as_secs_f64(), report),
         "read_mean_s": mean(report.heads.read.as_secs_f64(), report),

@@ -55,6 +55,22 @@ pub enum Finding {
         /// What is wrong.
         what: String,
     },
+    /// A file whose definitions (SDI) say that they are in another.
+    Misnamed {
+        /// Where it is.
+        path: PathBuf,
+        /// Whose the definitions are.
+        name: String,
+    },
+    /// A file whose definitions (SDI) cannot be read.
+    NoSdi {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        why: String,
+        /// They are damaged. Else they may be written right now, or are encrypted.
+        is_fault: bool,
+    },
     /// A file or directory that cannot be read.
     Unreadable {
         /// Where it is.
@@ -87,7 +103,11 @@ impl Finding {
 
     /// Whether something is wrong.
     pub fn is_fault(&self) -> bool {
-        !matches!(self, Finding::Gone(_) | Finding::Symlink { .. } | Finding::Unwritten(_))
+        match self {
+            Finding::Gone(_) | Finding::Symlink { .. } | Finding::Unwritten(_) => false,
+            Finding::NoSdi { is_fault, .. } => *is_fault,
+            _ => true,
+        }
     }
 
     /// For programs.
@@ -109,6 +129,12 @@ impl Finding {
             Finding::Unwritten(path) => json!({ "finding": "unwritten", "path": name(path) }),
             Finding::NoHeader { path, what } => {
                 json!({ "finding": "no header", "path": name(path), "what": what })
+            }
+            Finding::Misnamed { path, name: of } => {
+                json!({ "finding": "misnamed", "path": name(path), "definitions_of": of })
+            }
+            Finding::NoSdi { path, why, is_fault } => {
+                json!({ "finding": "no sdi", "path": name(path), "why": why, "fault": is_fault })
             }
             Finding::Unreadable { path, why } => {
                 json!({ "finding": "unreadable", "path": name(path), "why": why })
@@ -150,6 +176,11 @@ impl fmt::Display for Finding {
                 )
             }
             Finding::NoHeader { path, what } => write!(f, "{}: {what}", path.display()),
+            Finding::Misnamed { path, name } => {
+                write!(f, "{}: the definitions in it are those of {name}", path.display())
+            }
+            // The reason names the file.
+            Finding::NoSdi { why, .. } => write!(f, "its name was not checked: {why}"),
             Finding::Unreadable { path, why } => write!(f, "{}: {why}", path.display()),
             Finding::Gone(path) => write!(f, "{}: it went away meanwhile", path.display()),
             Finding::Symlink { path, target } => {

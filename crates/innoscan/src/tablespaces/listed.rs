@@ -63,6 +63,7 @@ impl Listed {
 fn of_mysql_ibd(path: &Path) -> Result<Vec<Listed>> {
     let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
     let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
+    reader.space().header().require_plain_pages().map_err(in_file)?;
     let documents: Vec<Vec<u8>> =
         reader.read_sdi()?.into_iter().map(|object| object.json).collect();
     let table = TablespacesTable::of(&documents).map_err(in_file)?;

@@ -7,6 +7,8 @@
 
 mod findings;
 mod listed;
+mod names;
+mod side_by_side;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -23,6 +25,7 @@ use innoscan_io::heads::{HeadFile, read_heads};
 pub use self::findings::{Claimant, Finding};
 pub use self::listed::Listed;
 use self::listed::differences;
+use self::names::misnamed;
 pub use self::walk::{Files, SpaceKind};
 use crate::datadir::lock_holder;
 use crate::{Error, Result};
@@ -34,6 +37,19 @@ pub enum Step {
     Walk(usize),
     /// Heads are read; so many of so many.
     Read(usize, usize),
+    /// Names are checked; so many of so many.
+    Names(usize, usize),
+}
+
+/// What is looked at, and how.
+#[derive(Clone, Debug, Default)]
+pub struct LookOptions {
+    /// How heads are read. No threads: as many as are usual.
+    pub heads: HeadOptions,
+    /// The tablespaces that the server has, where files are to be held against them.
+    pub listed: Option<Vec<Listed>>,
+    /// Whether files' names are held against the definitions in them.
+    pub checks_names: bool,
 }
 
 /// How long each part took.
@@ -45,6 +61,8 @@ pub struct Phases {
     pub read: Duration,
     /// Comparing them.
     pub compare: Duration,
+    /// Holding names against definitions, where it is wished.
+    pub names: Duration,
 }
 
 /// What was found.
@@ -104,17 +122,14 @@ fn usual_threads(way: HeadWay, files: usize) -> usize {
 }
 
 /// Looks at all tablespace files of directories and of all below them. `step` is told how far it is,
-/// and says whether to go on. No threads: as many as
-/// are usual. `listed`: the tablespaces that the
-/// server has, where files are to be held against them.
+/// and says whether to go on.
 ///
 /// # Errors
 /// When a directory cannot be listed, reading cannot be set up, or `step` ends it. Files are among
 /// the findings.
 pub fn look(
     directories: &[PathBuf],
-    options: &HeadOptions,
-    listed: Option<&[Listed]>,
+    options: &LookOptions,
     mut step: impl FnMut(Step) -> bool + Send,
 ) -> Result<Report> {
     let mut report = Report::default();
@@ -123,19 +138,25 @@ pub fn look(
     let files = Files::walk(directories, &mut findings, |found| step(Step::Walk(found)))?;
     report.phases.walk = begun.elapsed();
 
-    let mut options = *options;
-    if options.threads == 0 {
-        options.threads = usual_threads(options.way, files.len());
-    }
     let begun = Instant::now();
+    let mut heads = options.heads;
+    if heads.threads == 0 {
+        heads.threads = usual_threads(heads.way, files.len());
+    }
     let mut known = Vec::with_capacity(files.len());
     let is_in_use = directories.iter().any(|directory| is_in_use(directory));
-    report.heads = read(&files, is_in_use, &options, &mut known, &mut findings, step)?;
+    report.heads = read(&files, is_in_use, &heads, &mut known, &mut findings, &mut step)?;
     report.phases.read = begun.elapsed();
+
+    if options.checks_names {
+        let begun = Instant::now();
+        findings.extend(misnamed(&files, &known, heads.threads, is_in_use, step)?);
+        report.phases.names = begun.elapsed();
+    }
 
     let begun = Instant::now();
     report.count(&files);
-    report.findings = compare(directories, &files, known, findings, listed);
+    report.findings = compare(directories, &files, known, findings, options.listed.as_deref());
     report.phases.compare = begun.elapsed();
     Ok(report)
 }

@@ -20,8 +20,9 @@ fn file(path: &Path, space: u32, lsn: u64) {
 }
 
 fn told(directory: &Path, way: HeadWay) -> Report {
-    let options = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
-    look(&[directory.to_owned()], &options, None, |_| true).unwrap()
+    let heads = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
+    let options = LookOptions { heads, ..LookOptions::default() };
+    look(&[directory.to_owned()], &options, |_| true).unwrap()
 }
 
 #[test]
@@ -86,12 +87,13 @@ fn it_ends_when_it_is_told_to() {
         file(&dir.path().join(format!("d/t{number}.ibd")), number, 1);
     }
     for way in HeadWay::ALL {
-        let options = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
+        let heads = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
+        let options = LookOptions { heads, ..LookOptions::default() };
         let step = |step| !matches!(step, Step::Read(told, _) if told > 10);
-        let error = look(&[dir.path().to_owned()], &options, None, step).unwrap_err();
+        let error = look(&[dir.path().to_owned()], &options, step).unwrap_err();
         assert!(error.is_interrupted(), "{way}: {error}");
     }
     let missing = [dir.path().join("missing")];
-    let error = look(&missing, &HeadOptions::default(), None, |_| true).unwrap_err();
+    let error = look(&missing, &LookOptions::default(), |_| true).unwrap_err();
     assert!(error.is_read() && error.file() == Some(&*missing[0]), "{error}");
 }

@@ -8,12 +8,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use super::findings::Finding;
-use crate::scan::spawn;
+use super::side_by_side::side_by_side;
 use crate::{Error, Result};
 
 /// What a file is, by its name.
@@ -92,7 +89,8 @@ impl Files {
                 identity.map_or(true, |identity| seen.insert(identity))
             });
             let mut below = Vec::new();
-            list_all(&level, |directory, listed| {
+            let list = |directory: &PathBuf| Listing::of(directory);
+            side_by_side(&level, LISTED_AT_ONCE, list, |directory, listed| {
                 match listed.and_then(|listing| files.add(directory, listing)) {
                     Ok((directories, found)) => {
                         below.extend(directories);
@@ -209,31 +207,6 @@ impl Listing {
         self.entries.push(Entry { inode, directory: 0, name_at, name_bytes, kind });
         Ok(())
     }
-}
-
-/// Lists directories, several at a time. `take` is given each as it is listed, in any order, and ends
-/// it by an error.
-fn list_all(
-    directories: &[PathBuf],
-    mut take: impl FnMut(&PathBuf, io::Result<Listing>) -> Result<()>,
-) -> Result<()> {
-    let next = &AtomicUsize::new(0);
-    thread::scope(|scope| {
-        // A directory that waits to be taken is memory.
-        let (sender, receiver) = mpsc::sync_channel(LISTED_AT_ONCE);
-        for number in 0..LISTED_AT_ONCE.min(directories.len()) {
-            let sender = sender.clone();
-            spawn(scope, format!("walk-{number}"), move || {
-                while let Some(directory) = directories.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if sender.send((directory, Listing::of(directory))).is_err() {
-                        return;
-                    }
-                }
-            })?;
-        }
-        drop(sender);
-        receiver.into_iter().try_for_each(|(directory, listed)| take(directory, listed))
-    })
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 mod column;
 mod constants;
 mod json;
+mod names;
 mod options;
 mod partition;
 
@@ -22,6 +23,7 @@ use serde_json::Value;
 use self::column::{DdColumn, Visibility};
 use self::json::Object;
 pub(super) use self::json::Properties;
+pub use self::names::SdiNames;
 use super::{
     CheckDef, ColumnDefault, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart,
     IndexSource, InstantDefault, RowFormat, ServerVersion, StoredColumn, StoredSource, TableDef,
@@ -41,32 +43,27 @@ pub fn from_sdi(json: &[u8]) -> Result<TableDef> {
 pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
     let mut table: Option<TableDef> = None;
     let mut autoextend_size_bytes = None;
-    for json in documents {
-        let text = String::from_utf8_lossy(json.as_ref());
-        let value: Value = serde_json::from_str(&text)
-            .map_err(|error| Error::schema(format!("the SDI is not JSON: {error}")))?;
-        for document in split(&value) {
-            let document = Object::of(document, "document")?;
-            match document.text("dd_object_type")? {
-                "Table" if table.is_some() => {
-                    return Err(Error::unsupported(
-                        "SDI of more than one table",
-                        "give the document of the table alone",
-                    ));
-                }
-                "Table" => {
-                    let server = document.number("mysqld_version_id")?;
-                    let server = ServerVersion { family: Family::MySql, number: server };
-                    table = Some(read_table(document.object("dd_object")?, server)?);
-                }
-                "Tablespace" => {
-                    let options = document.object("dd_object")?.properties("options")?;
-                    autoextend_size_bytes = options.number::<u64>("autoextend_size")?;
-                }
-                _ => {}
+    for_each_document(documents, |kind, document| {
+        match kind {
+            "Table" if table.is_some() => {
+                return Err(Error::unsupported(
+                    "SDI of more than one table",
+                    "give the document of the table alone",
+                ));
             }
+            "Table" => {
+                let server = document.number("mysqld_version_id")?;
+                let server = ServerVersion { family: Family::MySql, number: server };
+                table = Some(read_table(document.object("dd_object")?, server)?);
+            }
+            "Tablespace" => {
+                let options = document.object("dd_object")?.properties("options")?;
+                autoextend_size_bytes = options.number::<u64>("autoextend_size")?;
+            }
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
     let mut table = table.ok_or_else(|| Error::schema("the SDI holds no table"))?;
     // A general tablespace's is its own.
     let implicit = table.options.others.iter().all(|(name, _)| name != "TABLESPACE");
@@ -74,6 +71,23 @@ pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
         table.options.others.push(("AUTOEXTEND_SIZE".to_owned(), size.to_string()));
     }
     Ok(table)
+}
+
+/// Gives each document to `take`, and what it is of.
+fn for_each_document<T: AsRef<[u8]>>(
+    documents: &[T],
+    mut take: impl FnMut(&str, Object<'_>) -> Result<()>,
+) -> Result<()> {
+    for json in documents {
+        let text = String::from_utf8_lossy(json.as_ref());
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|error| Error::schema(format!("the SDI is not JSON: {error}")))?;
+        for document in split(&value) {
+            let document = Object::of(document, "document")?;
+            take(document.text("dd_object_type")?, document)?;
+        }
+    }
+    Ok(())
 }
 
 /// The documents among what `ibd2sdi` prints, or the only one there is.

@@ -1,0 +1,60 @@
+//! Files held against the definitions that MySQL 8 and later keep in them.
+
+use std::path::Path;
+
+use innoscan_format::schema::SdiNames;
+use innoscan_io::Direct;
+
+use super::findings::Finding;
+use super::side_by_side::side_by_side;
+use super::walk::{Files, SpaceKind};
+use super::{Known, Step};
+use crate::space::{Space, SpaceReader};
+use crate::{Error, Result};
+
+/// Files that are called otherwise than their definitions say, and those whose definitions cannot be
+/// read. Files without any, of MariaDB and MySQL to 5.7, are passed over.
+pub(super) fn misnamed(
+    files: &Files,
+    known: &[Known],
+    threads: usize,
+    is_in_use: bool,
+    mut step: impl FnMut(Step) -> bool,
+) -> Result<Vec<Finding>> {
+    let of_tables = known.iter().map(|known| known.file as usize);
+    let numbers: Vec<usize> =
+        of_tables.filter(|&number| files.kind(number) == SpaceKind::Table).collect();
+    let mut findings = Vec::new();
+    let mut done = 0;
+    let name = |number: &usize| of_another(&files.path(*number));
+    side_by_side(&numbers, threads, name, |number, told| {
+        let path = || files.path(*number);
+        match told {
+            Ok(None) => {}
+            Ok(Some(name)) => findings.push(Finding::Misnamed { path: path(), name }),
+            Err(error) => {
+                let is_fault = error.is_corrupt() && !is_in_use;
+                findings.push(Finding::NoSdi { path: path(), why: error.to_string(), is_fault });
+            }
+        }
+        done += 1;
+        if step(Step::Names(done, numbers.len())) { Ok(()) } else { Err(Error::interrupted()) }
+    })?;
+    Ok(findings)
+}
+
+/// Whose the definitions in a file are, when they are not its own.
+fn of_another(path: &Path) -> Result<Option<String>> {
+    let space = Space::open(path, Direct::Off)?;
+    if space.header().sdi_root.is_none() {
+        return Ok(None);
+    }
+    let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
+    space.header().require_plain_pages().map_err(in_file)?;
+    let objects = SpaceReader::new(space)?.read_sdi()?;
+    let documents: Vec<&[u8]> = objects.iter().map(|object| &object.json[..]).collect();
+    let names = SdiNames::of(&documents).map_err(in_file)?;
+    let directory = path.parent().and_then(Path::file_name).unwrap_or_default();
+    let file = path.file_name().unwrap_or_default();
+    Ok(names.of_another(&directory.to_string_lossy(), &file.to_string_lossy()))
+}

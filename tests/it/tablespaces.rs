@@ -1,11 +1,12 @@
 //! `innoscan tablespaces` beside real servers.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
 
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::{by_another_user, command, there_is_a_binary};
 
 const WAYS: [&str; 5] = ["full-page", "fadvise", "light", "direct", "batched"];
 
@@ -57,6 +58,55 @@ fn a_running_servers_tablespaces_are_all_found() {
     server.stop().unwrap();
     let (code, told) = told(&server.data(), "batched");
     assert!(code == Some(0) && told["findings"].as_array().unwrap().is_empty(), "{told}");
+}
+
+/// Of another's files the kernel lets nobody keep the access time, and some may not be opened.
+#[test]
+fn anothers_files_are_read_as_far_as_one_may() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mysql-8.0.33/tree-4k/tree.ibd");
+    let mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let dir = tempfile::tempdir().unwrap();
+    mode(dir.path(), 0o755);
+    let private = dir.path().join("private.ibd");
+    std::fs::copy(&table, &private).unwrap();
+    mode(&private, 0o600);
+    let public = dir.path().join("public.ibd");
+    std::fs::copy(&table, &public).unwrap();
+    mode(&public, 0o644);
+    let copy = tempfile::tempdir().unwrap();
+    let shut = dir.path().join("shut");
+    std::fs::create_dir(&shut).unwrap();
+    mode(&shut, 0o700);
+    for way in WAYS {
+        let mut own = command();
+        own.arg("tablespaces").arg(dir.path()).args(["--read", way, "--json", "--quiet"]);
+        let Some(mut other) = by_another_user(&own, copy.path()) else {
+            println!(
+                "skipped: anothers_files_are_read_as_far_as_one_may: only root is another user"
+            );
+            return;
+        };
+        let output = other.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{way}: {said}"));
+        let unreadable: Vec<&str> = told["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["finding"] == "unreadable")
+            .map(|finding| finding["path"].as_str().unwrap())
+            .collect();
+        let expected = [&private, &shut].map(|path| path.to_str().unwrap());
+        assert_eq!(unreadable, expected, "{way}: {told}");
+        assert!(told["read_bytes"].as_u64().unwrap() > 0, "{way}: {told}");
+        assert_eq!(output.status.code(), Some(3), "{way}");
+    }
 }
 
 /// What is missing and what is stray, by the server's own list or that of its dictionary.

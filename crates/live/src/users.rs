@@ -16,22 +16,22 @@ const SERVER_ACCOUNTS: [&str; 4] =
 const PUBLIC: &str = "PUBLIC";
 
 /// An account or a role, as statements name it.
-struct Account {
+struct Grantee {
     user: String,
     host: String,
     /// `'name'@'host'`; of MariaDB's roles, which have no host, the name alone.
     name: String,
 }
 
-impl Account {
-    fn new(user: String, host: String) -> Account {
+impl Grantee {
+    fn new(user: String, host: String) -> Grantee {
         let name = format!("{}@{}", quoted_text(&user), quoted_text(&host));
-        Account { user, host, name }
+        Grantee { user, host, name }
     }
 
-    fn role_of_mariadb(role: String) -> Account {
+    fn role_of_mariadb(role: String) -> Grantee {
         let name = if role == PUBLIC { role.clone() } else { quoted_name(&role) };
-        Account { user: role, host: String::new(), name }
+        Grantee { user: role, host: String::new(), name }
     }
 }
 
@@ -67,20 +67,20 @@ pub fn users(session: &mut Session, objects: &mut Vec<Object>) -> Result<()> {
     Ok(())
 }
 
-fn accounts(session: &mut Session) -> Result<Vec<Account>> {
+fn accounts(session: &mut Session) -> Result<Vec<Grantee>> {
     // Roles of MariaDB have no host.
     let rows = session.rows("SELECT user, host FROM mysql.user WHERE host <> '' ORDER BY 1, 2")?;
-    let accounts = rows.iter().map(|row| Account::new(cell(row, 0), cell(row, 1)));
+    let accounts = rows.iter().map(|row| Grantee::new(cell(row, 0), cell(row, 1)));
     Ok(accounts.filter(|account| !SERVER_ACCOUNTS.contains(&&*account.user)).collect())
 }
 
-fn roles(session: &mut Session) -> Result<Vec<Account>> {
+fn roles(session: &mut Session) -> Result<Vec<Grantee>> {
     let rows = session.rows("SELECT user FROM mysql.user WHERE is_role = 'Y' ORDER BY 1")?;
-    Ok(rows.iter().map(|row| Account::role_of_mariadb(cell(row, 0))).collect())
+    Ok(rows.iter().map(|row| Grantee::role_of_mariadb(cell(row, 0))).collect())
 }
 
 /// `None` before MySQL 5.7 and MariaDB 10.2: there the grants make the account.
-fn create_user(session: &mut Session, account: &Account) -> Result<Option<String>> {
+fn create_user(session: &mut Session, account: &Grantee) -> Result<Option<String>> {
     let version = session.version();
     let since = if version.family == Family::MariaDb { 100_200 } else { 50_700 };
     if version.number < since {
@@ -117,7 +117,7 @@ fn unquoted(sql: &str, words: &str) -> Option<usize> {
 }
 
 /// MariaDB shows them among the grants.
-fn default_roles(session: &mut Session, account: &Account) -> Result<Option<String>> {
+fn default_roles(session: &mut Session, account: &Grantee) -> Result<Option<String>> {
     if session.is_mariadb() || session.version().number < 80_000 {
         return Ok(None);
     }
@@ -129,7 +129,7 @@ fn default_roles(session: &mut Session, account: &Account) -> Result<Option<Stri
     );
     let rows = session.rows(&sql)?;
     let roles: Vec<String> =
-        rows.iter().map(|row| Account::new(cell(row, 0), cell(row, 1)).name).collect();
+        rows.iter().map(|row| Grantee::new(cell(row, 0), cell(row, 1)).name).collect();
     let set = format!("SET DEFAULT ROLE {} TO {}", roles.join(", "), account.name);
     Ok((!roles.is_empty()).then_some(set))
 }

@@ -17,6 +17,7 @@ use innoscan::sink::sql::{SqlOptions, Verb};
 use innoscan::sink::text::TextOptions;
 use innoscan::sink::{Compression, LeftOutReason};
 use innoscan::{Table, Wanted};
+use innoscan_live::snapshot::Consistency;
 
 use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg, ResumeArg};
 use crate::messages::{self, Exit};
@@ -148,7 +149,7 @@ fn write(
     let summary = match &*args.outputdir {
         "-" => to_stream(dump, &mut std::io::stdout().lock(), &options, finished)?,
         dir => to_directory(dump, Path::new(dir), &options, finished)
-            .inspect_err(|_| tell_resume(dir))?,
+            .inspect_err(|_| tell_resume(dir, args))?,
     };
     bar.clear();
     tell_all(&summary, args);
@@ -159,9 +160,15 @@ fn write(
 }
 
 /// How to go on with a dump that did not end.
-fn tell_resume(directory: &str) {
+fn tell_resume(directory: &str, args: &DumpArgs) {
     if is_begun(Path::new(directory)) {
-        note!("innoscan: what is done is kept: the same command with --resume goes on with it");
+        let without = match args.lock.consistency() {
+            Consistency::All => "",
+            Consistency::Table => ", and without --consistency,",
+        };
+        note!(
+            "innoscan: what is done is kept: the same command with --resume{without} goes on with it"
+        );
     }
 }
 

@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 use innoscan_testkit::server::{Server, quote};
 use serde_json::Value;
 
+/// The Shell's connections speak this whatever the locale is; the client's take it from the locale.
+const SPEAKS: &str = "SET NAMES utf8mb4;\n";
+
 /// A table to load.
 struct Table {
     base: String,
@@ -179,7 +182,8 @@ impl Dump {
 
     /// Runs a file's statements in a database.
     fn run(&self, server: &Server, schema: Option<&str>, file: &str) -> Result<()> {
-        let mut script = String::from("SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO';\n");
+        let mut script = String::from(SPEAKS);
+        script += "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO';\n";
         script += "SET foreign_key_checks = 0;\n";
         script += &schema.map_or(String::new(), |name| format!("USE {};\n", quote(name)));
         let text = std::fs::read(self.dir.join(file))?;
@@ -221,10 +225,9 @@ pub(crate) fn load(dir: &Path, server: &Server) -> Result<()> {
             dump.run(server, name, &format!("{view}.pre.sql"))?;
         }
     }
-    let mut statements = String::from(
-        "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', time_zone = '+00:00', \
-         foreign_key_checks = 0, unique_checks = 0;\n",
-    );
+    let mut statements = String::from(SPEAKS);
+    statements += "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', time_zone = '+00:00', \
+                   foreign_key_checks = 0, unique_checks = 0;\n";
     let plain_files = tempfile::tempdir()?;
     for (number, table) in dump.schemas.iter().flat_map(|schema| &schema.tables).enumerate() {
         for (chunk, path) in table.chunks.iter().enumerate() {

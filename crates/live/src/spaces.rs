@@ -1,6 +1,6 @@
 //! The tablespaces that a running server knows of.
 
-use innoscan::tablespaces::Listed;
+use innoscan::tablespaces::ListedSpace;
 use innoscan::{Result, SpaceId};
 
 use crate::account::Account;
@@ -10,7 +10,7 @@ use crate::session::{Session, cell};
 ///
 /// # Errors
 /// When the server cannot be asked; it wants the privilege `PROCESS`.
-pub fn spaces(account: &Account) -> Result<Vec<Listed>> {
+pub fn spaces(account: &Account) -> Result<Vec<ListedSpace>> {
     let mut session = Session::connect(account)?;
     let version = session.version().number;
     let from = match (session.is_mariadb(), version) {
@@ -26,7 +26,7 @@ pub fn spaces(account: &Account) -> Result<Vec<Listed>> {
     let rows = session
         .rows(&format!("SELECT space, name, {is_discarded} FROM information_schema.{from}"))?;
     let listed = |row: &Vec<Option<Vec<u8>>>| {
-        Some(Listed {
+        Some(ListedSpace {
             space: SpaceId(cell(row, 0).parse().ok()?),
             name: cell(row, 1),
             is_discarded: cell(row, 2) == "1",

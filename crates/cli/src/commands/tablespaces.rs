@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use innoscan::tablespaces::{
-    Finding, HeadOptions, HeadWay, Listed, LookOptions, Report, Step, look,
+    Finding, HeadOptions, HeadWay, ListedSpace, LookOptions, Report, Step, listed_in, look,
 };
 use innoscan_live::spaces::spaces;
 use serde_json::{Value, json};
@@ -46,9 +46,9 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
 }
 
-fn listed(args: &TablespacesArgs) -> anyhow::Result<Option<Vec<Listed>>> {
+fn listed(args: &TablespacesArgs) -> anyhow::Result<Option<Vec<ListedSpace>>> {
     Ok(match (args.server_list, args.directories.first()) {
-        (Some(ServerListArg::Dictionary), Some(root)) => Some(Listed::of_directory(root)?),
+        (Some(ServerListArg::Dictionary), Some(root)) => Some(listed_in(root)?),
         (Some(ServerListArg::Server), _) => Some(spaces(&super::account(&args.server)?)?),
         _ => None,
     })

@@ -31,12 +31,12 @@ pub struct TablespacesTable {
     engine_data: usize,
 }
 
-/// A tablespace for tables' rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A tablespace for tables' rows that a server knows of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListedSpace {
     /// Its number.
     pub space: SpaceId,
-    /// `db/table` as file names have it, or a general tablespace's own name.
+    /// `db/table` as file names have it, or a general tablespace's own name or that of one of its tables.
     pub name: String,
     /// Its file was taken away by `ALTER TABLE ... DISCARD TABLESPACE`.
     pub is_discarded: bool,

@@ -68,7 +68,7 @@ pub enum Finding {
         path: PathBuf,
         /// Why.
         why: String,
-        /// They are damaged. Else they may be written right now, or are encrypted.
+        /// Something is wrong with them. Else they may be written right now, or are encrypted.
         is_fault: bool,
     },
     /// A file or directory that cannot be read.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use innoscan_format::SpaceId;
+use innoscan_format::schema::dictionary::DictionaryTable;
 use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
 use innoscan_io::Direct;
 
@@ -15,52 +16,37 @@ use crate::small_tree::for_each_row;
 use crate::space::{Space, SpaceReader};
 use crate::{Error, Result, dictionary};
 
-/// A tablespace of tables that a server knows of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Listed {
-    /// Its number.
-    pub space: SpaceId,
-    /// Its name, or that of one of its tables: `db/table`.
-    pub name: String,
-    /// Its file was taken away by `ALTER TABLE ... DISCARD TABLESPACE`.
-    pub is_discarded: bool,
-}
-
-impl Listed {
-    /// The list that a server which is shut down has in its files: `mysql.tablespaces` in `mysql.ibd`
-    /// (MySQL 8 and later), or `SYS_TABLES` in `ibdata1` (MySQL to 5.7, MariaDB).
-    ///
-    /// # Errors
-    /// When there is none, it cannot be read, or the server was not shut down cleanly.
-    pub fn of_directory(root: &Path) -> Result<Vec<Listed>> {
-        let datadir = DataDir::open(root, Trust::Verify)?;
-        let mysql_ibd = root.join("mysql.ibd");
-        if mysql_ibd.is_file() {
-            return of_mysql_ibd(&mysql_ibd);
-        }
-        let Some(system) = datadir.system_tablespace() else {
-            return Err(Error::refused(
-                "there is no ibdata1 in it, and so no list",
-                "name the server's data directory first",
-            )
-            .in_file(root));
-        };
-        let dictionary = dictionary::read(&system)?;
-        let tables = dictionary.names().filter_map(|name| Some((name, dictionary.table(name)?)));
-        let own = tables.filter(|(_, table)| table.space != SpaceId(0));
-        // A general tablespace has several tables.
-        let spaces: BTreeMap<SpaceId, (&str, bool)> =
-            own.map(|(name, table)| (table.space, (name, table.is_discarded))).collect();
-        let listed = |(space, (name, is_discarded)): (SpaceId, (&str, bool))| Listed {
-            space,
-            name: name.to_owned(),
-            is_discarded,
-        };
-        Ok(spaces.into_iter().map(listed).collect())
+/// The list that a server which is shut down has in its files: `mysql.tablespaces` in `mysql.ibd`
+/// (MySQL 8 and later), or `SYS_TABLES` in `ibdata1` (MySQL to 5.7, MariaDB).
+///
+/// # Errors
+/// When there is none, it cannot be read, or the server was not shut down cleanly.
+pub fn listed_in(root: &Path) -> Result<Vec<ListedSpace>> {
+    let datadir = DataDir::open(root, Trust::Verify)?;
+    let mysql_ibd = root.join("mysql.ibd");
+    if mysql_ibd.is_file() {
+        return in_mysql_ibd(&mysql_ibd);
     }
+    let Some(system) = datadir.system_tablespace() else {
+        return Err(Error::refused(
+            "there is no ibdata1 in it, and so no list",
+            "name the server's data directory first",
+        )
+        .in_file(root));
+    };
+    let dictionary = dictionary::read(&system)?;
+    // A general tablespace has several tables.
+    let mut listed = BTreeMap::new();
+    for name in dictionary.names() {
+        if let Some(table) = dictionary.table(name).filter(|table| table.space != SpaceId(0)) {
+            let DictionaryTable { space, is_discarded, .. } = table;
+            listed.insert(space, ListedSpace { space, name: name.to_owned(), is_discarded });
+        }
+    }
+    Ok(listed.into_values().collect())
 }
 
-fn of_mysql_ibd(path: &Path) -> Result<Vec<Listed>> {
+fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
     let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
     let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
     reader.space().header().require_plain_pages().map_err(in_file)?;
@@ -70,9 +56,7 @@ fn of_mysql_ibd(path: &Path) -> Result<Vec<Listed>> {
     let (_, layout) = reader.clustered(&table.def, table.root)?;
     let mut listed = Vec::new();
     for_each_row(&mut reader, &layout, table.root, |row| {
-        if let Some(ListedSpace { space, name, is_discarded }) = table.space(row)? {
-            listed.push(Listed { space, name, is_discarded });
-        }
+        listed.extend(table.space(row)?);
         Ok(())
     })?;
     Ok(listed)
@@ -83,10 +67,10 @@ fn of_mysql_ibd(path: &Path) -> Result<Vec<Listed>> {
 pub(super) fn differences(
     files: &Files,
     known: &[Known],
-    listed: &[Listed],
+    listed: &[ListedSpace],
     is_unwritten: impl Fn(&str) -> bool,
 ) -> Vec<Finding> {
-    let mut listed: Vec<&Listed> = listed.iter().collect();
+    let mut listed: Vec<&ListedSpace> = listed.iter().collect();
     listed.sort_unstable();
     let has_file = |space: SpaceId| known.binary_search_by_key(&space, |known| known.space).is_ok();
     let is_listed =

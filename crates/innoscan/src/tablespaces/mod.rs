@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use innoscan_format::page::SpaceHead;
+pub use innoscan_format::schema::tablespaces::ListedSpace;
 use innoscan_format::{Lsn, SpaceId};
 pub use innoscan_io::heads::{HeadCounters, HeadOptions, HeadWay};
 use innoscan_io::heads::{HeadFile, read_heads};
 
 pub use self::findings::{Claimant, Finding};
-pub use self::listed::Listed;
 use self::listed::differences;
+pub use self::listed::listed_in;
 use self::names::misnamed;
 pub use self::walk::{Files, SpaceKind};
 use crate::datadir::lock_holder;
@@ -47,7 +48,7 @@ pub struct LookOptions {
     /// How heads are read. No threads: as many as are usual.
     pub heads: HeadOptions,
     /// The tablespaces that the server has, where files are to be held against them.
-    pub listed: Option<Vec<Listed>>,
+    pub listed: Option<Vec<ListedSpace>>,
     /// Whether files' names are held against the definitions in them.
     pub checks_names: bool,
 }
@@ -167,7 +168,7 @@ fn compare(
     files: &Files,
     mut known: Vec<Known>,
     mut alone: Vec<Finding>,
-    listed: Option<&[Listed]>,
+    listed: Option<&[ListedSpace]>,
 ) -> Vec<Finding> {
     known.sort_unstable_by_key(|known| (known.space, known.file));
     alone.sort_by_key(ToString::to_string);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use innoscan_format::Error as FormatError;
 use innoscan_format::schema::SdiNames;
 use innoscan_io::Direct;
 
@@ -32,8 +33,10 @@ pub(super) fn misnamed(
         match told {
             Ok(None) => {}
             Ok(Some(name)) => findings.push(Finding::Misnamed { path: path(), name }),
+            Err(_) if !path().exists() => findings.push(Finding::Gone(path())),
             Err(error) => {
-                let is_fault = error.is_corrupt() && !is_in_use;
+                let is_refused = matches!(error.as_format(), Some(FormatError::Unsupported { .. }));
+                let is_fault = !is_refused && !is_in_use;
                 findings.push(Finding::NoSdi { path: path(), why: error.to_string(), is_fault });
             }
         }
@@ -49,7 +52,7 @@ fn of_another(path: &Path) -> Result<Option<String>> {
     if space.header().sdi_root.is_none() {
         return Ok(None);
     }
-    let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
+    let in_file = |error: FormatError| Error::from(error).in_file(path);
     space.header().require_plain_pages().map_err(in_file)?;
     let objects = SpaceReader::new(space)?.read_sdi()?;
     let documents: Vec<&[u8]> = objects.iter().map(|object| &object.json[..]).collect();

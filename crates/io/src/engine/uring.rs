@@ -52,7 +52,6 @@ impl Uring {
     pub fn new(depth: usize) -> Result<Uring> {
         let depth = depth.clamp(1, 16 * 1024);
         // One entry more for the wake-up.
-        // One entry more for the wake-up.
         let ring = build(IoUring::builder().setup_coop_taskrun(), depth + 1)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let wakeup = rustix::event::eventfd(0, flags).map_err(failed)?;

@@ -289,8 +289,10 @@ fn a_server_that_dies_ends_the_dump() {
     let mut server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    let dump = dump(&server, &out, &["--max-rate", "4M"]).spawn().unwrap();
-    while !server.data().join("d/t.cfg").exists() {
+    let mut dump = dump(&server, &out, &["--max-rate", "4M"]).spawn().unwrap();
+    // Rows are being read: until then it is a statement that fails.
+    let rows = out.join("d.t.00000.sql.zst.partial");
+    while !rows.exists() && dump.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
     server.kill().unwrap();

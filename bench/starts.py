@@ -24,11 +24,12 @@ import subprocess
 import sys
 from datetime import datetime
 
+from tablespaces import WAYS, drop_caches, whole_s
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVER = os.path.join(HERE, "../tests/servers/server.sh")
 VERSIONS = ["mysql-8.0.33", "mysql-9.7"]
 SCHEMAS = 30
-WAYS = ["full-page", "fadvise", "light", "direct", "batched"]
 QUICK = ["--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=0", "--log-error-verbosity=3"]
 
 
@@ -39,8 +40,8 @@ class Server:
         self.data = os.path.join(self.home, "data")
 
     def run(self, command, *words, **more):
-        os.environ["INNOSCAN_DEADLINE"] = "1800"
-        return subprocess.run([SERVER, self.version, command, self.home, *words], text=True, **more)
+        words = [SERVER, self.version, command, self.home, *words]
+        return subprocess.run(words, text=True, env={**os.environ, "INNOSCAN_DEADLINE": "1800"}, **more)
 
     def make(self, tables):
         done = os.path.join(self.home, "made")
@@ -48,12 +49,12 @@ class Server:
             return
         shutil.rmtree(self.home, ignore_errors=True)
         self.run("run", *QUICK, check=True)
-        clients = []
+        statements = []
         for schema in range(SCHEMAS):
             create = "".join(f"CREATE TABLE t{number} (id INT PRIMARY KEY, a INT);\n"
                              for number in range(schema, tables, SCHEMAS))
-            clients.append(f"CREATE DATABASE s{schema}; USE s{schema};\n{create}")
-        self.run("sql", input="".join(clients), check=True)
+            statements.append(f"CREATE DATABASE s{schema}; USE s{schema};\n{create}")
+        self.run("sql", input="".join(statements), check=True)
         self.run("stop", check=True)
         with open(done, "w") as file:
             file.write(str(tables))
@@ -69,10 +70,6 @@ class Server:
         return started.returncode, text[before:] if len(text) > before else text
 
 
-def drop_caches():
-    subprocess.run("sync; echo 3 > /proc/sys/vm/drop_caches", shell=True, check=True)
-
-
 def seconds(log, begin, end):
     def at(words):
         line = next(line for line in log.splitlines() if words in line)
@@ -83,9 +80,7 @@ def seconds(log, begin, end):
 def look(innoscan, data, *more):
     drop_caches()
     words = [innoscan, "tablespaces", data, "--json", "--quiet", *more]
-    told = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
-    told["seconds"] = told["walk_s"] + told["read_s"] + told["compare_s"]
-    return told
+    return json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
 
 
 def files_named(text, data):
@@ -128,7 +123,7 @@ def main():
         for way in WAYS:
             told = look(innoscan, server.data, "--read", way)
             assert told["tables"] == files and not told["findings"], told
-            print(f"  innoscan {way:<10}{told['seconds']:>7.2f} s", flush=True)
+            print(f"  innoscan {way:<10}{whole_s(told):>7.2f} s", flush=True)
         duplicates(server, innoscan)
 
 

@@ -49,15 +49,24 @@ def make(directory, files):
 
 
 def counters(directory):
-    """Requests and sectors read of the device a directory is on, and time of its server."""
+    """Requests and sectors read of the device a directory is on."""
     device = os.stat(directory).st_dev
     path = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
     fields = open(path).read().split()
     return int(fields[0]), int(fields[2])
 
 
-def run(innoscan, directory, way, *more):
+def drop_caches():
     subprocess.run("sync; echo 3 > /proc/sys/vm/drop_caches", shell=True, check=True)
+
+
+def whole_s(told):
+    """How long a look took, by what it told as JSON."""
+    return told["walk_s"] + told["read_s"] + told["compare_s"]
+
+
+def run(innoscan, directory, way, *more):
+    drop_caches()
     reads, sectors = counters(directory)
     words = ["/usr/bin/time", "-f", "%M", innoscan, "tablespaces", directory, "--read", way, "--json", "--quiet"]
     done = subprocess.run([*words, *more], check=True, capture_output=True, text=True)
@@ -67,7 +76,7 @@ def run(innoscan, directory, way, *more):
     told["kb"] = (sectors_after - sectors) * 512 / 1000 / files
     told["requests"] = (reads_after - reads) / files
     told["rss_kb"] = int(done.stderr.split()[-1])
-    told["seconds"] = told["walk_s"] + told["read_s"] + told["compare_s"]
+    told["seconds"] = whole_s(told)
     return told
 
 

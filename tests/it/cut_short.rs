@@ -2,6 +2,7 @@
 //! room. The server is let go of, and the dump can be gone on with.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -240,8 +241,11 @@ fn files_that_may_not_be_read_are_said_to_be() {
     };
     let (code, said) = ended(&mut other);
     assert_eq!(code, Some(2), "{said}");
-    let told = "data/ibdata1: you may not read the server's files";
-    assert!(said.contains(told), "{said}");
+    assert!(said.contains("data/d: listing it: Permission denied"), "{said}");
+    // Nor of its group.
+    let (code, said) = ended(other.gid(65534));
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("data/ibdata1: you may not read the server's files"), "{said}");
 }
 
 fn lock_taken_away(server: &Server, consistency: &str) {

@@ -162,7 +162,7 @@ pub(crate) fn by_another_user(command: &Command, dir: &Path) -> Option<Command> 
     let copy = dir.join("innoscan");
     std::fs::copy(command.get_program(), &copy).unwrap();
     let mut by_another = Command::new(copy);
-    by_another.args(command.get_args()).uid(65534).gid(65534);
+    by_another.args(command.get_args()).uid(65534);
     Some(by_another)
 }
 

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
@@ -10,14 +11,23 @@ use crate::parity::{by_another_user, command, there_is_a_binary};
 
 const WAYS: [&str; 5] = ["full-page", "fadvise", "light", "direct", "batched"];
 
+/// A look at a directory.
+fn look(data: &Path, more: &[&str]) -> Command {
+    let mut look = command();
+    look.arg("tablespaces").arg(data).args(["--json", "--quiet"]).args(more);
+    look
+}
+
 /// Exit code, and what it says as JSON.
-fn told(data: &Path, way: &str) -> (Option<i32>, Value) {
-    let mut tablespaces = command();
-    tablespaces.arg("tablespaces").arg(data).args(["--read", way, "--json", "--quiet"]);
-    let output = tablespaces.output().unwrap();
+fn told_by(look: &mut Command) -> (Option<i32>, Value) {
+    let output = look.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
     (output.status.code(), json)
+}
+
+fn told(data: &Path, way: &str) -> (Option<i32>, Value) {
+    told_by(&mut look(data, &["--read", way]))
 }
 
 fn with_tables(version: &str, tables: u32) -> Server {
@@ -83,18 +93,14 @@ fn anothers_files_are_read_as_far_as_one_may() {
     std::fs::create_dir(&shut).unwrap();
     mode(&shut, 0o700);
     for way in WAYS {
-        let mut own = command();
-        own.arg("tablespaces").arg(dir.path()).args(["--read", way, "--json", "--quiet"]);
+        let own = look(dir.path(), &["--read", way]);
         let Some(mut other) = by_another_user(&own, copy.path()) else {
             println!(
                 "skipped: anothers_files_are_read_as_far_as_one_may: only root is another user"
             );
             return;
         };
-        let output = other.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let told: Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{way}: {said}"));
+        let (code, told) = told_by(&mut other);
         let unreadable: Vec<&str> = told["findings"]
             .as_array()
             .unwrap()
@@ -105,17 +111,13 @@ fn anothers_files_are_read_as_far_as_one_may() {
         let expected = [&private, &shut].map(|path| path.to_str().unwrap());
         assert_eq!(unreadable, expected, "{way}: {told}");
         assert!(told["read_bytes"].as_u64().unwrap() > 0, "{way}: {told}");
-        assert_eq!(output.status.code(), Some(3), "{way}");
+        assert_eq!(code, Some(3), "{way}");
     }
 }
 
 /// What is missing and what is stray, by the server's own list or that of its dictionary.
 fn differences(data: &Path, more: &[&str]) -> Vec<String> {
-    let mut tablespaces = command();
-    tablespaces.arg("tablespaces").arg(data).args(["--json", "--quiet"]).args(more);
-    let output = tablespaces.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    let (code, told) = told_by(&mut look(data, more));
     let findings = told["findings"].as_array().unwrap().iter();
     let faults = findings.filter(|finding| finding["finding"] != "unwritten");
     let mut faults: Vec<String> = faults
@@ -127,7 +129,7 @@ fn differences(data: &Path, more: &[&str]) -> Vec<String> {
         })
         .collect();
     faults.sort();
-    assert_eq!(output.status.code(), Some(if faults.is_empty() { 0 } else { 3 }), "{told}");
+    assert_eq!(code, Some(if faults.is_empty() { 0 } else { 3 }), "{told}");
     faults
 }
 

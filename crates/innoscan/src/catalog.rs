@@ -470,8 +470,7 @@ fn definition_in_sdi(ibd: &Path, table: &str) -> Result<Option<TableDef>> {
         readable.map_err(|error| Error::from(error).in_file(&file))?;
         let objects = SpaceReader::new(space)?.read_sdi()?;
         if objects.iter().any(SdiObject::is_table) {
-            let documents: Vec<&[u8]> = objects.iter().map(|object| &object.json[..]).collect();
-            return from_sdi_documents(&documents)
+            return from_sdi_documents(&objects)
                 .map(Some)
                 .map_err(|error| Error::from(error).in_file(&file));
         }

@@ -29,7 +29,7 @@ pub struct TablespacesArgs {
     pub innodb_directories: Vec<PathBuf>,
 
     /// Hold the files against the tablespaces the server has: those in the dictionary of the first
-    /// DATADIR, whose server is shut down (MySQL to 5.7, MariaDB), or those a running server tells
+    /// DATADIR, whose server is shut down, or those a running server tells
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "dictionary",
           require_equals = true, value_name = "WHOSE")]
     pub server_list: Option<ServerListArg>,

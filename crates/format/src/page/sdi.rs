@@ -29,6 +29,13 @@ pub struct SdiObject {
     pub json: Vec<u8>,
 }
 
+impl AsRef<[u8]> for SdiObject {
+    /// The definition.
+    fn as_ref(&self) -> &[u8] {
+        &self.json
+    }
+}
+
 impl SdiObject {
     /// Whether it defines a table.
     pub fn is_table(&self) -> bool {

@@ -7,8 +7,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::sdi::{Properties, from_sdi};
-use super::{IndexKind, TableDef};
+use super::TableDef;
+use super::sdi::{Properties, SdiNames, from_sdi};
 use crate::{Error, PageNo, Result, SpaceId};
 
 /// Undo tablespaces' numbers: 127 times 400,000 below those of the redo log (`dict_sys_t,
@@ -48,17 +48,18 @@ impl TablespacesTable {
     /// # Errors
     /// When it is not there, or is not what it was in the servers that are known.
     pub fn of<T: AsRef<[u8]>>(documents: &[T]) -> Result<TablespacesTable> {
-        let defs = documents.iter().filter_map(|document| from_sdi(document.as_ref()).ok());
-        let def =
-            defs.into_iter()
-                .find(|def| def.schema == "mysql" && def.name == "tablespaces")
-                .ok_or_else(|| Error::schema("mysql.ibd has no definition of mysql.tablespaces"))?;
+        let is_it = |document: &&T| {
+            SdiNames::of(&[document]).is_ok_and(|names| names.has_table("mysql", "tablespaces"))
+        };
+        let document = documents.iter().find(is_it);
+        let document = document
+            .ok_or_else(|| Error::schema("mysql.ibd has no definition of mysql.tablespaces"))?;
+        let def = from_sdi(document.as_ref())?;
         let place = |name: &str| {
             let found = def.columns.iter().position(|column| column.name == name);
             found.ok_or_else(|| Error::schema(format!("mysql.tablespaces has no column `{name}`")))
         };
-        let has_key = def.indexes.iter().any(|index| index.kind == IndexKind::Primary);
-        let root = def.physical.clustered.map(|(_, root)| root).filter(|_| has_key);
+        let root = def.physical.clustered.map(|(_, root)| root);
         Ok(TablespacesTable {
             root: root.ok_or_else(|| Error::schema("mysql.tablespaces has no root"))?,
             name: place("name")?,

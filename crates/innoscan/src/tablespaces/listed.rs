@@ -50,9 +50,7 @@ fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
     let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
     let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
     reader.space().header().require_plain_pages().map_err(in_file)?;
-    let documents: Vec<Vec<u8>> =
-        reader.read_sdi()?.into_iter().map(|object| object.json).collect();
-    let table = TablespacesTable::of(&documents).map_err(in_file)?;
+    let table = TablespacesTable::of(&reader.read_sdi()?).map_err(in_file)?;
     let (_, layout) = reader.clustered(&table.def, table.root)?;
     let mut listed = Vec::new();
     for_each_row(&mut reader, &layout, table.root, |row| {

@@ -55,8 +55,7 @@ fn of_another(path: &Path) -> Result<Option<String>> {
     let in_file = |error: FormatError| Error::from(error).in_file(path);
     space.header().require_plain_pages().map_err(in_file)?;
     let objects = SpaceReader::new(space)?.read_sdi()?;
-    let documents: Vec<&[u8]> = objects.iter().map(|object| &object.json[..]).collect();
-    let names = SdiNames::of(&documents).map_err(in_file)?;
+    let names = SdiNames::of(&objects).map_err(in_file)?;
     let directory = path.parent().and_then(Path::file_name).unwrap_or_default();
     let file = path.file_name().unwrap_or_default();
     Ok(names.of_another(&directory.to_string_lossy(), &file.to_string_lossy()))

@@ -44,6 +44,11 @@ impl SdiNames {
         Ok(names)
     }
 
+    /// Whether the definition of this table is among them.
+    pub fn has_table(&self, schema: &str, name: &str) -> bool {
+        self.tables.iter().any(|table| table.0 == schema && table.1 == name)
+    }
+
     /// Whose definitions they are, when they are not those of this file in this directory. Letters may
     /// be of another case, as they are with `lower_case_table_names`.
     pub fn of_another(&self, directory: &str, file: &str) -> Option<String> {

@@ -22,6 +22,7 @@ pub mod scan;
 mod simulate;
 pub mod sink;
 mod small_tree;
+pub mod source;
 pub mod space;
 pub mod stats;
 mod table;

@@ -1,0 +1,21 @@
+//! What a stopped server's directory holds beside the rows of InnoDB tables.
+//!
+//! Every object that is met in the files becomes a [`FoundObject`]: its statements, or why they
+//! could not be read. None is passed over, so that a dump can account for each.
+
+mod item;
+
+pub use self::item::{Item, ItemKind};
+use crate::Result;
+use crate::dump::Object;
+
+/// An object that the files hold.
+#[derive(Debug)]
+pub struct FoundObject {
+    /// What it is, and its name.
+    pub item: Item,
+    /// The statements that make it again, as the server's `SHOW CREATE` would give them: one
+    /// [`Object`], or of an account also its grants and default roles. The error says why they cannot
+    /// be read from the files.
+    pub statements: Result<Vec<Object>>,
+}

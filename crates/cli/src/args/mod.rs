@@ -1,6 +1,7 @@
 //! What can be typed. Short flags follow mydumper, long names are the ones both families know.
 
 mod dump;
+mod effect;
 mod server;
 mod tablespaces;
 
@@ -8,7 +9,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
 pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
@@ -23,6 +27,29 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
+}
+
+/// What was typed, program name first, as a verb that makes sense.
+///
+/// # Errors
+/// What is wrong with it, or the help or version that was asked for.
+pub fn parse(typed: Vec<OsString>) -> Result<Verb, clap::Error> {
+    let mut command = Cli::command();
+    command.build();
+    let matches = command.try_get_matches_from_mut(typed)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let refusal = matches.subcommand().and_then(|(name, typed)| {
+        effect::refusal(command.find_subcommand(name)?, &cli.verb, typed)
+    });
+    match refusal {
+        Some(refusal) => Err(usage(refusal)),
+        None => Ok(cli.verb),
+    }
+}
+
+/// Wrong usage, with what to do instead.
+fn usage(message: impl std::fmt::Display) -> clap::Error {
+    clap::Error::raw(ErrorKind::ArgumentConflict, format!("{message}\n"))
 }
 
 /// The verbs.

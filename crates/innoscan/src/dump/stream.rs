@@ -1,10 +1,11 @@
 //! Tables in one stream: SQL as a script, other formats of one table.
 
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use innoscan_format::schema::Family;
 
+use super::clock;
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
@@ -16,7 +17,7 @@ use crate::{Error, Result, Table};
 ///
 /// SQL is a script for the command line client: a session that is put back at its end; sequences,
 /// every table with its definition, then placeholders of views, triggers, routines, events, views,
-/// users. Rows of several tables in another format are refused: nothing would tell them apart.
+/// users; its last line says whether all of it is there. Rows of several tables in another format are refused: nothing would tell them apart.
 ///
 /// # Errors
 /// When the output cannot be written, or the user asked to stop.
@@ -73,10 +74,27 @@ pub fn to_stream(
     options.confirmed()?;
     if is_script {
         script.output.text(sql::SCRIPT_TAIL)?;
+        script.output.text(&end_mark(&summary, SystemTime::now()))?;
     }
     script.output.out.flush().map_err(stream_error)?;
     summary.elapsed = started.elapsed();
     Ok(summary)
+}
+
+/// The last line of a script, by which a reader knows that nothing was cut off: as mysqldump's
+/// (`mysqldump.c`, `write_footer`, MariaDB 10.11), but in UTC; another one when something is missing.
+fn end_mark(summary: &Summary, now: SystemTime) -> String {
+    let skipped = summary.tables.iter().filter(|table| table.is_damaged()).count();
+    let line = match (summary.failed().count(), skipped) {
+        (0, 0) => format!("Dump completed on {}", clock::utc(now)),
+        (0, _) => format!(
+            "Dump completed on {}; damaged pages of {skipped} tables were skipped",
+            clock::utc(now)
+        ),
+        (1, _) => "Dump NOT complete: 1 object was not dumped".to_owned(),
+        (failed, _) => format!("Dump NOT complete: {failed} objects were not dumped"),
+    };
+    sql::comment(&line)
 }
 
 fn head(table: Option<&Table>, options: &DumpOptions) -> String {

@@ -170,3 +170,75 @@ fn options_without_effect_are_refused() {
         assert_eq!(ended.code, Some(0), "{accepted:?}: {}", ended.err);
     }
 }
+
+#[test]
+fn a_lone_h_is_help() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for args in [&["dump", "-h"][..], &["tablespaces", "-h"], &["dump", "-A", "-h"]] {
+        let ended = run(args);
+        assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
+        assert!(ended.out.contains("Usage: innoscan"), "{ended:?}");
+    }
+    run(["dump", "-h", "-A"]).is_usage(&["--help prints help"]);
+}
+
+#[test]
+fn a_password_in_the_command_line_is_refused_and_not_repeated() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for typed in ["-psecret", "-ppw", "-pwd", "-p=secret", "-Apsecret", "--password=secret"] {
+        let ended = run(["dump", "-S", "/tmp/no.sock", typed, "-A"]);
+        ended.is_usage(&["a password in the command line is seen by all users", "MYSQL_PWD"]);
+        for part in ["secret", "ecret", "ppw", "pwd", "'d'"] {
+            assert!(!ended.err.contains(part), "{typed}: {ended:?}");
+        }
+        run(["tablespaces", "/tmp", typed]).is_usage(&["a password in the command line"]);
+    }
+    // Not a password: what follows is a file's name.
+    assert!(!run(["dump", "--", "-psecret"]).err.contains("a password"));
+}
+
+#[test]
+fn options_of_other_programs_are_answered() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let answers = [
+        ("--single-transaction", "not needed: all tables of a dump are of one moment"),
+        ("--routines", "not needed: functions, procedures"),
+        ("-R", "not needed: functions, procedures"),
+        ("-E", "not needed: events are dumped"),
+        ("--triggers", "unless --no-triggers is given"),
+        ("--opt", "not needed"),
+        ("--quick", "not needed"),
+        ("--lock-tables", "not needed"),
+        ("--all", "--all-databases (-A)"),
+        ("-a", "--all-databases (-A)"),
+        ("--hex-blob", "0x"),
+        ("--extended-insert", "--statement-size"),
+        ("--complete-insert", "names its columns"),
+        ("--master-data=2", "binary log"),
+        ("--set-gtid-purged=OFF", "not set"),
+        ("--result-file=x", "-o DIR"),
+        ("--tab=x", "--format text"),
+        ("--rows=1", "--chunk-filesize"),
+        ("--compress-protocol", "-c compresses"),
+        ("--no-tablespaces", "never written"),
+        ("--column-statistics=0", "never dumped"),
+        ("--skip-triggers", "--no-triggers"),
+        ("--skip-lock-tables", "see --help"),
+        ("--default-character-set=utf8mb4", "character set of its column"),
+        ("--max_allowed_packet=1G", "--statement-size"),
+        ("--no-create-info", "--no-schemas (-m)"),
+        ("--no-create-db", "IF NOT EXISTS"),
+    ];
+    for (option, answer) in answers {
+        let ended = run(["dump", "-S", "/tmp/no.sock", "-A", option]);
+        ended.is_usage(&["there is no -", answer]);
+        assert!(!ended.err.contains("Usage:"), "{ended:?}");
+    }
+    run(["dump", "-t", &flights()]).is_usage(&["--threads", "--no-schemas (-m)"]);
+}

@@ -23,3 +23,4 @@ mod sdi;
 mod shell_loader;
 mod tablespaces;
 mod tidy;
+mod usage;

@@ -10,11 +10,9 @@ mod stats;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
-        Ok(cli) => cli,
+    let verb = match args::parse(std::env::args_os().collect()) {
+        Ok(verb) => verb,
         Err(error) => {
             let exit =
                 if error.use_stderr() { messages::Exit::Usage } else { messages::Exit::Done };
@@ -23,9 +21,14 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    let is_check = matches!(cli.verb, args::Verb::Check(_));
-    match commands::run(cli.verb) {
+    let met_by = match verb {
+        args::Verb::Dump(_) => messages::Verb::Dump,
+        args::Verb::Get(_) | args::Verb::Scan(_) => messages::Verb::Rows,
+        args::Verb::Check(_) => messages::Verb::Check,
+        _ => messages::Verb::Other,
+    };
+    match commands::run(verb) {
         Ok(exit) => exit.into(),
-        Err(error) => messages::report(&error, is_check).into(),
+        Err(error) => messages::report(&error, met_by).into(),
     }
 }

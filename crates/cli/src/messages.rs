@@ -31,6 +31,19 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The verb that met an error, as far as what is said depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Its output is somebody's backup: cut short it is no backup.
+    Dump,
+    /// Reads rows, and may skip damage.
+    Rows,
+    /// Lists the damage itself.
+    Check,
+    /// Any other.
+    Other,
+}
+
 /// A line on stdout, of a reader that may go away.
 macro_rules! out {
     ($($text:tt)*) => { $crate::messages::print_line(format_args!($($text)*)) };
@@ -45,7 +58,7 @@ macro_rules! note {
 pub fn print_line(text: fmt::Arguments<'_>) {
     if let Err(error) = writeln!(std::io::stdout().lock(), "{text}") {
         let error = innoscan::Error::write("writing the output", error);
-        std::process::exit(report(&error.into(), false) as i32);
+        std::process::exit(report(&error.into(), Verb::Other) as i32);
     }
 }
 
@@ -54,11 +67,12 @@ pub fn note_line(text: fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// The exit code an error leads to.
-pub fn exit_of(error: &anyhow::Error) -> Exit {
+/// The exit code an error leads to. Output to be looked at may be cut off by who looks at it
+/// (`| head`); a dump may not.
+pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
     let Some(error) = error.downcast_ref::<innoscan::Error>() else { return Exit::Usage };
     match error {
-        error if error.is_broken_pipe() => Exit::Done,
+        error if error.is_broken_pipe() && verb != Verb::Dump => Exit::Done,
         error if error.is_interrupted() => Exit::Interrupted,
         error if error.is_write() => Exit::Write,
         error if error.is_resources() => Exit::Resources,
@@ -66,26 +80,29 @@ pub fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Prints an error and gives its exit code; a reader that went away is no error. `is_check`: it is
-/// `innoscan check` that met it, so that there is no point in advising it.
-pub fn report(error: &anyhow::Error, is_check: bool) -> Exit {
-    let exit = exit_of(error);
+/// Prints an error that a verb met, and gives its exit code.
+pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
+    let exit = exit_of(error, verb);
     match error.downcast_ref::<innoscan::Error>() {
         _ if exit == Exit::Done => {}
-        Some(error) => {
-            note!("innoscan: {error}{}", if is_check { "" } else { hint(error) });
+        Some(error) if error.is_broken_pipe() => {
+            note!("innoscan: {error}: the dump is not complete");
         }
+        Some(error) => note!("innoscan: {error}{}", hint(error, verb)),
         None => note!("innoscan: {error:#}"),
     }
     exit
 }
 
 /// What to do about damage; other errors say it themselves.
-pub fn hint(error: &innoscan::Error) -> &'static str {
-    if error.is_corrupt() {
-        "; innoscan check lists all damage of the file, --on-corrupt skip reads the rows around it"
-    } else {
-        ""
+pub fn hint(error: &innoscan::Error, verb: Verb) -> &'static str {
+    match verb {
+        _ if !error.is_corrupt() => "",
+        Verb::Check => "",
+        Verb::Other => "; innoscan check lists all damage of the file",
+        Verb::Dump | Verb::Rows => {
+            "; innoscan check lists all damage of the file, --on-corrupt skip reads the rows around it"
+        }
     }
 }
 

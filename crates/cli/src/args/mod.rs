@@ -1,6 +1,8 @@
 //! What can be typed. Short flags follow mydumper, long names are the ones both families know.
 
 mod dump;
+mod effect;
+mod habits;
 mod server;
 mod tablespaces;
 
@@ -8,7 +10,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
 pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
@@ -23,6 +28,56 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
+}
+
+/// What was typed, program name first, as a verb that makes sense.
+///
+/// # Errors
+/// What is wrong with it, or the help or version that was asked for.
+pub fn parse(typed: Vec<OsString>) -> Result<Verb, clap::Error> {
+    if let Some(refusal) = habits::refusal(&typed) {
+        return Err(usage(refusal));
+    }
+    let mut command = Cli::command();
+    command.build();
+    let typed = habits::with_help(typed);
+    let matches = command.try_get_matches_from_mut(typed).map_err(answered)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let refusal = matches.subcommand().and_then(|(name, typed)| {
+        effect::refusal(command.find_subcommand(name)?, &cli.verb, typed)
+    });
+    match refusal {
+        Some(refusal) => Err(usage(refusal)),
+        None => Ok(cli.verb),
+    }
+}
+
+/// What the parser says, or what is better said of an option of another program.
+fn answered(error: clap::Error) -> clap::Error {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.as_str(),
+        _ => return error,
+    };
+    let is_without_value = matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value.is_empty());
+    match error.kind() {
+        ErrorKind::UnknownArgument => match habits::instead_of(argument) {
+            Some(answer) => usage(answer),
+            None => error,
+        },
+        ErrorKind::InvalidValue if is_without_value && argument.starts_with("--host") => {
+            usage("a host must follow --host (-h); --help prints help")
+        }
+        ErrorKind::ValueValidation if argument.starts_with("--threads") => usage(format!(
+            "{}; -t is --threads here: for no CREATE TABLE use --no-schemas (-m)",
+            error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ")
+        )),
+        _ => error,
+    }
+}
+
+/// Wrong usage, with what to do instead.
+fn usage(message: impl std::fmt::Display) -> clap::Error {
+    clap::Error::raw(ErrorKind::ArgumentConflict, format!("{message}\n"))
 }
 
 /// The verbs.
@@ -155,7 +210,7 @@ pub struct TellArgs {
           require_equals = true, value_name = "FORM")]
     pub stats: Option<StatsArg>,
 
-    /// No progress on stderr
+    /// Only warnings and errors on stderr: no progress, no summary
     #[arg(short, long)]
     pub quiet: bool,
 }

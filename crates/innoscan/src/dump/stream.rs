@@ -5,11 +5,13 @@ use std::time::{Instant, SystemTime};
 
 use innoscan_format::schema::{Family, TableDef};
 
+use super::clock::utc;
 use super::jobs::{self, Confirm, Target};
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows};
+use crate::ledger::Ledger;
 use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
 
@@ -17,7 +19,7 @@ use crate::{Error, Result, Table};
 ///
 /// SQL is a script for the command line client: a session that is put back at its end; sequences,
 /// every table with its definition, then placeholders of views, triggers, routines, events, views,
-/// users. Rows of several tables in another format are refused: nothing would tell them apart.
+/// users; its last line says whether all of it is there. Rows of several tables in another format are refused: nothing would tell them apart.
 ///
 /// # Errors
 /// When the output cannot be written, or the user asked to stop.
@@ -53,12 +55,13 @@ pub fn to_stream(
     let tables = jobs::run(&mut dump, &mut script, finished)?;
     script.objects_after_rows()?;
     options.confirmed()?;
+    let mut ledger = std::mem::take(&mut dump.ledger);
+    ledger.settle(&tables);
     if is_script {
         script.output.text(sql::SCRIPT_TAIL)?;
+        script.output.text(&end_mark(&ledger, SystemTime::now()))?;
     }
     script.output.out.flush().map_err(stream_error)?;
-    let mut ledger = dump.ledger;
-    ledger.settle(&tables);
     Ok(Summary {
         tables,
         ledger,
@@ -66,6 +69,16 @@ pub fn to_stream(
         started: Some(started_at),
         elapsed: started.elapsed(),
     })
+}
+
+/// The last line of a script, by which a reader knows that nothing was cut off: as mysqldump's
+/// (`mysqldump.c`, `write_footer`, MariaDB 10.11), but in UTC; another one when something is missing.
+fn end_mark(ledger: &Ledger, now: SystemTime) -> String {
+    let line = match ledger.what_is_missing() {
+        None => format!("Dump completed on {}", utc(now)),
+        Some(missing) => format!("Dump NOT complete: {missing}"),
+    };
+    sql::comment(&line)
 }
 
 fn head(table: Option<&Table>, options: &DumpOptions) -> String {

@@ -113,7 +113,20 @@ fn a_script_says_which_table_is_not_complete() {
     {
         assert!(script.contains(line), "{line}");
     }
-    assert!(script.ends_with(sql::SCRIPT_TAIL));
+    let end = format!("{}-- Dump NOT complete: 1 object was not dumped\n", sql::SCRIPT_TAIL);
+    assert!(script.ends_with(&end));
+}
+
+#[test]
+fn a_script_ends_with_a_line_that_says_it_is_complete() {
+    let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
+    let mut out = Vec::new();
+    to_stream(Dump::of(&[table("one", "t")]), &mut out, &options, |_| {}).unwrap();
+    let script = String::from_utf8_lossy(&out);
+    let (_, end) = script.split_once(sql::SCRIPT_TAIL).unwrap();
+    let time = end.strip_prefix("-- Dump completed on ").unwrap();
+    let shape: String = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "0000-00-00 00:00:00\n");
 }
 
 #[test]

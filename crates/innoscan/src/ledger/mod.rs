@@ -181,6 +181,27 @@ impl Ledger {
         self.unlisted.is_empty() && self.entries().all(is_whole)
     }
 
+    /// What is missing of a dump that is not complete: `3 objects were not dumped`.
+    pub fn what_is_missing(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        match self.not_dumped().count() {
+            0 => {}
+            1 => parts.push("1 object was not dumped".to_owned()),
+            count => parts.push(format!("{count} objects were not dumped")),
+        }
+        for unlisted in &self.unlisted {
+            let kinds: Vec<String> = unlisted.kinds.iter().map(|kind| kind.plural()).collect();
+            parts.push(format!("the lists of {} could not be read", kinds.join(", ")));
+        }
+        let damaged = |entry: &&Entry| matches!(entry.state, State::Dumped { damaged } if damaged > 0);
+        match self.entries().filter(damaged).count() {
+            0 => {}
+            1 => parts.push("damaged pages of 1 table were skipped".to_owned()),
+            count => parts.push(format!("damaged pages of {count} tables were skipped")),
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
     /// Gives every planned entry its end: tables as their outcomes say, the rest is dumped.
     pub fn settle(&mut self, outcomes: &[TableOutcome]) {
         let outcome = |outcome: &TableOutcome| match &outcome.error {

@@ -26,20 +26,6 @@ use crate::sizes::{MIB, separator};
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    if args.layout.is_some() && args.outputdir == "-" {
-        return Err(innoscan::Error::refused(
-            "a layout is of a directory, and the output is stdout",
-            "name a directory by -o, or leave out --layout",
-        )
-        .into());
-    }
-    if args.resume.is_some() && args.outputdir == "-" {
-        return Err(innoscan::Error::refused(
-            "only a dump into a directory can be gone on with, and the output is stdout",
-            "name the directory by -o, or leave out --resume",
-        )
-        .into());
-    }
     if args.sources.is_empty() {
         return live::run(args);
     }
@@ -328,7 +314,10 @@ pub fn tell(outcome: &TableOutcome, quiet: bool) {
     }
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
-        note!("innoscan: {name}: NOT DUMPED: {error}{}", messages::hint(error));
+        note!(
+            "innoscan: {name}: NOT DUMPED: {error}{}",
+            messages::hint(error, messages::Verb::Dump)
+        );
     } else if !quiet {
         let kept = match outcome.kept_files {
             0 => String::new(),

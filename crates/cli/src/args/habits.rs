@@ -1,0 +1,197 @@
+//! What users of mysqldump, mydumper and mysql type by habit: it is answered, not guessed at.
+
+use std::ffi::OsString;
+
+/// What is wrong with the words as they were typed, program name first, before they are parsed. A
+/// password is not to be repeated in whatever message parsing would end with.
+pub fn refusal(typed: &[OsString]) -> Option<&'static str> {
+    let words = words(typed);
+    words.iter().any(|word| is_password(word)).then_some(
+        "a password in the command line is seen by all users of the machine: use -p alone, an \
+         option file, or MYSQL_PWD",
+    )
+}
+
+/// The same words, but a `-h` at their end, without a host after it, asks for help.
+pub fn with_help(mut typed: Vec<OsString>) -> Vec<OsString> {
+    if words(&typed).last() == Some(&"-h")
+        && let Some(last) = typed.last_mut()
+    {
+        *last = "--help".into();
+    }
+    typed
+}
+
+/// The words after a verb that goes to servers, up to `--`.
+fn words(typed: &[OsString]) -> Vec<&str> {
+    let mut words = typed.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
+    let goes_to_server = matches!(words.next(), Some("dump" | "tablespaces"));
+    words.take_while(|word| goes_to_server && *word != "--").collect()
+}
+
+/// Short flags of `dump` and `tablespaces` that take no value: others may follow in the same word.
+const FLAGS: &str = "AdmNqvW";
+
+/// `-pSECRET`, also after flags in the same word, or `--password=SECRET`.
+fn is_password(word: &str) -> bool {
+    let secret = match word.strip_prefix("--") {
+        Some(long) => long.strip_prefix("password="),
+        None => word.strip_prefix('-').and_then(|letters| {
+            letters.trim_start_matches(|c| FLAGS.contains(c)).strip_prefix('p')
+        }),
+    };
+    secret.is_some_and(|secret| !secret.is_empty())
+}
+
+/// What stands for an option of another program that innoscan does not have; `None` for one that no
+/// such program has.
+pub fn instead_of(option: &str) -> Option<String> {
+    let name = option.split('=').next().unwrap_or(option);
+    let long = name.strip_prefix("--").map(|long| long.replace('_', "-"));
+    let name = long.as_ref().map_or_else(|| name.to_owned(), |long| format!("--{long}"));
+    let known = OPTIONS.iter().find(|(names, _)| names.contains(&&*name));
+    if let Some((_, answer)) = known {
+        return Some(format!("there is no {name}; {answer}"));
+    }
+    let skipped = name.strip_prefix("--skip-")?;
+    let has_no = match skipped {
+        "triggers" => "use --no-triggers",
+        "views" => "use --no-views",
+        "routines" => "use --no-routines",
+        "events" => "use --no-events",
+        "add-drop-table" => "not needed: DROP TABLE is written only with --add-drop-table",
+        "ssl" => "use --ssl-mode DISABLED",
+        _ => "see --help for what can be left out",
+    };
+    Some(format!("there is no {name}; {has_no}"))
+}
+
+/// Options of mysqldump (MySQL 9.7, MariaDB 11.8) and mydumper (0.19) that innoscan does not have,
+/// and what to do without them.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (
+        &["--single-transaction", "--trx-tables", "--trx-consistency-only", "--use-savepoints"],
+        "not needed: all tables of a dump are of one moment",
+    ),
+    (
+        &["--lock-tables", "-l", "--lock-all-tables", "--no-locks", "--less-locking"],
+        "not needed: tables are locked while they are read; see --lock-mode and --consistency",
+    ),
+    (
+        &["--routines", "-R"],
+        "not needed: functions, procedures and packages are dumped, unless --no-routines is given",
+    ),
+    (&["--events", "-E"], "not needed: events are dumped, unless --no-events is given"),
+    (&["--triggers", "-G"], "not needed: triggers are dumped, unless --no-triggers is given"),
+    (&["--views"], "not needed: views are dumped, unless --no-views is given"),
+    (
+        &[
+            "--opt",
+            "--add-locks",
+            "--disable-keys",
+            "-K",
+            "--set-charset",
+            "--create-options",
+            "--quote-names",
+            "-Q",
+            "--no-autocommit",
+            "--comments",
+            "-i",
+            "--dump-date",
+        ],
+        "not needed: the dump loads fast without it",
+    ),
+    (&["--quick", "--low-memory"], "not needed: memory is bounded by --memory for any table"),
+    (&["--all", "-a"], "use --all-databases (-A) for all databases of a server"),
+    (&["--hex-blob"], "not needed: binary values are always written as 0x..."),
+    (
+        &["--extended-insert", "-e"],
+        "not needed: an INSERT has many rows, up to --statement-size bytes",
+    ),
+    (&["--complete-insert"], "not needed: every INSERT names its columns"),
+    (
+        &["--rows", "-r", "--chunk-rows"],
+        "use --chunk-filesize (-F) for files of a size; all threads read one table together",
+    ),
+    (
+        &[
+            "--master-data",
+            "--source-data",
+            "--dump-slave",
+            "--dump-replica",
+            "--gtid",
+            "--include-master-host-port",
+            "--include-source-host-port",
+        ],
+        "not needed: a dump of a server has the position in the binary log and the GTIDs",
+    ),
+    (
+        &["--set-gtid-purged"],
+        "not needed: the GTIDs are written down, as a comment in SQL, and not set",
+    ),
+    (&["--result-file"], "use > FILE, or -o DIR for a directory"),
+    (&["--tab"], "use --format text -o DIR"),
+    (&["--xml", "-X"], "use --format csv or ndjson"),
+    (
+        &["--compress-protocol", "--compression-algorithms", "-C"],
+        "not needed: rows are read from files, not over a connection; -c compresses the output",
+    ),
+    (
+        &["--no-tablespaces", "-y", "--all-tablespaces", "-Y"],
+        "not needed: CREATE TABLESPACE is never written",
+    ),
+    (&["--column-statistics"], "not needed: histograms are never dumped"),
+    (
+        &["--default-character-set", "--no-set-names"],
+        "not needed: text is written in the character set of its column",
+    ),
+    (&["--max-allowed-packet", "--net-buffer-length"], "use --statement-size (-s)"),
+    (&["--no-create-info"], "use --no-schemas (-m)"),
+    (&["--no-create-db", "-n"], "not needed: CREATE DATABASE is written with IF NOT EXISTS"),
+    (&["--add-drop-database"], "use --add-drop-table, or drop the database with a client"),
+    (&["--tables"], "use -T DB.TABLE,DB.TABLE"),
+    (&["--database"], "use --databases (-B)"),
+    (&["--ignore-database"], "use --ignore-table DB"),
+    (&["--order-by-primary"], "not needed: rows are in the order of the primary key"),
+    (&["--tz-utc"], "not needed: TIMESTAMP values are in UTC"),
+    (&["--kill-long-queries"], "use --long-query-guard, which refuses to wait for such queries"),
+    (&["--ssl"], "use --ssl-mode REQUIRED"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_seen_in_all_its_forms() {
+        for word in ["-pSECRET", "-ppw", "-pwd", "-p=x", "-Apw", "-qpx", "--password=x"] {
+            assert!(is_password(word), "{word}");
+        }
+        for word in ["-p", "-Ap", "--password", "-P3306", "-tp", "--port=3", "p", "-", "--"] {
+            assert!(!is_password(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn every_answer_is_of_an_option_that_is_not_there() {
+        let mut command = <super::super::Cli as clap::CommandFactory>::command();
+        command.build();
+        let dump = command.find_subcommand("dump").unwrap();
+        let has = |name: &str| {
+            dump.get_arguments().any(|argument| match name.strip_prefix("--") {
+                Some(long) => argument.get_long() == Some(long),
+                None => argument.get_short() == name.chars().nth(1),
+            })
+        };
+        for (names, _) in OPTIONS {
+            for name in *names {
+                assert!(!has(name), "{name}");
+            }
+        }
+        assert_eq!(
+            instead_of("--single_transaction").unwrap(),
+            "there is no --single-transaction; not needed: all tables of a dump are of one moment"
+        );
+        assert_eq!(instead_of("--nonsense"), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! What the command says and how it ends: usage, messages, exit codes.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::parity::{command, there_is_a_binary};
+
+/// The folder with `cities.ibd` and `flights.ibd` of the demo.
+fn demo() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo");
+        std::fs::create_dir_all(&folder).unwrap();
+        for table in ["cities", "flights"] {
+            let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/demo");
+            let unpacked = Command::new("tar")
+                .args(["--use-compress-program", "zstd -d --long=27", "-xf"])
+                .arg(archive.join(format!("{table}.tar.zst")))
+                .arg("-C")
+                .arg(&folder)
+                .status()
+                .unwrap();
+            assert!(unpacked.success());
+        }
+        folder
+    })
+}
+
+fn cities() -> String {
+    demo().join("cities.ibd").to_str().unwrap().to_owned()
+}
+
+fn flights() -> String {
+    demo().join("flights.ibd").to_str().unwrap().to_owned()
+}
+
+/// How a command ended.
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Ended {
+    /// It was refused as wrong usage, in a line with all these words.
+    #[track_caller]
+    fn is_usage(&self, words: &[&str]) {
+        assert_eq!(self.code, Some(1), "{self:?}");
+        assert!(words.iter().all(|word| self.err.contains(word)), "{words:?}: {self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+    }
+}
+
+fn run<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Ended {
+    let output = command().args(args).stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Runs it with a reader that goes away after the first bytes.
+fn cut_off(args: &[&str]) -> Ended {
+    let mut child =
+        command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 100];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ended { code: output.status.code(), out: String::from_utf8_lossy(&first).into_owned(), err }
+}
+
+#[test]
+fn a_dump_whose_reader_goes_away_is_not_done() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for format in ["sql", "text", "csv", "ndjson"] {
+        let ended = cut_off(&["dump", &flights(), "--format", format, "-q"]);
+        assert_eq!(ended.code, Some(5), "{format}: {ended:?}");
+        let last = ended.err.lines().last().unwrap();
+        assert_eq!(
+            last,
+            "innoscan: writing the output: Broken pipe (os error 32): the dump is not complete"
+        );
+    }
+    let ended = cut_off(&["get", &cities(), "--range", "1..", "-q"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("writing the output"), "{ended:?}");
+}
+
+#[test]
+fn the_last_line_of_sql_says_that_the_dump_is_whole() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let ended = run(["dump", &flights(), "-q"]);
+    let last = ended.out.lines().last().unwrap();
+    assert!(last.starts_with("-- Dump completed on 2"), "{last}");
+    assert_eq!(last.len(), "-- Dump completed on 2026-11-22 10:11:12".len());
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let ibd = flights();
+    let dir = demo().to_str().unwrap();
+    let refused: &[(&[&str], &[&str])] = &[
+        (&["dump", &ibd, "--users"], &["--users", "from a running server"]),
+        (&["dump", dir, "--users", "-o", "X"], &["--users", "from a running server"]),
+        (&["dump", &ibd, "--no-views"], &["--no-views"]),
+        (&["dump", &ibd, "-S", "/tmp/s"], &["--socket", "files were named"]),
+        (&["dump", &ibd, "--ssl-mode", "REQUIRED"], &["--ssl-mode"]),
+        (&["dump", &ibd, "--lock-mode", "export"], &["--lock-mode", "without a lock"]),
+        (&["dump", &ibd, "-B", "shop"], &["--databases", "one by one"]),
+        (&["dump", &ibd, "-T", "shop.t"], &["--tables-list", "one by one"]),
+        (&["dump", &ibd, "-x", "^a"], &["--regex", "one by one"]),
+        (&["dump", &ibd, "--ignore-table", "a.b"], &["--ignore-table", "one by one"]),
+        (&["dump", &ibd, "-A"], &["--all-databases", "one by one"]),
+        (&["dump", &ibd, "--datadir", "/d"], &["--datadir", "db.table"]),
+        (&["dump", dir, "--datadir", "/d"], &["--datadir", "db.table"]),
+        (&["dump", "-S", "/tmp/s", "-A", "--force"], &["--force", "it is for files"]),
+        (&["dump", "-S", "/tmp/s", "-A", "--schema", "s.sql"], &["--schema", "it is for files"]),
+        (&["dump", &ibd, "--layout", "files"], &["--layout", "stdout"]),
+        (&["dump", &ibd, "-F", "1M"], &["--chunk-filesize", "stdout"]),
+        (&["dump", &ibd, "--no-checksums"], &["--no-checksums", "stdout"]),
+        (&["dump", &ibd, "--resume"], &["--resume", "stdout"]),
+        (&["dump", &ibd, "--overwrite"], &["--overwrite", "stdout"]),
+        (&["dump", &ibd, "-o", "X", "--overwrite"], &["--overwrite", "--layout files"]),
+        (&["dump", &ibd, "-d", "-m"], &["--no-schemas", "--no-data"]),
+        (&["dump", &ibd, "-d", "--format", "csv"], &["--no-data", "--format sql"]),
+        (&["dump", &ibd, "-d", "-w", "a=1"], &["--where", "--no-data"]),
+        (&["dump", &ibd, "--format", "csv", "--statement-size", "1M"], &["--format sql"]),
+        (&["dump", &ibd, "--format", "csv", "-N"], &["--insert-ignore", "--format sql"]),
+        (&["dump", &ibd, "--format", "text", "--replace"], &["--replace", "--format sql"]),
+        (&["dump", &ibd, "--format", "csv", "--add-drop-table"], &["CREATE TABLE"]),
+        (
+            &["dump", &ibd, "--format", "csv", "--fields-terminated-by", ";"],
+            &["--fields-terminated-by", "comma", "--format text"],
+        ),
+        (&["dump", &ibd, "--lines-terminated-by", ";"], &["--lines-terminated-by"]),
+        (&["dump", &ibd, "--format", "ndjson", "--fields-enclosed-by", "x"], &["--format text"]),
+        (&["dump", &ibd, "--include-invisible"], &["--include-invisible", "SQL and"]),
+        (&["dump", "-A", "-h", "db1", "-S", "/s"], &["--socket", "TCP"]),
+        (&["dump", "-A", "-h", "localhost", "-P", "3307"], &["--port", "127.0.0.1"]),
+        (&["dump", "-A", "-S", "/s", "--ssl-ca", "f"], &["--ssl-ca", "127.0.0.1"]),
+        (
+            &["dump", "-A", "--lock-mode", "none", "--lock-wait-timeout", "5"],
+            &["--lock-wait-timeout", "another connection"],
+        ),
+        (&["get", &ibd, "1", "--format", "sql", "--include-invisible"], &["SQL always"]),
+        (&["scan", &ibd, "--read-ahead-threshold", "5"], &["--read-ahead linear"]),
+        (&["scan", &ibd, "--tmpdir", "/tmp"], &["--tmpdir", "segment"]),
+        (&["check", &ibd, "--datadir", "/tmp"], &["--datadir", "a file is named"]),
+        (&["tablespaces", dir, "-S", "/s"], &["--socket", "--server-list=server"]),
+    ];
+    for (args, words) in refused {
+        run(*args).is_usage(words);
+    }
+    for accepted in [
+        &["dump", &ibd, "-q", "-d", "--add-drop-table"][..],
+        &["dump", &ibd, "-q", "-c", "-N", "-s", "1M"],
+        &["dump", &ibd, "-q", "--format", "text", "--fields-terminated-by", ";", "-m"],
+        &["scan", &ibd, "-q", "--read-ahead", "segment", "--tmpdir", dir],
+    ] {
+        let ended = run(accepted);
+        assert_eq!(ended.code, Some(0), "{accepted:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_lone_h_is_help() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for args in [&["dump", "-h"][..], &["tablespaces", "-h"], &["dump", "-A", "-h"]] {
+        let ended = run(args);
+        assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
+        assert!(ended.out.contains("Usage: innoscan"), "{ended:?}");
+    }
+    run(["dump", "-h", "-A"]).is_usage(&["--help prints help"]);
+}
+
+#[test]
+fn a_password_in_the_command_line_is_refused_and_not_repeated() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for typed in ["-psecret", "-ppw", "-pwd", "-p=secret", "-Apsecret", "--password=secret"] {
+        let ended = run(["dump", "-S", "/tmp/no.sock", typed, "-A"]);
+        ended.is_usage(&["a password in the command line is seen by all users", "MYSQL_PWD"]);
+        for part in ["secret", "ecret", "ppw", "pwd", "'d'"] {
+            assert!(!ended.err.contains(part), "{typed}: {ended:?}");
+        }
+        run(["tablespaces", "/tmp", typed]).is_usage(&["a password in the command line"]);
+    }
+    // Not a password: what follows is a file's name.
+    assert!(!run(["dump", "--", "-psecret"]).err.contains("a password"));
+}
+
+#[test]
+fn options_of_other_programs_are_answered() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let answers = [
+        ("--single-transaction", "not needed: all tables of a dump are of one moment"),
+        ("--routines", "not needed: functions, procedures"),
+        ("-R", "not needed: functions, procedures"),
+        ("-E", "not needed: events are dumped"),
+        ("--triggers", "unless --no-triggers is given"),
+        ("--opt", "not needed"),
+        ("--quick", "not needed"),
+        ("--lock-tables", "not needed"),
+        ("--all", "--all-databases (-A)"),
+        ("-a", "--all-databases (-A)"),
+        ("--hex-blob", "0x"),
+        ("--extended-insert", "--statement-size"),
+        ("--complete-insert", "names its columns"),
+        ("--master-data=2", "binary log"),
+        ("--set-gtid-purged=OFF", "not set"),
+        ("--result-file=x", "-o DIR"),
+        ("--tab=x", "--format text"),
+        ("--rows=1", "--chunk-filesize"),
+        ("--compress-protocol", "-c compresses"),
+        ("--no-tablespaces", "never written"),
+        ("--column-statistics=0", "never dumped"),
+        ("--skip-triggers", "--no-triggers"),
+        ("--skip-lock-tables", "see --help"),
+        ("--default-character-set=utf8mb4", "character set of its column"),
+        ("--max_allowed_packet=1G", "--statement-size"),
+        ("--no-create-info", "--no-schemas (-m)"),
+        ("--no-create-db", "IF NOT EXISTS"),
+    ];
+    for (option, answer) in answers {
+        let ended = run(["dump", "-S", "/tmp/no.sock", "-A", option]);
+        ended.is_usage(&["there is no -", answer]);
+        assert!(!ended.err.contains("Usage:"), "{ended:?}");
+    }
+    run(["dump", "-t", &flights()]).is_usage(&["--threads", "--no-schemas (-m)"]);
+}

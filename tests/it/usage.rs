@@ -242,3 +242,31 @@ fn options_of_other_programs_are_answered() {
     }
     run(["dump", "-t", &flights()]).is_usage(&["--threads", "--no-schemas (-m)"]);
 }
+
+#[test]
+fn a_page_beyond_the_end_is_named_as_such() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let ended = run(["inspect", &flights(), "99999"]);
+    assert_eq!(ended.code, Some(2));
+    let pages = std::fs::metadata(flights()).unwrap().len() / 16384;
+    let wanted = format!("there is no page 99999: the file has {pages} pages of 16 KiB");
+    assert!(ended.err.contains(&wanted), "{ended:?}");
+    assert!(!ended.err.contains("--on-corrupt"), "{ended:?}");
+}
+
+#[test]
+fn keys_that_cannot_be_looked_up_are_refused_with_what_get_can_do() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let ended = run(["get", &flights(), "AA"]);
+    assert_eq!(ended.code, Some(2));
+    for words in ["column `carrier` of the primary key cannot be looked up", "innoscan dump"] {
+        assert!(ended.err.contains(words), "{ended:?}");
+    }
+    assert!(!ended.err.contains("leave the condition out"), "{ended:?}");
+    let ended = run(["get", &cities(), "1,2"]);
+    assert!(ended.err.contains("2 values were given for a primary key of 1;"), "{ended:?}");
+}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use fancy_regex::Regex;
 
-use crate::catalog::TableName;
+use crate::catalog::{SYSTEM_DATABASES, TableName};
 use crate::{Error, Result};
 
 /// Which tables are wanted: of databases, by name, by pattern, and which are not.
@@ -128,6 +128,26 @@ impl Wanted {
             Error::refused(what, "use a simpler one")
         })?;
         Ok((!matches).then_some(Exclusion::Regex))
+    }
+
+    /// Refuses a system database that was named, or a table of one.
+    ///
+    /// # Errors
+    /// When one was.
+    pub fn require_no_system(&self) -> Result<()> {
+        let named = self.databases.iter().chain(&self.tables);
+        let is_system = |name: &&String| {
+            let database = name.split('.').next().unwrap_or_default();
+            SYSTEM_DATABASES.contains(&database)
+        };
+        let Some(name) = named.into_iter().find(is_system) else { return Ok(()) };
+        Err(Error::refused(
+            format!(
+                "`{name}` is left out on purpose: every server has system databases of its own"
+            ),
+            "accounts and grants of a running server are dumped with --users; for the rest use \
+             mysqldump",
+        ))
     }
 
     /// A database or table that was named and is not there.

@@ -51,6 +51,7 @@ impl Inventory {
     /// # Errors
     /// When something that was named is not there, or nothing is.
     pub fn take(session: &mut Session, wanted: &Wanted) -> Result<Inventory> {
+        wanted.require_no_system()?;
         let mut inventory = Inventory::default();
         let mut names = Vec::new();
         let schemas =

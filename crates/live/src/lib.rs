@@ -9,6 +9,7 @@ pub mod clone;
 mod held;
 pub mod inventory;
 pub mod lock;
+pub mod lock_holders;
 pub mod objects;
 mod one_by_one;
 mod option_file;

@@ -20,6 +20,7 @@ use innoscan::catalog::TableName;
 use innoscan::{Error, Result, Table};
 
 use crate::held::HeldByOthers;
+use crate::lock_holders::LockHolders;
 use crate::session::Session;
 use innoscan::sink::sql::quoted_name;
 
@@ -36,6 +37,8 @@ pub struct LockOptions {
     pub wait: Duration,
     /// A statement that has run so long is not waited for.
     pub long_query: Duration,
+    /// Hears, when the first try has failed, for whom the lock is waited.
+    pub on_wait: fn(&LockHolders),
 }
 
 /// What is to be locked.
@@ -47,6 +50,8 @@ pub struct ToLock<'a> {
     /// Have each table's changed pages written before all are locked, so that they are locked for
     /// less.
     pub flushes_first: bool,
+    /// The connection beside these that takes part.
+    pub control: u32,
 }
 
 /// Where the server's log of changes stood while the tables were held.
@@ -204,11 +209,18 @@ fn wait_for_lock(
     options: LockOptions,
     cancel: &AtomicBool,
 ) -> Result<Instant> {
-    let ToLock { tables, mut others, flushes_first } = to_lock;
+    let ToLock { tables, mut others, flushes_first, control } = to_lock;
+    let mut own = vec![control];
+    let mut wanted = tables.to_vec();
+    if let Some(others) = &others {
+        own.push(others.session.id());
+        wanted.extend_from_slice(&others.tables);
+    }
     let names: Vec<String> = tables.iter().map(qualified).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
     let until = Instant::now() + options.wait;
+    let mut is_first = true;
     loop {
         if cancel.load(Ordering::SeqCst) {
             return Err(Error::interrupted());
@@ -228,18 +240,23 @@ fn wait_for_lock(
         if let Some(others) = &mut others {
             others.unlock()?;
         }
-        if Instant::now() + REST >= until {
-            return Err(Error::refused(
-                format!(
-                    "the tables could not be locked within {} s: transactions that use them are open",
-                    options.wait.as_secs()
-                ),
-                "end them (SHOW PROCESSLIST, information_schema.INNODB_TRX), or give \
-                 --lock-wait-timeout more",
-            ));
+        let gives_up = Instant::now() + REST >= until;
+        if is_first || gives_up {
+            let holders = LockHolders::ask(session, &wanted, &own)?;
+            if gives_up {
+                return Err(not_locked(&holders, options.wait));
+            }
+            (options.on_wait)(&holders);
+            is_first = false;
         }
         rest(cancel);
     }
+}
+
+fn not_locked(holders: &LockHolders, wait: Duration) -> Error {
+    let seconds = wait.as_secs();
+    let what = format!("the tables could not be locked within {seconds} s: {holders}");
+    Error::refused(what, holders.remedy())
 }
 
 /// Has the server write the changed pages of one table after the other, each of which is locked
@@ -291,6 +308,7 @@ fn qualified(name: &TableName) -> String {
 /// Tables whose rows the server itself will give, locked by the connection that will ask for them.
 pub struct ReadLock {
     session: Session,
+    tables: Vec<TableName>,
     sql: String,
 }
 
@@ -303,7 +321,8 @@ impl ReadLock {
         session.run("SET SESSION lock_wait_timeout = 1")?;
         let names: Vec<String> =
             tables.iter().map(|name| format!("{} READ", qualified(name))).collect();
-        Ok(ReadLock { session, sql: format!("LOCK TABLES {}", names.join(", ")) })
+        let sql = format!("LOCK TABLES {}", names.join(", "));
+        Ok(ReadLock { session, tables: tables.to_vec(), sql })
     }
 
     /// The connection, with the tables locked as long as it lasts.

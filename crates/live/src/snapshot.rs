@@ -233,7 +233,8 @@ impl Snapshot {
         };
         let locking = Session::connect(account)?;
         let others = reader.as_mut();
-        let to_lock = ToLock { tables: names, others, flushes_first: self.is_cloned };
+        let flushes_first = self.is_cloned;
+        let to_lock = ToLock { tables: names, others, flushes_first, control: self.control.id() };
         let lock = ExportLock::acquire(locking, to_lock, options.lock, cancel)?;
         self.coordinates = lock.coordinates.clone();
         self.waited = lock.waited;

@@ -181,6 +181,7 @@ impl LockArgs {
         LockOptions {
             wait: Duration::from_secs(self.lock_wait_timeout),
             long_query: Duration::from_secs(self.long_query_guard),
+            on_wait: |holders| note!("innoscan: waiting for the lock: {holders}"),
         }
     }
 }

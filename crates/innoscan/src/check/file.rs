@@ -60,7 +60,19 @@ impl<'t> Subject<'t> {
     }
 
     /// Describes a page.
+    ///
+    /// # Errors
+    /// When the file has no such page, or it cannot be read.
     pub fn inspect(&self, page_no: PageNo, options: InspectOptions) -> Result<String> {
+        let pages = self.space.file_pages();
+        if page_no.0 >= pages {
+            let page_kib = self.space.page_size().len() / 1024;
+            return Err(Error::refused(
+                format!("there is no page {page_no}: the file has {pages} pages of {page_kib} KiB"),
+                format!("give a number from 0 to {}", pages.saturating_sub(1)),
+            )
+            .in_file(self.space.file().path()));
+        }
         let mut reader = SpaceReader::new(self.space.clone())?;
         let bytes =
             reader.read_page(page_no).map_err(|error| error.in_file(self.space.file().path()))?;

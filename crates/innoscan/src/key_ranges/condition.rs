@@ -1,7 +1,7 @@
 //! What is typed of keys: single ones, a range of them, or a condition as SQL has it.
 
 use innoscan_format::key::{KeyOrder, KeyPart};
-use innoscan_format::schema::TableDef;
+use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 use innoscan_format::types::ColumnType;
 
 use super::literal::{Literal, Scanner};
@@ -198,17 +198,42 @@ fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyP
     if let Some((part, column)) = part.and_then(|part| Some((part, part.column?))) {
         return Ok((part, column));
     }
-    let what = match part {
-        Some(_) => "the table has no primary key".to_owned(),
-        None if nth < order.key_columns() => format!(
-            "column {} of the primary key cannot be compared here: only integers, decimals, times, \
-             bytes and text of a `_bin` collation can",
-            nth + 1
+    let (what, remedy) = match part {
+        Some(_) => (
+            "the table has no primary key to find rows by".to_owned(),
+            "read all rows instead: innoscan dump".to_owned(),
         ),
-        None => format!("{} values for a key of {} columns", nth + 1, order.key_columns()),
+        None if nth < order.key_columns() => (
+            format!(
+                "column {} of the primary key cannot be looked up: only integers, decimals, times, \
+                 bytes and text of a `_bin` collation can",
+                named(def, nth)
+            ),
+            match nth {
+                0 => "read all rows instead: innoscan dump".to_owned(),
+                _ => format!("give values of the columns before it ({nth})"),
+            },
+        ),
+        None => {
+            let columns = order.key_columns();
+            let given = nth + 1;
+            (
+                format!("{given} values were given for a primary key of {columns}"),
+                "leave out the last ones; to give several keys, separate them by spaces".to_owned(),
+            )
+        }
     };
-    let name = format!("{}.{}", def.schema, def.name);
-    Err(Error::refused(format!("{name}: {what}"), "leave the condition out, or give fewer columns"))
+    Err(Error::refused(format!("{}: {what}", def.qualified_name()), remedy))
+}
+
+/// A column of the primary key, by its name where that is known.
+fn named(def: &TableDef, nth: usize) -> String {
+    let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+    let column = primary.and_then(|index| match index.parts.get(nth)?.source {
+        IndexSource::Column(place) => def.columns.get(place),
+        IndexSource::Expression(_) => None,
+    });
+    column.map_or_else(|| (nth + 1).to_string(), |column| format!("`{}`", column.name))
 }
 
 fn image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result<Vec<u8>> {
@@ -230,7 +255,7 @@ fn conjunction(
     let mut equal = vec![Vec::new()];
     let mut ranges = None;
     for nth in 0.. {
-        if left.is_empty() {
+        if left.is_empty() || (nth > 0 && nth >= order.key_columns()) {
             break;
         }
         let (part, column) = part(def, order, nth)?;

@@ -81,7 +81,7 @@ fn what_is_no_condition_on_the_key_is_refused_by_name() {
         ("id IN (1, 2", "breaks off"),
         ("id between 1 or 2", "from `or 2` on"),
         ("a = 5", "`a` of .grown is not the column"),
-        ("id = 5 and a = 6", "2 values for a key of 1 columns"),
+        ("id = 5 and a = 6", "`a` of .grown is not the column"),
         ("id = 'x'", "`x` is no value of column `id`"),
         ("id = 99999999999", "`99999999999` is no value"),
         ("id = 1.5", "`1.5` is no value"),

@@ -226,6 +226,7 @@ fn wanted(args: &DumpArgs) -> anyhow::Result<Wanted> {
 
 fn names(args: &DumpArgs, catalog: &Catalog) -> anyhow::Result<Vec<TableName>> {
     let wanted = wanted(args)?;
+    wanted.require_no_system()?;
     let known = catalog.names()?;
     if let Some(name) = wanted.missing([], &known) {
         return Err(innoscan::Error::refused(

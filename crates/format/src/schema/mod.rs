@@ -387,6 +387,18 @@ pub struct Partition {
     pub subpartitions: Vec<String>,
 }
 
+impl Partitioning {
+    /// The names of all partitions, or of their subpartitions.
+    pub fn names(&self) -> Vec<String> {
+        let names =
+            self.partitions.iter().flat_map(|partition| match &partition.subpartitions[..] {
+                [] => vec![partition.name.clone()],
+                subpartitions => subpartitions.to_vec(),
+            });
+        names.collect()
+    }
+}
+
 /// What follows a definition's closing parenthesis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableOptions {

@@ -91,6 +91,8 @@ pub struct Filter {
     pub definitions: bool,
     /// Whether the output has a place for objects that are no tables.
     pub holds_objects: bool,
+    /// Why the output has no place for rows that a server selects, if it has none.
+    pub select_refusal: Option<String>,
 }
 
 impl Filter {
@@ -101,6 +103,7 @@ impl Filter {
             kinds: ObjectKinds::without_users(),
             definitions: true,
             holds_objects: true,
+            select_refusal: None,
         }
     }
 

@@ -12,6 +12,8 @@ mod json;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+use innoscan_format::schema::{Partitioning, TableDef};
+
 pub use self::filter::{Choice, Filter, ObjectKinds};
 pub use self::item::{Item, ItemKind};
 use crate::dump::{Object, ObjectKind, TableOutcome};
@@ -38,6 +40,13 @@ impl Listed {
     /// A table.
     pub fn table(database: &str, name: &str, engine: Option<String>) -> Listed {
         Listed { engine, ..Listed::new(database, ItemKind::Table, name) }
+    }
+
+    /// A table by its definition.
+    pub fn of_table(def: &TableDef) -> Listed {
+        let partitions = def.partitioning.as_ref().map(Partitioning::names).unwrap_or_default();
+        let engine = Some(def.options.engine.clone());
+        Listed { partitions, ..Listed::table(&def.schema, &def.name, engine) }
     }
 
     /// The item whose statements an object has; `None` of grants and default roles, which belong to
@@ -193,7 +202,8 @@ impl Ledger {
             let kinds: Vec<String> = unlisted.kinds.iter().map(|kind| kind.plural()).collect();
             parts.push(format!("the lists of {} could not be read", kinds.join(", ")));
         }
-        let damaged = |entry: &&Entry| matches!(entry.state, State::Dumped { damaged } if damaged > 0);
+        let damaged =
+            |entry: &&Entry| matches!(entry.state, State::Dumped { damaged } if damaged > 0);
         match self.entries().filter(damaged).count() {
             0 => {}
             1 => parts.push("damaged pages of 1 table were skipped".to_owned()),

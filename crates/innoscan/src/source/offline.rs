@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename};
+use innoscan_io::Direct;
 
-use super::table_files::{Definition, TableFiles, partition_names, tables_in};
+use super::table_files::{Definition, TableFiles, tables_in};
 use super::{FoundObject, FoundObjects};
-use crate::catalog::{Catalog, SYSTEM_DATABASES, TableName, sorted_entries};
+use crate::catalog::{Catalog, TableName, sorted_entries};
 use crate::dump::Object;
 use crate::ledger::{Choice, Filter, ItemKind, Ledger, Listed, Means, State, Unlisted};
 use crate::{Error, Result, Table};
@@ -40,6 +41,7 @@ impl Offline {
     /// When the directory as a whole cannot be read or must not be, or the filter names something
     /// that is not there.
     pub fn plan(catalog: &Catalog, filter: &Filter) -> Result<Offline> {
+        filter.wanted.require_no_system()?;
         let root = catalog.datadir()?.to_owned();
         catalog.require_readable()?;
         let mut plan = Planner { catalog, filter, offline: Offline::default(), names: Vec::new() };
@@ -51,6 +53,27 @@ impl Offline {
         plan.objects(&root)?;
         Ok(plan.offline)
     }
+}
+
+impl Offline {
+    /// Looks at the files of the tables that are planned, and enters those that cannot be read.
+    pub fn look_at_tables(&mut self) {
+        for table in &self.tables {
+            if let Err(error) = look_at(table) {
+                let item = Listed::of_table(&table.def).item;
+                self.ledger.set(&item, State::NotDumped(error.to_string()));
+            }
+        }
+    }
+}
+
+fn look_at(table: &Table) -> Result<()> {
+    for file in &table.files {
+        let space = file.open(Direct::Off)?;
+        let readable = space.header().require_readable();
+        readable.map_err(|error| Error::from(error).in_file(&file.path))?;
+    }
+    Ok(())
 }
 
 struct Planner<'p> {
@@ -115,9 +138,10 @@ impl Planner<'_> {
             return Ok(());
         }
         let TableName { schema, table: name } = &table.name;
-        let def = table.def();
-        let mut listed = Listed::table(schema, name, def.map(|def| def.options.engine.clone()));
-        listed.partitions = partition_names(def.and_then(|def| def.partitioning.as_ref()));
+        let listed = match table.def() {
+            Some(def) => Listed::of_table(def),
+            None => Listed::table(schema, name, None),
+        };
         let item = listed.item.clone();
         if !self.enter(listed, Means::Files)? {
             return Ok(());
@@ -137,7 +161,11 @@ impl Planner<'_> {
         let TableFiles { name, definition } = table;
         let def = match definition {
             Definition::Ibd => {
-                self.offline.tables.push(self.catalog.named(&name)?);
+                let table = self.catalog.named(&name)?;
+                self.offline
+                    .ledger
+                    .enter(Listed::of_table(&table.def), State::Planned(Means::Files));
+                self.offline.tables.push(table);
                 return Ok(());
             }
             Definition::Unread(error) => return Err(error),
@@ -146,6 +174,8 @@ impl Planner<'_> {
         match &*def.options.engine {
             "InnoDB" => self.offline.tables.push(self.catalog.named(&name)?),
             engine if ENGINES_WITHOUT_ROWS.contains(&engine) => {
+                let listed = Listed::of_table(&def);
+                self.offline.ledger.set(&listed.item, State::Planned(Means::Definition));
                 self.offline.without_rows.push(def);
             }
             engine => {
@@ -163,10 +193,6 @@ impl Planner<'_> {
         let there = databases.keys().map(String::as_str);
         match self.filter.wanted.missing(there, &self.names) {
             None => Ok(()),
-            Some(name) if SYSTEM_DATABASES.contains(&name) => Err(Error::refused(
-                format!("`{name}` is the server's own database, which is left out of every dump"),
-                "accounts are dumped with --users",
-            )),
             Some(name) => Err(Error::refused(
                 format!("there is no database and no table `{name}` in the directory"),
                 "check the name; names are case-sensitive",

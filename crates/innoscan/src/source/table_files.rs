@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use innoscan_format::schema::{Partitioning, TableDef, filename, from_frm, is_view};
+use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
 
 use crate::catalog::{TableName, is_fulltext_auxiliary, stem};
 use crate::{Error, Result};
@@ -44,16 +44,6 @@ impl TableFiles {
         let is_set = |(name, value): &(String, String)| name == "SEQUENCE" && value == "1";
         self.def().is_some_and(|def| def.options.others.iter().any(is_set))
     }
-}
-
-/// The names of all partitions, or subpartitions.
-pub(super) fn partition_names(partitioning: Option<&Partitioning>) -> Vec<String> {
-    let partitions = partitioning.map_or(&[][..], |partitioning| &partitioning.partitions);
-    let names = partitions.iter().flat_map(|partition| match &partition.subpartitions[..] {
-        [] => vec![partition.name.clone()],
-        subpartitions => subpartitions.to_vec(),
-    });
-    names.collect()
 }
 
 /// The tables of a database's directory, which has these entries; views apart.

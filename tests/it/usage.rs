@@ -314,3 +314,25 @@ fn help_lists_options_where_they_belong() {
     }
     assert!(run(["dump", "--help"]).out.contains("as ^(?!test\\.)"));
 }
+
+#[test]
+fn the_exit_code_tells_which_signal_ended_it() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut child = command()
+            .args(["dump", &flights(), "-q", "--max-rate", "1M", "--lra-size", "256K"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 10_000]).unwrap();
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{signal}: {output:?}");
+    }
+}

@@ -37,7 +37,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     }
     // Before tables are locked: it may read for long.
     let unfinished = super::unfinished(args)?;
-    let cancel = crate::commands::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
     for (name, error) in &snapshot.unread {
         note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");

@@ -46,7 +46,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         return Ok(if unresolved > 0 { Exit::Refused } else { Exit::Done });
     }
     let dump = Dump { unfinished: unfinished(args)?, ..Dump::of(&tables) };
-    let summary = write(args, dump, OfServer::default(), super::cancel_on_signal()?)?;
+    let summary = write(args, dump, OfServer::default(), crate::signals::cancel_on_signal()?)?;
     Ok(exit(&summary, unresolved))
 }
 

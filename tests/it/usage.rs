@@ -270,3 +270,69 @@ fn keys_that_cannot_be_looked_up_are_refused_with_what_get_can_do() {
     let ended = run(["get", &cities(), "1,2"]);
     assert!(ended.err.contains("2 values were given for a primary key of 1;"), "{ended:?}");
 }
+
+/// The options below each heading of a verb's help.
+fn headings(verb: &str) -> Vec<(String, String)> {
+    let help = run([verb, "--help"]).out;
+    let mut heading = String::new();
+    let mut found = Vec::new();
+    for line in help.lines() {
+        if !line.starts_with(' ') && line.ends_with(':') {
+            heading = line.trim_end_matches(':').to_owned();
+        }
+        let first = line.trim_start();
+        if line.starts_with("  ") && first.starts_with(['-', '<', '[']) {
+            found.push((heading.clone(), first.to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn help_lists_options_where_they_belong() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for verb in ["dump", "scan", "get", "explain", "schema", "check", "warm", "bench", "inspect"] {
+        let found = headings(verb);
+        let heading_of = |start: &str| {
+            let option = found.iter().find(|(_, line)| line.starts_with(start));
+            option.map(|(heading, _)| heading.as_str())
+        };
+        for option in ["--datadir", "--schema", "--force"] {
+            assert_eq!(heading_of(option), Some("Files"), "{verb} {option}: {found:?}");
+        }
+        let argument = if verb == "inspect" { "<FILE>" } else { "<SOURCE>" };
+        let argument = if verb == "dump" { "[SOURCES]" } else { argument };
+        assert_eq!(heading_of(argument), Some("Arguments"), "{verb}: {found:?}");
+    }
+    for (heading, line) in headings("tablespaces") {
+        let is_of_server = line.contains("--socket") || line.contains("--no-defaults");
+        if is_of_server || line.contains("--json") || line.contains("--threads") {
+            assert_eq!(heading.starts_with("A running server"), is_of_server, "{line}");
+        }
+    }
+    assert!(run(["dump", "--help"]).out.contains("as ^(?!test\\.)"));
+}
+
+#[test]
+fn the_exit_code_tells_which_signal_ended_it() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut child = command()
+            .args(["dump", &flights(), "-q", "--max-rate", "1M", "--lra-size", "256K"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 10_000]).unwrap();
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{signal}: {output:?}");
+    }
+}

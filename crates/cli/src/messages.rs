@@ -21,8 +21,12 @@ pub enum Exit {
     Resources = 4,
     /// The output could not be written.
     Write = 5,
+    /// Ended by SIGHUP.
+    HungUp = 129,
     /// Interrupted by the user.
     Interrupted = 130,
+    /// Ended by SIGTERM.
+    Terminated = 143,
 }
 
 impl From<Exit> for ExitCode {
@@ -73,7 +77,7 @@ pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
     let Some(error) = error.downcast_ref::<innoscan::Error>() else { return Exit::Usage };
     match error {
         error if error.is_broken_pipe() && verb != Verb::Dump => Exit::Done,
-        error if error.is_interrupted() => Exit::Interrupted,
+        error if error.is_interrupted() => crate::signals::exit(),
         error if error.is_write() => Exit::Write,
         error if error.is_resources() => Exit::Resources,
         _ => Exit::Refused,

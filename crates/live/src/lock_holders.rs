@@ -152,7 +152,11 @@ fn connections(session: &mut Session) -> Result<Vec<Connection>> {
         let host = host.split(':').next().unwrap_or_default();
         Some(Connection {
             id: number(row, 0)?,
-            account: format!("{}@{host}", cell(row, 1)),
+            account: match host {
+                // Of a server that checks no privileges.
+                "" => cell(row, 1),
+                host => format!("{}@{host}", cell(row, 1)),
+            },
             command: cell(row, 3),
             seconds: number(row, 4).unwrap_or_default(),
             transaction_seconds: None,

@@ -99,9 +99,8 @@ impl Plan {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
         let names: Vec<TableName> = self.inventory.of_kind(Kind::InnoDb).cloned().collect();
         for name in names {
-            if let Err(error) = catalog.named(&name)
-                && !is_of_all(&error)
-            {
+            // A table that is new may not be in its file yet.
+            if catalog.named(&name).is_err_and(|error| error.is_unsupported()) {
                 self.inventory.enter_unread(&name, &options.filter);
             }
         }

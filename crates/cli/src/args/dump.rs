@@ -40,7 +40,7 @@ pub struct DumpArgs {
     #[arg(long, visible_alias = "exclude", value_delimiter = ',', value_name = "DB[.TABLE]")]
     pub ignore_table: Vec<String>,
 
-    /// Of those only such as this regular expression matches in db.table: as ^(?!test\\.)
+    /// Of those only such as this regular expression matches in db.table: as ^(?!test\.)
     #[arg(short = 'x', long, value_name = "REGEX")]
     pub regex: Option<String>,
 

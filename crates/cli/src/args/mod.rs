@@ -108,6 +108,7 @@ pub enum Verb {
 
 /// Which tables, and where their definition comes from.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Files")]
 pub struct SourceArgs {
     /// The data directory that `db.table` sources lie in
     #[arg(long, value_name = "DIR")]
@@ -198,7 +199,7 @@ pub struct ReadArgs {
 
 /// What is told of reading, and what damage does.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Telling")]
+#[command(next_help_heading = "Damage, statistics, progress")]
 pub struct TellArgs {
     /// What a damaged page does: fail ends the table, skip counts it, reports the keys lost and
     /// ends with exit code 3
@@ -321,10 +322,10 @@ pub struct ScanArgs {
     pub json: bool,
 
     #[command(flatten)]
-    pub tell: TellArgs,
+    pub table: TableArgs,
 
     #[command(flatten)]
-    pub table: TableArgs,
+    pub tell: TellArgs,
 }
 
 /// `innoscan explain`.

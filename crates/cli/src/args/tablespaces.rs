@@ -34,9 +34,6 @@ pub struct TablespacesArgs {
           require_equals = true, value_name = "WHOSE")]
     pub server_list: Option<ServerListArg>,
 
-    #[command(flatten)]
-    pub server: ServerArgs,
-
     /// Hold each file's name against the definitions in it too (SDI, MySQL 8 and later): reads some
     /// pages more of each file
     #[arg(long)]
@@ -74,6 +71,9 @@ pub struct TablespacesArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// Who says which tablespaces there are to be.

@@ -15,8 +15,12 @@ const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
-    let options =
-        super::scan_options(&args.table.read, Some(&table), None, super::cancel_on_signal()?)?;
+    let options = super::scan_options(
+        &args.table.read,
+        Some(&table),
+        None,
+        crate::signals::cancel_on_signal()?,
+    )?;
     let explanation = explain(&table, &options)?;
     let devices: Vec<(String, Device)> = match options.device {
         Some(device) => vec![(device.to_string(), device)],

@@ -19,7 +19,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     let keys = wanted(args)?;
     let table = super::catalog(&args.from)?.table(&args.source)?;
     messages::row_notes(&table);
-    let cancel = super::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let mut scan = super::scan_options(&args.read, Some(&table), None, cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
     scan.keys = Some(Arc::new(keys));

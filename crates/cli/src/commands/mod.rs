@@ -13,7 +13,7 @@ mod warm;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use innoscan::Table;
@@ -158,19 +158,6 @@ fn limits(args: &ReadArgs) -> Device {
         bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
         ..Device::default()
     }
-}
-
-/// A flag that Ctrl-C and SIGTERM set; a second signal ends the program at once.
-fn cancel_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&cancel);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::SeqCst) {
-            std::process::exit(Exit::Interrupted as i32);
-        }
-    })
-    .context("listening for Ctrl-C")?;
-    Ok(cancel)
 }
 
 /// What was passed over, on stderr; at most this many lines.

@@ -16,7 +16,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     messages::row_notes(&table);
     let bar = Bar::new(args.tell.quiet, &table.qualified_name());
-    let cancel = super::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
     options.on_corrupt = super::on_corrupt(&args.tell);
     options.keys = super::condition(args.condition.as_deref())?;

@@ -15,7 +15,7 @@ use crate::progress::Count;
 use crate::sizes::MIB;
 
 pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
-    let cancel = super::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let heads = HeadOptions {
         way: args.way.unwrap_or_else(HeadWay::best),
         threads: args.threads.map_or(0, usize::from),

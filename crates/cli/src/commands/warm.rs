@@ -17,7 +17,7 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
         ),
     };
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
-    let cancel = super::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     let warmed = warm(&table, order, &options)?;
     let reads = &warmed.reads;

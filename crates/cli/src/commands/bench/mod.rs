@@ -15,7 +15,7 @@ use crate::sizes::MIB;
 
 pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
-    let cancel = super::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     if let Some(threads) = args.foreground {
         beside::run(&table, args, threads, &options, ways(args, &options))?;

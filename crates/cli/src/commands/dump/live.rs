@@ -28,7 +28,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     }
     // Before tables are locked: it may read for long.
     let unfinished = super::unfinished(args)?;
-    let cancel = crate::commands::cancel_on_signal()?;
+    let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
     for (name, error) in &snapshot.unread {
         note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
@@ -60,11 +60,11 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lock that was lost is why nothing more was written.
     let held = snapshot.release()?;
-    let summary = written?;
+    let (summary, layout) = written?;
     if !args.tell.quiet {
         tell_lock(&snapshot, &options, held);
     }
-    Ok(super::exit(&summary))
+    Ok(super::end(&summary, layout, args))
 }
 
 fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exit> {

@@ -88,7 +88,7 @@ fn write(
     dump: Dump<'_>,
     of_server: OfServer,
     cancel: Arc<AtomicBool>,
-) -> anyhow::Result<Summary> {
+) -> anyhow::Result<(Summary, Layout)> {
     let layout = layout(args, &dump.tables);
     let format = match layout {
         Layout::MySqlShell if args.format.is_none() => Format::Load,
@@ -143,11 +143,7 @@ fn write(
             .inspect_err(|_| tell_resume(dir, args))?,
     };
     bar.clear();
-    ledger::summarize(&summary, args);
-    if !args.tell.quiet && summary.ledger.is_complete() {
-        tell_loader(layout, &args.outputdir);
-    }
-    Ok(summary)
+    Ok((summary, layout))
 }
 
 /// How to go on with a dump that did not end.
@@ -239,11 +235,19 @@ fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-fn exit(summary: &Summary) -> Exit {
+/// The last lines of a dump, and its exit code.
+fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
+    ledger::summarize(summary, args);
     let ledger = &summary.ledger;
     let is_dumped = ledger.unlisted().is_empty() && ledger.not_dumped().next().is_none();
     if is_dumped {
-        return if ledger.is_complete() { Exit::Done } else { Exit::Skipped };
+        if !ledger.is_complete() {
+            return Exit::Skipped;
+        }
+        if !args.tell.quiet {
+            tell_loader(layout, &args.outputdir);
+        }
+        return Exit::Done;
     }
     let resources =
         |table: &TableOutcome| table.error.as_ref().is_some_and(innoscan::Error::is_resources);

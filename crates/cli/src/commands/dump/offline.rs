@@ -38,9 +38,9 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         ledger: ledger.clone(),
         ..Dump::default()
     };
-    let cancel = crate::commands::cancel_on_signal()?;
-    let summary = write(args, dump, OfServer::default(), cancel)?;
-    Ok(super::exit(&summary))
+    let cancel = crate::signals::cancel_on_signal()?;
+    let (summary, layout) = write(args, dump, OfServer::default(), cancel)?;
+    Ok(super::end(&summary, layout, args))
 }
 
 fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {

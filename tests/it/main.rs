@@ -8,6 +8,7 @@ mod damage;
 mod datadir;
 mod ddl;
 mod frm;
+mod frm_objects;
 mod fuzz;
 mod holds;
 mod inspect;

@@ -3,11 +3,13 @@
 //! Every object that is met in the files becomes a [`FoundObject`]: its statements, or why they
 //! could not be read. None is passed over, so that a dump can account for each.
 
+mod frm_server;
 mod item;
 
+pub use self::frm_server::objects_of_frm_server;
 pub use self::item::{Item, ItemKind};
-use crate::Result;
 use crate::dump::Object;
+use crate::{Error, Result};
 
 /// An object that the files hold.
 #[derive(Debug)]
@@ -18,4 +20,22 @@ pub struct FoundObject {
     /// [`Object`], or of an account also its grants and default roles. The error says why they cannot
     /// be read from the files.
     pub statements: Result<Vec<Object>>,
+}
+
+/// Kinds of objects whose list could not be read, so that it is not known which there are.
+#[derive(Debug)]
+pub struct UnreadList {
+    /// The kinds.
+    pub kinds: Vec<ItemKind>,
+    /// Why, and the file.
+    pub error: Error,
+}
+
+/// What the files hold.
+#[derive(Debug, Default)]
+pub struct FoundObjects {
+    /// Every object that is met.
+    pub objects: Vec<FoundObject>,
+    /// What could not be listed.
+    pub unread: Vec<UnreadList>,
 }

@@ -4,8 +4,10 @@
 //! could not be read. None is passed over, so that a dump can account for each.
 
 mod item;
+mod other_engines;
 
 pub use self::item::{Item, ItemKind};
+pub use self::other_engines::EngineTable;
 use crate::Result;
 use crate::dump::Object;
 

@@ -16,6 +16,7 @@ mod keys;
 mod layouts;
 mod live;
 mod objects;
+mod other_engines;
 mod pages;
 mod parity;
 mod read_ahead;

@@ -5,9 +5,11 @@
 
 mod frm_server;
 mod item;
+mod other_engines;
 
 pub use self::frm_server::objects_of_frm_server;
 pub use self::item::{Item, ItemKind};
+pub use self::other_engines::EngineTable;
 use crate::dump::Object;
 use crate::{Error, Result};
 

@@ -8,7 +8,9 @@ pub mod filename;
 mod frm;
 mod physical;
 mod sdi;
+pub mod sql_mode;
 pub mod tablespaces;
+pub mod text_file;
 
 pub use ddl::{from_create_table, server_of_text};
 pub use frm::{from_frm, from_frm_shown_by, is_view};

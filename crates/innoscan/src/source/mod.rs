@@ -3,12 +3,16 @@
 //! Every object that is met in the files becomes a [`FoundObject`]: its statements, or why they
 //! could not be read. None is passed over, so that a dump can account for each.
 
+mod frm_server;
 mod offline;
+mod other_engines;
 mod table_files;
 
 use std::path::Path;
 
+pub use self::frm_server::objects_of_frm_server;
 pub use self::offline::Offline;
+pub use self::other_engines::EngineTable;
 use crate::dump::Object;
 use crate::ledger::Filter;
 pub use crate::ledger::{Item, ItemKind};
@@ -25,25 +29,29 @@ pub struct FoundObject {
     pub statements: Result<Vec<Object>>,
 }
 
-/// A class of objects whose list cannot be read from the files.
+/// Kinds of objects whose list could not be read, so that it is not known which there are.
 #[derive(Debug)]
 pub struct UnreadList {
-    /// What is not listed.
+    /// The kinds.
     pub kinds: Vec<ItemKind>,
-    /// Why.
+    /// Why, and the file.
     pub error: Error,
 }
 
-/// What is no table, as far as the files tell.
+/// What the files hold.
 #[derive(Debug, Default)]
 pub struct FoundObjects {
-    /// The objects that were met.
+    /// Every object that is met.
     pub objects: Vec<FoundObject>,
-    /// The classes of objects that could not be listed.
+    /// What could not be listed.
     pub unread: Vec<UnreadList>,
 }
 
-/// What a directory holds that is no table.
-fn found_objects(_root: &Path, _filter: &Filter) -> Result<FoundObjects> {
-    Ok(FoundObjects::default())
+/// What a directory holds that is no table, of the databases that a filter may want.
+fn found_objects(root: &Path, filter: &Filter) -> Result<FoundObjects> {
+    let is_wanted = |database: &str| filter.wanted.excludes_database(database).is_none();
+    if root.join("mysql.ibd").is_file() {
+        return Ok(FoundObjects::default());
+    }
+    objects_of_frm_server(root, is_wanted)
 }

@@ -4,10 +4,11 @@
 //! could not be read. None is passed over, so that a dump can account for each.
 
 mod item;
+pub mod mysql_dictionary;
 
 pub use self::item::{Item, ItemKind};
-use crate::Result;
 use crate::dump::Object;
+use crate::{Error, Result};
 
 /// An object that the files hold.
 #[derive(Debug)]
@@ -18,4 +19,22 @@ pub struct FoundObject {
     /// [`Object`], or of an account also its grants and default roles. The error says why they cannot
     /// be read from the files.
     pub statements: Result<Vec<Object>>,
+}
+
+/// A class of objects whose list cannot be read.
+#[derive(Debug)]
+pub struct UnreadList {
+    /// What the list has.
+    pub kinds: Vec<ItemKind>,
+    /// Why it, or a part of it, could not be read.
+    pub error: Error,
+}
+
+/// The objects that the files hold beside tables.
+#[derive(Debug)]
+pub struct FoundObjects {
+    /// Those that were met.
+    pub objects: Vec<FoundObject>,
+    /// The lists that may have had more.
+    pub unread: Vec<UnreadList>,
 }

@@ -6,6 +6,7 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{Dump, TableOutcome};
+use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
 /// A table that is held only while it is read.
@@ -40,6 +41,9 @@ pub(super) trait Target {
 
     /// Writes a table whose rows a server gives.
     fn select(&mut self, table: &mut SelectedTable<'_>, out: &mut TableOutcome) -> Result<()>;
+
+    /// Reads the files of a table of another engine and writes its definition and rows.
+    fn read_engine(&mut self, table: &EngineTable, out: &mut TableOutcome) -> Result<()>;
 
     /// Writes the definition of a table that has no rows.
     fn define(&mut self, def: &TableDef, out: &mut TableOutcome) -> Result<()>;
@@ -76,6 +80,11 @@ pub(super) fn run(
     for table in &mut dump.selected {
         let (database, name) = (table.database.clone(), table.name.clone());
         let outcome = attempt(&database, &name, |out| target.select(table, out))?;
+        end(target, outcome)?;
+    }
+    for &table in &dump.engine_tables {
+        let TableDef { schema, name, .. } = &table.def;
+        let outcome = attempt(schema, name, |out| target.read_engine(table, out))?;
         end(target, outcome)?;
     }
     for &def in &dump.without_rows {

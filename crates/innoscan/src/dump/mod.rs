@@ -44,6 +44,7 @@ use crate::sink::ndjson::Ndjson;
 use crate::sink::sql::{self, Sql, SqlOptions};
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Form};
+use crate::source::EngineTable;
 use crate::{Result, Table};
 
 /// Who wrote a dump.
@@ -141,6 +142,8 @@ pub struct Dump<'a> {
     pub later: Vec<LaterTable<'a>>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
+    /// Tables of MyISAM and Aria, read from their files.
+    pub engine_tables: Vec<&'a EngineTable>,
     /// Tables that have a definition and no rows.
     pub without_rows: Vec<&'a TableDef>,
     /// What is there of a dump that was begun into the same directory.
@@ -174,7 +177,8 @@ impl<'a> Dump<'a> {
 
     /// How many tables there are.
     fn table_count(&self) -> usize {
-        self.tables.len() + self.later.len() + self.selected.len() + self.without_rows.len()
+        let read = self.tables.len() + self.later.len() + self.engine_tables.len();
+        read + self.selected.len() + self.without_rows.len()
     }
 
     /// Leaves out the tables that sequences are in their files: the objects stand for them. A ledger
@@ -193,13 +197,21 @@ impl<'a> Dump<'a> {
         self
     }
 
+    /// Database and name of every table.
+    fn table_names(&self) -> Vec<(String, String)> {
+        let of_def = |def: &TableDef| (def.schema.clone(), def.name.clone());
+        let named = |database: &String, name: &String| (database.clone(), name.clone());
+        let read = self.tables.iter().map(|table| of_def(&table.def));
+        let later = self.later.iter().map(|table| named(&table.database, &table.name));
+        let selected = self.selected.iter().map(|table| named(&table.database, &table.name));
+        let of_engines = self.engine_tables.iter().map(|table| of_def(&table.def));
+        let without_rows = self.without_rows.iter().map(|def| of_def(def));
+        read.chain(later).chain(selected).chain(of_engines).chain(without_rows).collect()
+    }
+
     fn enter_all(&mut self) {
-        let read = self.tables.iter().map(|table| (&table.def.schema, &table.def.name));
-        let later = self.later.iter().map(|table| (&table.database, &table.name));
-        let selected = self.selected.iter().map(|table| (&table.database, &table.name));
-        let without_rows = self.without_rows.iter().map(|def| (&def.schema, &def.name));
-        for (database, name) in read.chain(later).chain(selected).chain(without_rows) {
-            self.ledger.enter(Listed::table(database, name, None), State::Planned(Means::Files));
+        for (database, name) in self.table_names() {
+            self.ledger.enter(Listed::table(&database, &name, None), State::Planned(Means::Files));
         }
         for listed in self.objects.iter().filter_map(|object| Listed::of_object(object)) {
             self.ledger.enter(listed, State::Planned(Means::Definition));

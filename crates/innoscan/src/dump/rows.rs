@@ -1,12 +1,17 @@
 //! A table's rows, from where they are to whoever writes the batches.
 
+use std::sync::atomic::Ordering;
+
+use innoscan_format::schema::TableDef;
+
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
 use crate::scan::{LeafPlace, ScanOptions, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
-use crate::sink::{Encoded, Encoder, Form};
+use crate::sink::{Encoded, Encoder, Form, RowSink};
+use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
 /// Reads a table's files and gives its rows on, in order.
@@ -18,11 +23,7 @@ pub(super) fn read(
     outcome: &mut TableOutcome,
     mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
-    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-    let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
-    let checksum = checksum(table, options);
-    outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));
-    let sink = Summed::new(encoder, checksum);
+    let sink = sink(&table.def, form, options, outcome);
     let how = ScanOptions { after, ..options.scan.clone() };
     let deliver = |(batch, sum): (Encoded, Sum), end| {
         outcome.count(&batch, sum.sum);
@@ -34,11 +35,58 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Reads the files of a table of another engine and gives its rows on, in order.
+pub(super) fn read_engine(
+    table: &EngineTable,
+    form: Form,
+    options: &DumpOptions,
+    outcome: &mut TableOutcome,
+    mut write: impl FnMut(&Encoded, u32) -> Result<()>,
+) -> Result<()> {
+    if options.scan.keys.is_some() {
+        return Err(Error::refused(
+            "rows of this engine are not looked up by key",
+            "leave out the condition, or the table",
+        ));
+    }
+    let sink = sink(&table.def, form, options, outcome);
+    let mut deliver = |mut batch: (Encoded, Sum)| {
+        sink.finish(&mut batch)?;
+        outcome.count(&batch.0, batch.1.sum);
+        write(&batch.0, batch.1.sum)
+    };
+    let is_cancelled = || {
+        let cancel = options.scan.cancel.as_ref();
+        cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    };
+    let mut batch = sink.new_batch();
+    table.for_each_row(|row| {
+        sink.row(row, &mut batch)?;
+        if !sink.is_full(&batch) {
+            return Ok(());
+        }
+        if is_cancelled() {
+            return Err(Error::interrupted());
+        }
+        deliver(std::mem::replace(&mut batch, sink.new_batch()))
+    })?;
+    deliver(batch)
+}
+
+/// What rows are encoded and summed by.
+fn sink(def: &TableDef, form: Form, options: &DumpOptions, outcome: &mut TableOutcome) -> Summed {
+    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+    let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
+    let checksum = checksum(def, options);
+    outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));
+    Summed::new(encoder, checksum)
+}
+
 /// What sums a table's rows, where their sum is wanted and can be told.
-pub(super) fn checksum(table: &Table, options: &DumpOptions) -> Option<Checksum> {
+pub(super) fn checksum(def: &TableDef, options: &DumpOptions) -> Option<Checksum> {
     // The sum of a versioned table is of its history too, which no dump has.
-    let is_summed = options.checksums && !table.def.versioned;
-    is_summed.then(|| Checksum::new(&table.def).ok()).flatten()
+    let is_summed = options.checksums && !def.versioned;
+    is_summed.then(|| Checksum::new(def).ok()).flatten()
 }
 
 /// The form of rows that a server gives. Only forms that can be loaded have one.

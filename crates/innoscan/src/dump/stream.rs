@@ -13,6 +13,7 @@ use super::statements::{Ending, in_place_of_its_placeholder, of_object, placehol
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows};
 use crate::ledger::Ledger;
 use crate::sink::{Compression, sql};
+use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
 /// Dumps into one stream. `finished` is told of each table.
@@ -201,6 +202,19 @@ impl<W: Write> Target for Script<'_, W> {
         }
         self.output.bytes(form.head())?;
         rows::select(table, &form, outcome, |batch| {
+            self.output.out.write_all(batch.output()).map_err(stream_error)
+        })
+    }
+
+    fn read_engine(&mut self, table: &EngineTable, outcome: &mut TableOutcome) -> Result<()> {
+        self.define(&table.def, outcome)?;
+        if !self.options.rows {
+            return Ok(());
+        }
+        let form = self.options.format.form(&table.def)?;
+        outcome.left_out = form.left_out().to_vec();
+        self.output.bytes(form.head())?;
+        rows::read_engine(table, form, self.options, outcome, |batch, _| {
             self.output.out.write_all(batch.output()).map_err(stream_error)
         })
     }

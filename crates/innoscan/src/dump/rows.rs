@@ -24,7 +24,8 @@ pub(super) fn read(
     mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
     let sink = sink(&table.def, form, options, outcome);
-    let how = ScanOptions { after, ..options.scan.clone() };
+    let sized = options.scan.sized_for(table.size_bytes());
+    let how = ScanOptions { after, ..sized };
     let deliver = |(batch, sum): (Encoded, Sum), end| {
         outcome.count(&batch, sum.sum);
         write(&batch, sum.sum, end)?;

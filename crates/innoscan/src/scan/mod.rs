@@ -40,7 +40,9 @@ pub use self::foreground::Foreground;
 use self::foreground::Pages;
 use self::lob_service::LobServices;
 use self::options::pages_of;
-pub use self::options::{LeafPlace, OnCorrupt, ProgressFn, RowOrder, ScanOptions};
+pub use self::options::{
+    LeafPlace, OnCorrupt, ProgressFn, RowOrder, SMALL_TABLE_BYTES, ScanOptions,
+};
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;

@@ -4,6 +4,7 @@
 //! told of in its [`TableOutcome`] and does not stop the others; an output that cannot be written
 //! does, since it is the others' too.
 
+mod ahead;
 mod chunks;
 mod clock;
 mod files;
@@ -245,14 +246,14 @@ pub struct DumpOptions {
     /// The output directory may hold files already; those of the same name are replaced. Loaders read
     /// every file, so their layouts want an empty one all the same.
     pub overwrite: bool,
-    /// Asked before the file is written that says the dump is complete: whether what was read still
-    /// holds.
+    /// Called when all rows were read, before the files are put on the disk: confirms that the tables
+    /// were locked until now, and unlocks them.
     pub confirm: Option<Arc<ConfirmFn>>,
     /// How tables are read.
     pub scan: ScanOptions,
 }
 
-/// Tells whether what was read still holds; its error ends the dump.
+/// Confirms that what was read holds; its error ends the dump.
 pub type ConfirmFn = dyn Fn() -> Result<()> + Send + Sync;
 
 impl DumpOptions {

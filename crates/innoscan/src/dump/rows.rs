@@ -6,13 +6,21 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
-use crate::scan::{LeafPlace, ScanOptions, scan_with_engine};
+use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
 use crate::sink::{Encoded, Encoder, Form, RowSink};
 use crate::source::EngineTable;
 use crate::{Error, Result, Table};
+
+/// A table that was read: its rows, what is known of them, and what ended it.
+pub(super) struct ReadTable {
+    /// Consecutive rows, their sum, and the leaf after which the table can be resumed.
+    batches: Vec<(Encoded, u32, Option<LeafPlace>)>,
+    outcome: TableOutcome,
+    error: Option<Error>,
+}
 
 /// Reads a table's files and gives its rows on, in order.
 pub(super) fn read(
@@ -24,16 +32,62 @@ pub(super) fn read(
     mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
     let sink = sink(&table.def, form, options, outcome);
-    let sized = options.scan.sized_for(table.size_bytes());
-    let how = ScanOptions { after, ..sized };
-    let deliver = |(batch, sum): (Encoded, Sum), end| {
+    let how = ScanOptions { after, ..options.scan.sized_for(table.size_bytes()) };
+    outcome.scan = scan(table, &how, &sink, |(batch, sum), end| {
         outcome.count(&batch, sum.sum);
         write(&batch, sum.sum, end)?;
         sink.encoder().recycle(batch);
         Ok(())
-    };
-    outcome.scan = scan_with_engine(table, &how, how.open_engine()?, &sink, deliver)?;
+    })?;
     Ok(())
+}
+
+/// Reads all rows of a table and keeps them.
+pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
+    let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
+    let mut batches = Vec::new();
+    let read = options.format.form(&table.def).map_err(Error::from).and_then(|form| {
+        let sink = sink(&table.def, form, options, &mut outcome);
+        // Several tables at once have no progress of one.
+        let sized = options.scan.sized_for(table.size_bytes());
+        let how = ScanOptions { progress: None, ..sized };
+        scan(table, &how, &sink, |(batch, sum), end| {
+            batches.push((batch, sum.sum, end));
+            Ok(())
+        })
+    });
+    let error = match read {
+        Ok(scan) => {
+            outcome.scan = scan;
+            None
+        }
+        Err(error) => Some(error),
+    };
+    ReadTable { batches, outcome, error }
+}
+
+/// Gives the rows on that were read before.
+pub(super) fn replay(
+    read: ReadTable,
+    outcome: &mut TableOutcome,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+) -> Result<()> {
+    outcome.checksum = read.outcome.checksum;
+    outcome.scan = read.outcome.scan;
+    for (batch, sum, end) in &read.batches {
+        outcome.count(batch, *sum);
+        write(batch, *sum, *end)?;
+    }
+    read.error.map_or(Ok(()), Err)
+}
+
+fn scan(
+    table: &Table,
+    how: &ScanOptions,
+    sink: &Summed,
+    deliver: impl FnMut((Encoded, Sum), Option<LeafPlace>) -> Result<()>,
+) -> Result<ScanOutcome> {
+    scan_with_engine(table, how, how.open_engine()?, sink, deliver)
 }
 
 /// Reads the files of a table of another engine and gives its rows on, in order.

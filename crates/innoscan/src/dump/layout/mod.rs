@@ -25,16 +25,16 @@ use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
 use super::chunks::{ChunkForm, ChunkNames, Chunks};
-use super::files::{Directory, DumpedFile};
-use super::jobs::{self, Confirm, Target, concerns_all};
+use super::files::{Directory, DumpedFile, partial_name};
+use super::jobs::{self, Source, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows};
-use crate::sink::{Form, sql};
+use crate::sink::{Encoded, Form, sql};
 use crate::source::EngineTable;
-use crate::{Error, Result, Table};
+use crate::{Error, Result};
 
 /// What a layout makes files of.
 pub(super) struct Contents<'a> {
@@ -191,7 +191,8 @@ pub(super) fn write(
     arrangement.begin()?;
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
-    let tables = jobs::run(&mut dump, &mut writer, finished)?;
+    let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
+    options.confirmed()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
     let summary = Summary {
@@ -201,20 +202,39 @@ pub(super) fn write(
         started: Some(started_at),
         elapsed: started.elapsed(),
     };
-    options.confirmed()?;
     arrangement.finish(&summary)?;
     let marker = arrangement.marker(&summary);
     drop(arrangement);
-    directory.write("innoscan.json", format!("{:#}\n", summary.to_json()).as_bytes())?;
-    directory.sync()?;
-    if let Some((name, text)) = marker {
-        // Without its marker no loader takes the directory for a whole dump.
-        let incomplete = format!("{name}.incomplete");
-        let name = if summary.ledger.is_complete() { name } else { &incomplete };
-        directory.write(name, text.as_bytes())?;
-    }
+    write_manifest(&directory, &summary, marker)?;
     directory.complete()?;
     Ok(summary)
+}
+
+/// Writes `innoscan.json`, and gives the file that a loader looks for its name when all else is on the
+/// disk.
+fn write_manifest(
+    directory: &Directory,
+    summary: &Summary,
+    marker: Option<(&'static str, String)>,
+) -> Result<()> {
+    let is_complete = summary.ledger.is_complete();
+    let marker = marker.map(|(name, text)| match is_complete {
+        true => (name.to_owned(), text),
+        // Without its marker no loader takes the directory for a whole dump.
+        false => (format!("{name}.incomplete"), text),
+    });
+    let written = match &marker {
+        Some((name, text)) => Some((name, directory.write_partial(name, text.as_bytes())?.1)),
+        None => None,
+    };
+    directory.flush()?;
+    directory.write("innoscan.json", format!("{:#}\n", summary.to_json()).as_bytes())?;
+    directory.flush()?;
+    if let Some((name, partial)) = written {
+        directory.rename(&partial_name(name), name)?;
+        partial.keep();
+    }
+    Ok(())
 }
 
 /// Refuses what a layout has no place for.
@@ -252,12 +272,8 @@ struct Writer<'w> {
 }
 
 impl Target for Writer<'_> {
-    fn read(
-        &mut self,
-        table: &Table,
-        outcome: &mut TableOutcome,
-        confirm: Confirm<'_>,
-    ) -> Result<()> {
+    fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let Source { table, ahead, confirm } = source;
         let (def, options) = (&table.def, self.options);
         let form = options.format.form(def)?;
         outcome.files = self.arrangement.table(&facts(def, table.create_sql.as_deref(), &form))?;
@@ -279,12 +295,15 @@ impl Target for Writer<'_> {
                 Chunks::go_on(self.directory, key, begun, chunk_form)
             }
         };
+        let is_resumed = !chunks.done().is_empty();
         let last = chunks.done().last();
         if !last.is_some_and(|chunk| chunk.is_last) {
             let after = last.and_then(|chunk| chunk.after);
-            let read = rows::read(table, form, options, after, outcome, |batch, sum, end| {
-                chunks.write(batch, sum, end)
-            });
+            let write = |batch: &Encoded, sum, end| chunks.write(batch, sum, end);
+            let read = match ahead.filter(|_| !is_resumed) {
+                Some(ahead) => rows::replay(ahead, outcome, write),
+                None => rows::read(table, form, options, after, outcome, write),
+            };
             if let Err(error) = read.and_then(|()| confirm()) {
                 return Err(given_up(chunks, error));
             }

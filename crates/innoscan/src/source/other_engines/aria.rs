@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format as format;
 use innoscan_format::aria::{
-    Bitmap, Header, PageRows, PageType, RowReader, Step, Storage, entries, entry, page_type,
-    require_checksum,
+    Bitmap, Header, LOG_PAGE_BYTES, LogControl, PageRows, PageType, RowReader, Step, Storage,
+    ends_with_checkpoint, entries, entry, page_type, require_checksum,
 };
 use innoscan_format::myisam::{SumOf, row_sum};
 use innoscan_format::schema::TableDef;
@@ -36,6 +36,9 @@ impl Part {
         }
         if header.open_count != 0 {
             return Err(not_closed(&index, "the table was changed and not closed"));
+        }
+        if header.transactional {
+            require_finished_log(stem)?;
         }
         let layout = RecordLayout::new(def, &header.engine_fields()).map_err(in_index)?;
         let data = with_extension(stem, "MAD");
@@ -71,6 +74,39 @@ impl Part {
         Ok(table.rows)
     }
 }
+
+/// Refuses a directory whose log of Aria goes on after its last checkpoint: tables can lack what
+/// the log has. A clean shutdown ends in a checkpoint. Tables that were taken from their directory
+/// have no log.
+fn require_finished_log(stem: &Path) -> Result<()> {
+    let Some(directory) = stem.parent().and_then(Path::parent) else { return Ok(()) };
+    let control_path = directory.join("aria_log_control");
+    if !control_path.exists() {
+        return Ok(());
+    }
+    let in_control = |error: format::Error| Error::from(error).in_file(&control_path);
+    let mut file = DataFile::open(&control_path)?;
+    let control = LogControl::parse(file.read(0, CONTROL_BYTES)?).map_err(in_control)?;
+    let log_path = |number: u32| directory.join(format!("aria_log.{number:08}"));
+    let log = log_path(control.checkpoint_file);
+    let goes_on = "Aria's log goes on after its last checkpoint";
+    if log_path(control.checkpoint_file + 1).exists() {
+        return Err(not_closed(&log, goes_on));
+    }
+    if !log.exists() {
+        return Ok(());
+    }
+    let mut file = DataFile::open(&log)?;
+    let page_at = control.checkpoint_page_at();
+    let is_last = file.len() == page_at + LOG_PAGE_BYTES as u64;
+    if !is_last || !ends_with_checkpoint(file.read(page_at, LOG_PAGE_BYTES)?, control) {
+        return Err(not_closed(&log, goes_on));
+    }
+    Ok(())
+}
+
+/// More than `aria_log_control` has (`CF_MAX_SIZE`, ma_control_file.c, MariaDB 10.11).
+const CONTROL_BYTES: usize = 512;
 
 /// A file's pages, each with its checksum compared.
 struct Pages {

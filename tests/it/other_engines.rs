@@ -1,5 +1,6 @@
 //! Tables of MyISAM and Aria, read from their files and compared with what their server said.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -306,7 +307,7 @@ fn what_is_not_read_is_refused_by_name() {
 }
 
 /// Cases for each table, unless told otherwise.
-const CASES: u64 = 400;
+const CASES: u64 = 200;
 
 /// A file with some damage.
 fn damaged(sound: &[u8], random: &mut Random) -> Vec<u8> {
@@ -331,12 +332,14 @@ fn damaged(sound: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The rows that came, and the error that ended them.
-fn rows(frm: &Path) -> (Vec<Vec<u8>>, Option<String>) {
+/// Hashes of the rows that came, and the error that ended them.
+fn rows(frm: &Path) -> (Vec<u64>, Option<String>) {
     let mut rows = Vec::new();
     let read = EngineTable::open(frm).and_then(|table| {
         table.for_each_row(|row| {
-            rows.push(format!("{row:?}").into_bytes());
+            let mut hasher = DefaultHasher::new();
+            row.hash(&mut hasher);
+            rows.push(hasher.finish());
             Ok(())
         })
     });
@@ -393,10 +396,13 @@ fn damage_is_an_error() {
             let (found, error) = rows(&frm);
             let what = format!("{name}, case {seed}: {error:?}");
             errors += u64::from(error.is_some());
-            if name == "page" && which == 1 {
-                assert!(originals.starts_with(&found), "{what}: wrong rows");
-                assert!(error.is_some() || originals == found, "{what}: rows are missing");
-            }
+            // a page's checksum is compared before its rows are read, the rows' after
+            let detects = ["page", "page_sums", "myisam"].contains(&name) && which == 1;
+            assert!(
+                name != "page" || !detects || originals.starts_with(&found),
+                "{what}: wrong rows"
+            );
+            assert!(error.is_some() || !detects || originals == found, "{what}: not reported");
             std::fs::write(&paths[which], &sound[which]).unwrap();
         }
         running.store(u64::MAX, Ordering::Relaxed);

@@ -138,8 +138,11 @@ fn many_columns() -> String {
 /// The statements for one engine and row format, in a database of its own.
 fn load(server: &Server, db: &str, format: &str, stored: &str) {
     let sql = include_str!("other_engines.sql").to_owned() + &many_columns();
-    let newer = server.version().starts_with("mariadb-10.11") || server.version() == "mariadb-11.8";
-    let more = if newer { include_str!("other_engines_mariadb.sql") } else { "" };
+    let more = match server.version() {
+        "mariadb-10.11" | "mariadb-11.8" => include_str!("other_engines_mariadb.sql"),
+        "mysql-5.7.22" => include_str!("other_engines_mysql.sql"),
+        _ => "",
+    };
     let sql = (sql + more)
         .replace("DATABASE d ", &format!("DATABASE {db} "))
         .replace("USE d;", &format!("USE {db};"));

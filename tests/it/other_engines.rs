@@ -181,6 +181,30 @@ fn mariadb_reads_as_its_server_does() {
     );
 }
 
+/// A bitmap covers 179 MB of pages.
+#[test]
+#[ignore = "writes 400 MB: make test-all"]
+fn an_aria_table_of_two_bitmaps() {
+    let mut server = Server::start("mariadb-10.11", &[]).unwrap();
+    let numbers = "WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < 900) ";
+    server
+        .sql(format!(
+            "CREATE DATABASE d; CREATE TABLE d.t (id INT, b LONGBLOB) ENGINE=Aria;
+             INSERT INTO d.t {numbers} SELECT i, REPEAT('blob', 2000000 + i) FROM n LIMIT 25;
+             INSERT INTO d.t {numbers} SELECT i, REPEAT(i, i) FROM n;
+             DELETE FROM d.t WHERE id % 10 = 1;"
+        ))
+        .unwrap();
+    let expected = server.checksum("d", "t").unwrap();
+    server.stop().unwrap();
+    let table = EngineTable::open(&server.data().join("d/t.frm")).unwrap();
+    assert!(table.size_bytes() > 179 << 20);
+    let sink = Checksum::new(&table.def).unwrap();
+    let mut sum = sink.new_batch();
+    let rows = table.for_each_row(|row| Ok(sink.row(row, &mut sum)?)).unwrap();
+    assert_eq!((rows, Some(u64::from(sum.sum))), (22 + 810, expected));
+}
+
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn mysql_5_7_reads_as_its_server_does() {

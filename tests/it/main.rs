@@ -14,6 +14,7 @@ mod inspect;
 mod keys;
 mod layouts;
 mod live;
+mod mysql_objects;
 mod objects;
 mod pages;
 mod parity;

@@ -13,7 +13,9 @@ use innoscan_format::charset::Charset;
 use innoscan_live::inventory::Inventory;
 use innoscan_live::objects::{Which, objects};
 use innoscan_live::{Account, Session, Tls};
+use innoscan_testkit::damage::Random;
 use innoscan_testkit::server::{Server, install};
+use innoscan_testkit::tablespace::seal_page;
 
 use crate::live::QUICK;
 
@@ -30,6 +32,23 @@ const OF_LATIN1: &str = "SET NAMES latin1; USE lat;
 
 const EVERYTHING: Which =
     Which { views: true, triggers: true, routines: true, events: true, users: true };
+
+/// What MySQL 9 can do beside; a database that nothing can be made in.
+const OF_9: &str = "SET NAMES utf8mb4; USE d;
+    CREATE VIEW ex AS VALUES ROW(1, 2) EXCEPT SELECT 1, 2; CREATE VIEW tabl AS TABLE t;
+    CREATE JSON RELATIONAL DUALITY VIEW jdv AS
+      SELECT JSON_DUALITY_OBJECT('_id': a, 'ü': b) FROM t;
+    CREATE FUNCTION vec () RETURNS VECTOR(3) DETERMINISTIC RETURN NULL;
+    CREATE DATABASE ro; ALTER DATABASE ro READ ONLY = 1;\n";
+
+/// Accounts of a server before roles could be taken back, locked after failures, or have comments.
+const OLD_ACCOUNTS: &str = "SET NAMES utf8mb4;
+    CREATE USER `o'hara`@localhost IDENTIFIED BY 'a''b', `日本`@`%`; CREATE ROLE reader, `wri``ter`;
+    CREATE USER res@`%` REQUIRE SUBJECT '/C=SE' WITH MAX_QUERIES_PER_HOUR 1
+      PASSWORD EXPIRE INTERVAL 5 DAY PASSWORD HISTORY 6 ACCOUNT LOCK;
+    GRANT SELECT, UPDATE (a) ON d.t TO reader; GRANT reader, `wri``ter` TO `o'hara`@localhost;
+    GRANT ALL ON `d`.* TO res@`%`; GRANT BACKUP_ADMIN ON *.* TO `日本`@`%` WITH GRANT OPTION;
+    SET DEFAULT ROLE reader TO `o'hara`@localhost;\n";
 
 /// Bodies that do not fit on their pages.
 fn long_bodies() -> String {
@@ -242,6 +261,12 @@ fn load(server: &Server, tables: &str, objects: &[Object]) {
     let (late, early) = views.into_iter().partition(|view| view.name == "v 日本");
     run(early);
     run(late);
+    for object in objects.iter().filter(|object| object.kind == ObjectKind::Database) {
+        if object.statements[0].contains("READ ONLY = 1") {
+            let name = object.name.replace('`', "``");
+            server.sql(format!("ALTER DATABASE `{name}` READ ONLY = 1;")).unwrap();
+        }
+    }
     run(in_order(&[
         |kind| *kind == ObjectKind::User,
         |kind| *kind == ObjectKind::Grants,
@@ -263,12 +288,16 @@ fn objects_are_as_the_server_says(version: &str) {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut options = QUICK.to_vec();
     let directories = format!("--innodb-directories={}", elsewhere.path().display());
-    options.extend(["--partial-revokes=ON", &directories]);
+    options.extend(["--loose-partial-revokes=ON", &directories]);
     let mut server = Server::start(version, &options).unwrap();
     server.sql(OBJECTS).unwrap();
     server.sql(latin1(OF_LATIN1)).unwrap();
     server.sql(long_bodies()).unwrap();
-    server.sql(ACCOUNTS).unwrap();
+    let is_old = version == "mysql-8.0.12";
+    server.sql(if is_old { OLD_ACCOUNTS } else { ACCOUNTS }).unwrap();
+    if version.starts_with("mysql-9") {
+        server.sql(OF_9).unwrap();
+    }
     let at = elsewhere.path().display();
     server.sql(format!("CREATE TABLE d.elsewhere (a INT) DATA DIRECTORY '{at}';\n")).unwrap();
     let (said, lists) = (of_server(&server), lists(&server));
@@ -282,10 +311,14 @@ fn objects_are_as_the_server_says(version: &str) {
     let (expected, faulty) = (by_name(&said), by_name(&read));
     for (name, expected) in &expected {
         let found = faulty.get(name).unwrap_or_else(|| panic!("{name:?} is not there"));
-        assert_eq!(&with_faults(found), expected, "{name:?}");
+        // Servers before 8.0.17 print accounts with other quotes.
+        if !is_old || expected.kind != ObjectKind::User {
+            assert_eq!(&with_faults(found), expected, "{name:?}");
+        }
     }
     assert_eq!(faulty.len(), expected.len());
 
+    damaged_files_are_errors(&server.data(), faulty.len());
     let target = Server::start(version, &options).unwrap();
     load(&target, &tables(), &read);
     let restored = by_name(&of_server(&target));
@@ -293,6 +326,45 @@ fn objects_are_as_the_server_says(version: &str) {
         assert_eq!(restored.get(name), Some(expected), "{name:?}, restored");
     }
     assert_eq!(restored.len(), expected.len());
+}
+
+/// What is read of a damaged `mysql.ibd` is less or the same, and never an end.
+fn damaged_files_are_errors(data: &Path, whole: usize) {
+    const PAGE: usize = 16 << 10;
+    let sound = std::fs::read(data.join("mysql.ibd")).unwrap();
+    let is_of_index = |page: &&usize| sound[*page * PAGE + 24..][..2] == 17855u16.to_be_bytes();
+    let pages: Vec<usize> = (0..sound.len() / PAGE).collect();
+    let pages: Vec<usize> = pages.iter().filter(is_of_index).copied().collect();
+    let dir = tempfile::tempdir().unwrap();
+    let (mut random, mut errors) = (Random::new(8), 0);
+    for _ in 0..60 {
+        let mut garbled = sound.clone();
+        for _ in 0..40 {
+            let page = pages[random.below(pages.len())] * PAGE;
+            let page = &mut garbled[page..][..PAGE];
+            for _ in 0..=random.below(8) {
+                page[38 + random.below(PAGE - 46)] = random.below(256) as u8;
+            }
+            seal_page(page, false);
+        }
+        garbled.truncate(garbled.len() - random.below(2) * random.below(garbled.len()));
+        std::fs::write(dir.path().join("mysql.ibd"), garbled).unwrap();
+        let Ok(dictionary) = MysqlDictionary::read(dir.path()) else {
+            errors += 1;
+            continue;
+        };
+        let found = dictionary.objects(is_of_user);
+        let is_fault = |found: &&FoundObject| found.statements.is_err();
+        errors += found.unread.len() + found.objects.iter().filter(is_fault).count();
+        assert!(found.objects.len() <= whole + found.objects.len() / 4);
+    }
+    assert!(errors > 0);
+}
+
+#[test]
+#[ignore = "installs and starts more servers: make test-all"]
+fn objects_of_mysql_8_0_12_are_as_the_server_says() {
+    objects_are_as_the_server_says("mysql-8.0.12");
 }
 
 #[test]

@@ -116,7 +116,10 @@ fn with_faults(object: &Object) -> Object {
                 *text = text.replace("COMMENT 'back\\slash'", "COMMENT 'back\\\\slash'");
             }
             ObjectKind::User => *text = text.replace("'/C=it\\'s'", "'/C=it's'"),
-            ObjectKind::Event => *text = text.replace("+00:00'", "'"),
+            ObjectKind::Event => {
+                *text = text.replace("+00:00'", "'").replace("CONVERT_TZ('", "'");
+                *text = text.replace(", '', 'SYSTEM')", "");
+            }
             _ => {}
         }
     }
@@ -290,10 +293,13 @@ fn objects_are_as_the_server_says(version: &str) {
     let directories = format!("--innodb-directories={}", elsewhere.path().display());
     options.extend(["--loose-partial-revokes=ON", &directories]);
     let mut server = Server::start(version, &options).unwrap();
-    server.sql(OBJECTS).unwrap();
+    let is_old = version == "mysql-8.0.12";
+    // That one cannot show a view with a CTE in a session without a database.
+    let is_shown = |line: &&str| !is_old || !line.contains("VIEW vc AS WITH RECURSIVE");
+    let schema: String = OBJECTS.lines().filter(is_shown).map(|line| format!("{line}\n")).collect();
+    server.sql(schema).unwrap();
     server.sql(latin1(OF_LATIN1)).unwrap();
     server.sql(long_bodies()).unwrap();
-    let is_old = version == "mysql-8.0.12";
     server.sql(if is_old { OLD_ACCOUNTS } else { ACCOUNTS }).unwrap();
     if version.starts_with("mysql-9") {
         server.sql(OF_9).unwrap();
@@ -312,7 +318,7 @@ fn objects_are_as_the_server_says(version: &str) {
     for (name, expected) in &expected {
         let found = faulty.get(name).unwrap_or_else(|| panic!("{name:?} is not there"));
         // Servers before 8.0.17 print accounts with other quotes.
-        if !is_old || expected.kind != ObjectKind::User {
+        if !is_old || !expected.kind.is_of_accounts() {
             assert_eq!(&with_faults(found), expected, "{name:?}");
         }
     }

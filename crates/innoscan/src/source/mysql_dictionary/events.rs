@@ -74,7 +74,7 @@ pub(super) fn statement(row: &Row, database: &str, server: ServerVersion) -> Res
 fn schedule(row: &Row, zone: &str, server: ServerVersion) -> Result<String> {
     let time = |words: &str, column: &str| match row.text_if_any(column)? {
         None => Ok(String::new()),
-        Some(utc) => Ok(format!(" {words} '{}'", time_literal(utc, zone, server)?)),
+        Some(utc) => Ok(format!(" {words} {}", time_expression(utc, zone, server)?)),
     };
     if row.text_if_any("execute_at")?.is_some() {
         return time("AT", "execute_at");
@@ -86,20 +86,20 @@ fn schedule(row: &Row, zone: &str, server: ServerVersion) -> Result<String> {
 }
 
 /// A time of the event's zone. What the clocks of a zone with a name showed then, only its server
-/// knows: the time is given in UTC with its offset, which later servers understand.
-fn time_literal(utc: &str, zone: &str, server: ServerVersion) -> Result<String> {
-    let wrong = || Error::corrupt(format!("`{utc}` in mysql.events is not a time"));
-    match offset_minutes(zone) {
-        Some(offset) => in_zone(utc, offset).ok_or_else(wrong),
-        None if server.number >= WITH_OFFSETS => {
-            let utc = in_zone(utc, 0).ok_or_else(wrong)?;
-            Ok(format!("{utc}+00:00"))
+/// knows: the time is given in UTC with its offset, which later servers understand, and earlier ones
+/// are told to convert.
+fn time_expression(utc: &str, zone: &str, server: ServerVersion) -> Result<String> {
+    let offset = offset_minutes(zone);
+    let there = in_zone(utc, offset.unwrap_or(0))
+        .ok_or_else(|| Error::corrupt(format!("`{utc}` in mysql.events is not a time")))?;
+    Ok(match offset {
+        Some(_) => format!("'{there}'"),
+        None if server.number >= WITH_OFFSETS => format!("'{there}+00:00'"),
+        None => {
+            let zone = zone.replace('\\', "").replace('\'', "''");
+            format!("CONVERT_TZ('{there}', '+00:00', '{zone}')")
         }
-        None => Err(Error::unsupported(
-            format!("an event's times in the time zone {zone}"),
-            "dump it from the running server",
-        )),
-    }
+    })
 }
 
 /// An interval, which the dictionary counts in the least of its units, quarters in months and weeks

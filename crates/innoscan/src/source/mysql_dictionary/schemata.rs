@@ -36,7 +36,7 @@ pub(super) fn statement(row: &Row, server: ServerVersion) -> Result<Object> {
     let options = Properties::parse(row.text_if_any("options")?.unwrap_or_default());
     let is_read_only = options.unwrap_or_default().flag("read_only")?.unwrap_or(false);
     if is_read_only {
-        create += " /* READ ONLY=1 */";
+        create += " /* READ ONLY = 1 */";
     }
     Ok(Object {
         database: name.to_owned(),

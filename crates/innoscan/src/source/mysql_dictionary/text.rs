@@ -72,12 +72,24 @@ pub(super) fn client_text(row: &Row, column: &str, client: &str) -> Result<Strin
 /// The session that a trigger, routine or event was made in.
 pub(super) fn session(row: &Row, server: ServerVersion) -> Result<ObjectSession> {
     Ok(ObjectSession {
-        sql_mode: row.text("sql_mode")?.to_owned(),
+        sql_mode: sql_mode(row)?,
         character_set_client: client_charset(row, "client_collation_id", server)?,
         collation_connection: collation_name(row, "connection_collation_id", server)?,
         database_collation: collation_name(row, "schema_collation_id", server)?,
         time_zone: String::new(),
     })
+}
+
+/// The `sql_mode`, whose members the dictionary's column has by the names of the variable, in its
+/// order, but for one: the column of MySQL 8.0.12 says `INVALID_DATES`.
+fn sql_mode(row: &Row) -> Result<String> {
+    let modes = row.text("sql_mode")?.split(',').map(|mode| match mode {
+        "INVALID_DATES" => "ALLOW_INVALID_DATES",
+        mode => mode,
+    });
+    // Bits that no mode has, in rows that came from MySQL 5.7.
+    let modes = modes.filter(|mode| !mode.starts_with("NOT_USED"));
+    Ok(modes.collect::<Vec<_>>().join(","))
 }
 
 /// The session that a view was made in.

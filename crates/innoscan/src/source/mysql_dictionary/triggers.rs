@@ -6,8 +6,9 @@ use innoscan_format::Result;
 use innoscan_format::schema::ServerVersion;
 
 use super::rows::Row;
-use super::text::{client_text, definer, name_under, session};
+use super::text::{client_text, definer, session};
 use crate::dump::{Object, ObjectKind};
+use crate::sink::sql::quoted_name;
 
 /// The columns of `mysql.triggers`.
 pub(super) const COLUMNS: [&str; 13] = [
@@ -35,15 +36,14 @@ pub(super) fn statement(
 ) -> Result<Object> {
     let name = row.text("name")?;
     let session = session(row, server)?;
-    let mode = &session.sql_mode;
     let body = client_text(row, "action_statement", "client_collation_id")?;
     let create = format!(
         "CREATE {}TRIGGER {} {} {} ON {} FOR EACH ROW {body}",
-        definer(row, "definer", mode)?,
-        name_under(name, mode),
+        definer(row, "definer", "")?,
+        quoted_name(name),
         row.text("action_timing")?,
         row.text("event_type")?,
-        name_under(table, mode),
+        quoted_name(table),
     );
     Ok(Object {
         database: database.to_owned(),

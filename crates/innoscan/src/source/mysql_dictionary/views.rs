@@ -44,13 +44,11 @@ pub(super) fn statement(
         _ => "DEFINER",
     };
     let query = client_text(row, "view_definition", "view_client_collation_id")?;
-    if !is_query(&query) {
-        return Err(Error::unsupported(
-            format!("the view's definition, which begins `{}`", first_words(&query)),
-            "dump it from the running server",
-        ));
-    }
-    let named = named_columns(row)?;
+    // The one column of a duality view has a name of its own, which is not printed.
+    let (view, named) = match view_type(row)? {
+        ViewType::Sql => ("VIEW", named_columns(row)?),
+        ViewType::JsonDuality => ("JSON RELATIONAL DUALITY VIEW", String::new()),
+    };
     let check = match row.text("view_check_option")? {
         "LOCAL" => " WITH LOCAL CHECK OPTION",
         "CASCADED" => " WITH CASCADED CHECK OPTION",
@@ -58,7 +56,7 @@ pub(super) fn statement(
     };
     let place = format!("{}.{}", quoted_name(database), quoted_name(name));
     let create = format!(
-        "CREATE ALGORITHM={algorithm} {definer}SQL SECURITY {security} VIEW {place}{named} AS \
+        "CREATE ALGORITHM={algorithm} {definer}SQL SECURITY {security} {view} {place}{named} AS \
          {query}{check}"
     );
     Ok(Object {
@@ -71,16 +69,26 @@ pub(super) fn statement(
     })
 }
 
-/// JSON duality views (MySQL 9.4 and later) are made by other words than `CREATE VIEW`.
-fn is_query(query: &str) -> bool {
-    let first = query.trim_start_matches('(');
-    ["select ", "with ", "values ", "table "]
-        .iter()
-        .any(|word| first.get(..word.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(word)))
+/// The kinds of views.
+enum ViewType {
+    Sql,
+    /// MySQL 9.4 and later.
+    JsonDuality,
 }
 
-fn first_words(query: &str) -> String {
-    query.chars().take(20).collect()
+/// The property `view_type`, which servers without other kinds do not write.
+fn view_type(row: &Row) -> Result<ViewType> {
+    let text = row.text_if_any("options")?.unwrap_or_default();
+    let options = Properties::parse(text)
+        .ok_or_else(|| Error::corrupt("a view's options are no list of properties"))?;
+    match options.text("view_type") {
+        None | Some("SQL") => Ok(ViewType::Sql),
+        Some("JSON_DUALITY") => Ok(ViewType::JsonDuality),
+        Some(other) => Err(Error::unsupported(
+            format!("a view of the kind {other}"),
+            "dump it from the running server",
+        )),
+    }
 }
 
 /// The names that a view gives its columns before `AS`: a list of properties whose keys count from 1

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use innoscan_format::charset::Charset;
 use innoscan_format::{Error, Result};
 
 use super::Account;
@@ -182,8 +183,8 @@ impl GrantTables {
                 }
             }
             if row.text("Routine_type")? == kind {
-                let (database, name) = (row.text("Db")?, row.text("Routine_name")?);
-                let place = format!("{}.{}", quoted_name(database), quoted_name(name));
+                let name = quoted_name(&routine_name(row.text("Routine_name")?));
+                let place = format!("{}.{name}", quoted_name(row.text("Db")?));
                 granted.entry(place).or_default().extend(&privileges_of(row, "Proc_priv")?);
             }
         }
@@ -271,6 +272,15 @@ fn of_account<'r>(
         Ok(other) => account.is(&other).then_some(Ok(row)),
         Err(error) => Some(Err(error)),
     })
+}
+
+/// A routine's name in `mysql.procs_priv`: the server stores its UTF-8 as if that were latin1
+/// (`replace_routine_table`, sql_auth_cache.cc, MySQL 8.0 and 9.7).
+fn routine_name(stored: &str) -> String {
+    let mut utf8 = Vec::new();
+    let lost = Charset::Latin1.encode(stored, &mut utf8);
+    let name = String::from_utf8(utf8).ok().filter(|_| lost == 0);
+    name.unwrap_or_else(|| stored.to_owned())
 }
 
 fn privileges_of(row: &Row, column: &str) -> Result<Privileges> {

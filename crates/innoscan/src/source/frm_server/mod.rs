@@ -11,9 +11,15 @@
 //! The statements are as the server's `SHOW CREATE` gives them wherever that is a statement that a
 //! server reads back as it was.
 
+mod accounts;
 mod database;
+mod events;
+mod routines;
+mod rows;
+mod sequences;
 mod text;
 mod triggers;
+mod utc;
 mod version;
 mod views;
 
@@ -21,7 +27,8 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::filename;
 
-use super::{FoundObject, FoundObjects};
+use self::rows::SystemRows;
+use super::{FoundObjects, ItemKind, UnreadList};
 use crate::dump::{Object, ObjectKind};
 use crate::{Error, Result};
 
@@ -40,15 +47,32 @@ pub fn objects_of_frm_server(
     is_wanted_database: impl Fn(&str) -> bool,
 ) -> Result<FoundObjects> {
     let server = version::version_of(root);
+    let mysql = root.join("mysql");
     let mut found = FoundObjects::default();
+    let mut list = |name: &str, kinds: &[ItemKind]| {
+        SystemRows::read(&mysql.join(name)).unwrap_or_else(|error| {
+            found.unread.push(UnreadList { kinds: kinds.to_vec(), error });
+            SystemRows::default()
+        })
+    };
+    use ItemKind::{Event, Function, Package, PackageBody, Procedure};
+    let proc = list("proc.frm", &[Function, Procedure, Package, PackageBody]);
+    let event = list("event.frm", &[Event]);
     for dir in databases(root)? {
         let name = database_name(&dir);
         if SYSTEM_DATABASES.contains(&&*name) || !is_wanted_database(&name) {
             continue;
         }
         found.objects.push(database::database(server, &dir));
+        found.objects.extend(sequences::sequences(server, &dir)?);
         found.objects.extend(views::views(server, &dir)?);
         found.objects.extend(triggers::triggers(server, &dir)?);
+        found.objects.extend(routines::routines(server, &proc, &name));
+        found.objects.extend(events::events(server, &event, &name));
+    }
+    match accounts::accounts(server, &mysql) {
+        Ok(accounts) => found.objects.extend(accounts),
+        Err(unread) => found.unread.push(unread),
     }
     Ok(found)
 }

@@ -133,7 +133,15 @@ fn round_trip(version: &str, formats: &[(&str, &str)], stored: &str) {
 fn mariadb_reads_as_its_server_does() {
     round_trip(
         "mariadb-10.11",
-        &[("myisam", "ENGINE=MyISAM"), ("myisam_dynamic", "ENGINE=MyISAM ROW_FORMAT=DYNAMIC")],
+        &[
+            ("myisam", "ENGINE=MyISAM"),
+            ("myisam_dynamic", "ENGINE=MyISAM ROW_FORMAT=DYNAMIC"),
+            ("aria", "ENGINE=Aria"),
+            ("aria_plain", "ENGINE=Aria TRANSACTIONAL=0"),
+            ("aria_no_sum", "ENGINE=Aria PAGE_CHECKSUM=0"),
+            ("aria_fixed", "ENGINE=Aria ROW_FORMAT=FIXED TRANSACTIONAL=0"),
+            ("aria_dynamic", "ENGINE=Aria ROW_FORMAT=DYNAMIC TRANSACTIONAL=0"),
+        ],
         "STORED",
     );
 }

@@ -52,8 +52,8 @@ pub struct Header {
     pub data_bytes: u64,
     /// The sum of the rows' checksums, where the table has `CHECKSUM=1`.
     pub sum: Option<u32>,
-    /// A NULL has no part in a row's checksum.
-    pub sums_without_nulls: bool,
+    /// What a row's checksum is of.
+    pub sum_of: SumOf,
     /// Bytes of a record, unpacked.
     pub record_bytes: usize,
     /// Bytes of a record in a FIXED table's file.
@@ -62,8 +62,21 @@ pub struct Header {
     pub max_packed_bytes: u64,
     /// Bytes of the bits in front of a packed record.
     pub pack_bits_bytes: usize,
+    /// Bytes of NULL bits in front of the record that are no field: Aria's, never MyISAM's.
+    pub null_bytes: usize,
     /// The fields, in the order of the record; without names.
     pub fields: Vec<Field>,
+}
+
+/// What a row's checksum is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SumOf {
+    /// The whole record.
+    Record,
+    /// The fields, but those that are NULL.
+    FieldsWithoutNulls,
+    /// All fields.
+    Fields,
 }
 
 /// How a MyISAM table stores its rows.
@@ -154,12 +167,16 @@ impl Header {
             rows: bytes::u64_at(file, 28)?,
             data_bytes: bytes::u64_at(file, 68)?,
             sum: if has_sum { Some(bytes::u64_at(file, 100)? as u32) } else { None },
-            // A FIXED table without NULLs sums whole records, which is the same.
-            sums_without_nulls: options & OPTION_NULL_FIELDS != 0,
+            sum_of: match row_format {
+                _ if options & OPTION_NULL_FIELDS != 0 => SumOf::FieldsWithoutNulls,
+                RowFormat::Fixed => SumOf::Record,
+                RowFormat::Dynamic => SumOf::Fields,
+            },
             record_bytes: bytes::u32_at(base, 44)? as usize,
             stored_record_bytes: bytes::u32_at(base, 48)? as usize,
             max_packed_bytes: u64::from(bytes::u32_at(base, 56)?),
             pack_bits_bytes: usize::from(bytes::u16_at(base, 76)?),
+            null_bytes: 0,
             fields: fields(file, base_at)?,
         };
         header.require_fit()
@@ -172,8 +189,18 @@ impl Header {
         self.fields.iter().map(field).collect()
     }
 
-    fn require_fit(self) -> Result<Header> {
-        let fields_len = self.fields.iter().map(|field| field.len).sum::<usize>();
+    /// Refuses lengths that contradict each other, and fields that do not follow each other.
+    pub(crate) fn require_fit(self) -> Result<Header> {
+        let mut fields_len = self.null_bytes;
+        for field in &self.fields {
+            if field.offset != fields_len {
+                return Err(Error::corrupt(format!(
+                    "a field begins at byte {} of a record, not {fields_len}",
+                    field.offset
+                )));
+            }
+            fields_len += field.len;
+        }
         if fields_len > self.record_bytes || self.record_bytes > (1 << 24) {
             return Err(Error::corrupt(format!(
                 "fields of {fields_len} bytes in records of {}",

@@ -11,6 +11,6 @@ mod packed;
 mod sum;
 
 pub use block::{BLOCK_HEADER_BYTES, Block, BlockKind};
-pub use header::{Field, FieldKind, Header, RowFormat};
+pub use header::{Field, FieldKind, Header, RowFormat, SumOf};
 pub use packed::unpack;
 pub use sum::row_sum;

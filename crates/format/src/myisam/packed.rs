@@ -15,27 +15,19 @@
 //!
 //! Source: `_mi_rec_unpack` (mi_dynrec.c), `_ma_rec_unpack` (ma_dynrec.c), MariaDB 10.11.
 
-use super::{Field, FieldKind};
+use super::{Field, FieldKind, Header};
 use crate::server_record::{POINTER_BYTES, length};
 use crate::{Error, Result, bytes};
 
-/// Unpacks a record. `record` is made of `record_bytes` bytes; a BLOB's place is its place in
-/// `packed`. `null_bytes` of the record's first stand after the bits (Aria). `has_sum`: the packed
-/// record ends in a byte of its checksum, which is returned.
-pub fn unpack(
-    packed: &[u8],
-    fields: &[Field],
-    pack_bits_bytes: usize,
-    null_bytes: usize,
-    has_sum: bool,
-    record: &mut Vec<u8>,
-) -> Result<Option<u8>> {
-    let bits = bytes::slice(packed, 0, pack_bits_bytes)?;
-    let mut rest = Rest { packed, at: pack_bits_bytes };
+/// Unpacks a record. A BLOB's place is its place in `packed`. Returns the byte of the checksum,
+/// where the table has them.
+pub fn unpack(packed: &[u8], header: &Header, record: &mut Vec<u8>) -> Result<Option<u8>> {
+    let bits = bytes::slice(packed, 0, header.pack_bits_bytes)?;
+    let mut rest = Rest { packed, at: header.pack_bits_bytes };
     record.clear();
-    record.extend_from_slice(rest.take(null_bytes)?);
+    record.extend_from_slice(rest.take(header.null_bytes)?);
     let mut bit = 0;
-    for field in fields {
+    for field in &header.fields {
         let is_packed = match field.kind {
             FieldKind::Normal | FieldKind::VarChar => false,
             _ => {
@@ -43,10 +35,9 @@ pub fn unpack(
                 bytes::u8_at(bits, (bit - 1) / 8)? >> ((bit - 1) % 8) & 1 == 1
             }
         };
-        record.resize(field.offset, 0);
         rest.unpack(field, is_packed, record)?;
     }
-    let sum = if has_sum { rest.take(1)?.first().copied() } else { None };
+    let sum = if header.sum.is_some() { rest.take(1)?.first().copied() } else { None };
     if rest.at != packed.len() {
         return Err(Error::corrupt(format!(
             "a packed row of {} bytes ends after {}",

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// Bytes that are read at once.
+/// Bytes that are read at once where the last ones go on.
 const WINDOW_BYTES: usize = 256 << 10;
+/// Bytes that are read at once elsewhere.
+const NEAR_BYTES: usize = 16 << 10;
 
 /// An open file, and the stretch of it that was read last.
 #[derive(Debug)]
@@ -55,16 +57,18 @@ impl DataFile {
         let start = match start {
             Some(start) => start,
             None => {
-                self.fill(at)?;
+                self.fill(at, len)?;
                 0
             }
         };
         self.window.get(start..start + len).ok_or_else(|| shrunk().in_file(&self.path))
     }
 
-    fn fill(&mut self, at: u64) -> Result<()> {
+    fn fill(&mut self, at: u64, len: usize) -> Result<()> {
+        let goes_on = (self.window_at..=self.window_at + self.window.len() as u64).contains(&at);
+        let wanted = if goes_on { WINDOW_BYTES } else { NEAR_BYTES.max(len) };
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
-        self.window.resize(WINDOW_BYTES.min(left), 0);
+        self.window.resize(wanted.min(left), 0);
         self.window_at = at;
         self.file.read_exact_at(&mut self.window, at).map_err(|source| {
             self.window.clear();

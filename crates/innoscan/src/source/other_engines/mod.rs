@@ -147,6 +147,16 @@ fn not_closed(path: &Path, why: &str) -> Error {
     .in_file(path)
 }
 
+/// Refuses a file of rows that is shorter than its table's header says.
+fn require_len(path: &Path, said: u64) -> Result<()> {
+    let len = DataFile::open(path)?.len();
+    if len < said {
+        let what = format!("it has {len} bytes, its table's header says {said}");
+        return Err(Error::from(format::Error::corrupt(what)).in_file(path));
+    }
+    Ok(())
+}
+
 /// Converts a table's records and hands them on.
 struct Converter<'a, 'r> {
     layout: &'a RecordLayout,

@@ -10,7 +10,9 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::server_record::RecordLayout;
 
 use super::data_file::DataFile;
-use super::{Converter, RowReceiver, not_closed, read_header, require_all, with_extension};
+use super::{
+    Converter, RowReceiver, not_closed, read_header, require_all, require_len, with_extension,
+};
 use crate::{Error, Result};
 
 /// A `.MYI` and `.MYD` file.
@@ -34,10 +36,7 @@ impl Part {
         }
         let layout = RecordLayout::new(def, &header.engine_fields()).map_err(in_index)?;
         let data = with_extension(stem, "MYD");
-        let len = DataFile::open(&data)?.len();
-        if len < header.data_bytes {
-            return Err(too_short(&data, len, header.data_bytes));
-        }
+        require_len(&data, header.data_bytes)?;
         Ok(Part { header, layout, data })
     }
 
@@ -50,27 +49,30 @@ impl Part {
     }
 
     pub(super) fn for_each_row<'a>(&'a self, row: &mut RowReceiver<'a>) -> Result<u64> {
-        let mut rows = Rows {
-            header: &self.header,
-            file: DataFile::open(&self.data)?,
-            out: Converter::new(&self.layout, row),
-            record: Vec::new(),
-            sum: 0,
-        };
-        match self.header.row_format {
-            RowFormat::Fixed => rows.read_fixed()?,
-            RowFormat::Dynamic => rows.read_dynamic()?,
-        }
-        let sum = Some(rows.sum);
-        require_all(&self.data, rows.out.rows, self.header.rows, sum, self.header.sum)?;
-        Ok(self.header.rows)
+        read_records(&self.header, &self.data, &self.layout, row)
     }
 }
 
-#[cold]
-fn too_short(path: &Path, len: u64, said: u64) -> Error {
-    let what = format!("it has {len} bytes, its table's header says {said}");
-    Error::from(format::Error::corrupt(what)).in_file(path)
+/// Reads the rows of a file of records, MyISAM's or Aria's.
+pub(super) fn read_records<'a>(
+    header: &'a Header,
+    data: &Path,
+    layout: &'a RecordLayout,
+    row: &mut RowReceiver<'a>,
+) -> Result<u64> {
+    let mut rows = Rows {
+        header,
+        file: DataFile::open(data)?,
+        out: Converter::new(layout, row),
+        record: Vec::new(),
+        sum: 0,
+    };
+    match header.row_format {
+        RowFormat::Fixed => rows.read_fixed()?,
+        RowFormat::Dynamic => rows.read_dynamic()?,
+    }
+    require_all(data, rows.out.rows, header.rows, Some(rows.sum), header.sum)?;
+    Ok(header.rows)
 }
 
 /// The rows as they are read.
@@ -93,6 +95,7 @@ impl Rows<'_, '_> {
             let mut record = std::mem::take(&mut self.record);
             record.clear();
             self.file.append(number * step, step, &mut record)?;
+            record.truncate(self.header.record_bytes);
             self.record = record;
             if self.record.first() != Some(&0) {
                 self.give(&[], number * step)?;
@@ -158,16 +161,8 @@ impl Rows<'_, '_> {
     }
 
     fn unpack(&mut self, packed: &[u8], at: u64) -> Result<()> {
-        let header = self.header;
         let mut record = std::mem::take(&mut self.record);
-        let sum = unpack(
-            packed,
-            &header.fields,
-            header.pack_bits_bytes,
-            0,
-            header.sum.is_some(),
-            &mut record,
-        );
+        let sum = unpack(packed, self.header, &mut record);
         self.record = record;
         let sum = sum.map_err(|error| at_byte(error.into(), at).in_file(self.file.path()))?;
         let row_sum = self.give(packed, at)?;
@@ -184,8 +179,8 @@ impl Rows<'_, '_> {
     fn give(&mut self, blobs: &[u8], at: u64) -> Result<u32> {
         let mut sum = 0;
         if self.header.sum.is_some() {
-            let without_nulls = self.header.sums_without_nulls;
-            sum = row_sum(&self.header.fields, without_nulls, 0, &self.record, blobs)?;
+            let Header { sum_of, fields, null_bytes, .. } = self.header;
+            sum = row_sum(*sum_of, fields.iter(), *null_bytes, &self.record, blobs)?;
             self.sum = self.sum.wrapping_add(sum);
         }
         self.out

@@ -88,7 +88,7 @@ fn databases(root: &Path) -> Result<Vec<PathBuf>> {
             dirs.push(path);
         }
     }
-    dirs.sort();
+    dirs.sort_by_key(|dir| database_name(dir));
     Ok(dirs)
 }
 

@@ -89,9 +89,8 @@ fn routine(
     if !is_package {
         create.push('\n');
     }
-    let before = create.len();
     append_characteristics(row, quoting, &mut create);
-    if is_package && create.len() == before {
+    if is_package {
         create.push(' ');
     }
     create += &decoded(row.bytes("body"), charset, "body")?;

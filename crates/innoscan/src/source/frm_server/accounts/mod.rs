@@ -24,7 +24,7 @@ use self::grants::GrantTables;
 use super::super::{FoundObject, Item, ItemKind, UnreadList};
 use super::object;
 use super::rows::SystemRows;
-use crate::dump::ObjectKind;
+use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// Accounts that a server makes for itself.
@@ -65,12 +65,23 @@ fn found(server: ServerVersion, account: &Account, grants: &GrantTables) -> Foun
         None => {
             let create = create_user::create(server, account);
             let create = create.map(|sql| object("", ObjectKind::User, &name, vec![sql]));
-            let grants = grants.of(server, account);
+            let (on_packages, grants): (Vec<String>, Vec<String>) =
+                grants.of(server, account).into_iter().partition(|grant| is_on_package(grant));
             let grants = object("", ObjectKind::Grants, &name, grants);
-            Ok(create.into_iter().chain([grants]).collect())
+            let on_packages = (!on_packages.is_empty()).then(|| Object {
+                session: Some(ObjectSession { sql_mode: "ORACLE".into(), ..Default::default() }),
+                ..object("", ObjectKind::Grants, &name, on_packages)
+            });
+            Ok(create.into_iter().chain([grants]).chain(on_packages).collect())
         }
     };
     FoundObject { item: Item::new("", kind, &name), statements }
+}
+
+/// Whether a server reads the statement in `sql_mode=ORACLE` alone, which has packages.
+fn is_on_package(grant: &str) -> bool {
+    let on = grant.split_once(" ON ").map(|(_, on)| on);
+    on.is_some_and(|on| on.starts_with("PACKAGE "))
 }
 
 /// The first version from which `SHOW CREATE USER` is there; before, grants make the accounts.

@@ -5,20 +5,20 @@ use innoscan_format::schema::ServerVersion;
 use super::super::{FoundObject, Item, ItemKind};
 use super::object;
 use super::routines::{charset_of, session_of};
-use super::rows::{SystemRow, SystemRows};
+use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
 use super::utc;
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The events of a database, in the order of their names.
+/// The events of a database by their rows, in the order of their names.
 pub(super) fn events(
     server: ServerVersion,
-    events: &SystemRows,
+    rows: &[SystemRow<'_>],
     database: &str,
 ) -> Vec<FoundObject> {
     let mut found = Vec::new();
-    for row in events.iter().filter(|row| row.text("db") == database) {
+    for &row in rows {
         let name = row.text("name");
         let statements = event(server, row).map(|(create, session)| {
             let object = object(database, ObjectKind::Event, &name, vec![create]);

@@ -5,19 +5,19 @@ use innoscan_format::schema::{ServerVersion, sql_mode};
 
 use super::super::{FoundObject, Item, ItemKind};
 use super::object;
-use super::rows::{SystemRow, SystemRows};
+use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The routines of a database, in the order of their types and names.
+/// The routines of a database by their rows, in the order of their types and names.
 pub(super) fn routines(
     server: ServerVersion,
-    proc: &SystemRows,
+    rows: &[SystemRow<'_>],
     database: &str,
 ) -> Vec<FoundObject> {
     let mut found = Vec::new();
-    for row in proc.iter().filter(|row| row.text("db") == database) {
+    for &row in rows {
         let (typed, name) = (row.text("type"), row.text("name"));
         let kinds = match &*typed {
             "FUNCTION" => (ItemKind::Function, ObjectKind::Function),

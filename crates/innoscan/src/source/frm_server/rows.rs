@@ -1,5 +1,6 @@
 //! Rows of the server's own tables, small enough to be held.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use innoscan_format::types::Codec;
@@ -53,6 +54,18 @@ impl SystemRows {
             Ok(())
         })?;
         Ok(SystemRows { columns: stored.map(|column| column.name.clone()).collect(), rows })
+    }
+
+    /// The rows by what they have in some columns, each group in the table's order.
+    pub fn grouped<const N: usize>(
+        &self,
+        columns: [&str; N],
+    ) -> BTreeMap<[String; N], Vec<SystemRow<'_>>> {
+        let mut groups: BTreeMap<_, Vec<SystemRow<'_>>> = BTreeMap::new();
+        for row in self.iter() {
+            groups.entry(columns.map(|column| row.text(column))).or_default().push(row);
+        }
+        groups
     }
 
     /// The rows, in the table's order.

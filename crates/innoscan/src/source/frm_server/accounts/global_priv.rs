@@ -117,3 +117,25 @@ fn authentication(json: &Json) -> Vec<Authentication> {
     });
     ways.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use innoscan_format::schema::Family;
+
+    use super::*;
+
+    #[test]
+    fn privileges_of_older_servers_keep_what_was_one_with_them() {
+        let server = ServerVersion { family: Family::MariaDb, number: 101_119 };
+        let all = privileges::all_global(server);
+        assert_eq!(access_of(u64::MAX, 0, server), all);
+        // All that MariaDB 10.4 had.
+        assert_eq!(access_of((1 << 30) - 1, 100_432, server), all);
+        assert_eq!(access_of(SUPER, 100_432, server), SUPER | SPLIT_FROM_SUPER);
+        assert_eq!(access_of(SUPER, 101_119, server), SUPER);
+        assert_eq!(access_of(REPL_CLIENT, 0, server), REPL_CLIENT | SLAVE_MONITOR);
+        assert_eq!(access_of(REPL_SLAVE_ADMIN, 100_505, server), REPL_SLAVE_ADMIN | SLAVE_MONITOR);
+        let old = ServerVersion { family: Family::MariaDb, number: 100_432 };
+        assert_eq!(access_of(SUPER, 100_432, old), SUPER);
+    }
+}

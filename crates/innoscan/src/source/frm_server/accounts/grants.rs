@@ -3,6 +3,7 @@
 //! everything, on databases, on tables and columns, on routines, proxies, the default role. Within a
 //! group the servers list them as they lie in memory; here they are as they lie in the table.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use innoscan_format::schema::{Family, ServerVersion};
@@ -79,18 +80,40 @@ impl GrantTables {
         Ok(())
     }
 
+    /// The rows by their accounts.
+    pub fn by_account(&self) -> GrantsByAccount<'_> {
+        GrantsByAccount {
+            databases: self.databases.grouped(["User", "Host"]),
+            tables: self.tables.grouped(["User", "Host"]),
+            columns: self.columns.grouped(["User", "Host", "Db", "Table_name"]),
+            routines: self.routines.grouped(["User", "Host"]),
+            proxies: self.proxies.grouped(["User", "Host"]),
+            roles: self.roles.grouped(["User", "Host"]),
+        }
+    }
+}
+
+/// Rows by user and host.
+type ByAccount<'a> = BTreeMap<[String; 2], Vec<SystemRow<'a>>>;
+
+/// The rows of the tables of grants by their accounts.
+pub(super) struct GrantsByAccount<'a> {
+    databases: ByAccount<'a>,
+    tables: ByAccount<'a>,
+    /// By account, database and table.
+    columns: BTreeMap<[String; 4], Vec<SystemRow<'a>>>,
+    routines: ByAccount<'a>,
+    proxies: ByAccount<'a>,
+    roles: ByAccount<'a>,
+}
+
+impl GrantsByAccount<'_> {
     /// The statements for an account.
     pub fn of(&self, server: ServerVersion, account: &Account) -> Vec<String> {
         let to = account.in_statement(server);
-        let own = |rows: &'_ SystemRows| -> Vec<usize> {
-            let is_own = |row: &SystemRow<'_>| {
-                row.text("User") == account.user && row.text("Host") == account.host
-            };
-            rows.iter().enumerate().filter(|(_, row)| is_own(row)).map(|(at, _)| at).collect()
-        };
-        let rows = |rows: &SystemRows, f: &mut dyn FnMut(SystemRow<'_>)| {
-            let own = own(rows);
-            rows.iter().enumerate().filter(|(at, _)| own.contains(at)).for_each(|(_, row)| f(row));
+        let key = [account.user.clone(), account.host.clone()];
+        let rows = |rows: &ByAccount<'_>, f: &mut dyn FnMut(SystemRow<'_>)| {
+            rows.get(&key).into_iter().flatten().for_each(|&row| f(row));
         };
         let mut grants = Vec::new();
         let name = |name: &str| Quoting::default().name(name);
@@ -148,23 +171,21 @@ impl GrantTables {
         if on_columns == 0 || access & all == all {
             return privileges::listed(access, all, server);
         }
-        let is_own = |column: &SystemRow<'_>| {
-            ["User", "Host", "Db", "Table_name"].iter().all(|key| column.text(key) == row.text(key))
-        };
+        let key = ["User", "Host", "Db", "Table_name"].map(|column| row.text(column));
+        let columns = || self.columns.get(&key).into_iter().flatten();
         let mut listed = Vec::new();
         for (bit, word) in privileges::words(access | on_columns, server) {
             if access & bit != 0 {
                 listed.push(word.to_owned());
             }
-            let has = |column: &SystemRow<'_>| {
+            let has = |column: &&SystemRow<'_>| {
                 privileges::of_set(&column.text("Column_priv")).unwrap_or(0) & bit != 0
             };
-            let columns = self.columns.iter().filter(is_own).filter(has);
-            let columns: Vec<String> = columns
-                .map(|column| Quoting::default().name(&column.text("Column_name")))
-                .collect();
-            if !columns.is_empty() {
-                listed.push(format!("{word} ({})", columns.join(", ")));
+            let named = columns().filter(has);
+            let named: Vec<String> =
+                named.map(|column| Quoting::default().name(&column.text("Column_name"))).collect();
+            if !named.is_empty() {
+                listed.push(format!("{word} ({})", named.join(", ")));
             }
         }
         if listed.is_empty() { "USAGE".to_owned() } else { listed.join(", ") }

@@ -20,7 +20,7 @@ use std::path::Path;
 use innoscan_format::schema::{Family, ServerVersion};
 
 use self::account::Account;
-use self::grants::GrantTables;
+use self::grants::{GrantTables, GrantsByAccount};
 use super::super::{FoundObject, Item, ItemKind, UnreadList};
 use super::object;
 use super::rows::SystemRows;
@@ -44,6 +44,7 @@ pub(super) fn accounts(
     accounts.retain(|account| !SERVER_ACCOUNTS.contains(&&*account.user));
     accounts.sort_by(|a, b| (a.is_role, &a.user, &a.host).cmp(&(b.is_role, &b.user, &b.host)));
     let grants = GrantTables::read(server, mysql).map_err(unread)?;
+    let grants = grants.by_account();
     Ok(accounts.iter().map(|account| found(server, account, &grants)).collect())
 }
 
@@ -57,7 +58,7 @@ fn read_accounts(server: ServerVersion, mysql: &Path) -> Result<Vec<Account>> {
     Ok(rows.iter().map(|row| user_table::account(row, server)).collect())
 }
 
-fn found(server: ServerVersion, account: &Account, grants: &GrantTables) -> FoundObject {
+fn found(server: ServerVersion, account: &Account, grants: &GrantsByAccount<'_>) -> FoundObject {
     let name = account.object_name();
     let kind = if account.is_role { ItemKind::Role } else { ItemKind::User };
     let statements = match &account.unreadable {

@@ -177,6 +177,20 @@ impl<'a, 'r> Converter<'a, 'r> {
     }
 }
 
+/// Adds to damage the file and, with `at`, the place in it; other errors are not the file's.
+fn located(error: Error, path: &Path, at: impl std::fmt::Display) -> Error {
+    if error.as_format().is_none() {
+        return error;
+    }
+    let add = |error| match error {
+        format::Error::Corrupt { what, place } => {
+            format::Error::Corrupt { what: format!("{at}: {what}").into(), place }
+        }
+        other => other,
+    };
+    error.map_format(add).in_file(path)
+}
+
 /// Compares what was read with what the header says.
 fn require_all(
     path: &Path,

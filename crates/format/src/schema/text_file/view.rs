@@ -34,6 +34,9 @@ pub struct ViewDefinition {
     pub query: String,
     /// The names of its columns; `None` where the query does not tell them.
     pub columns: Option<Vec<String>>,
+    /// Pairs of names with a point between them in the query: the database and name of each table and
+    /// view that it uses, and others.
+    pub qualified_names: Vec<(String, String)>,
     /// How it is run.
     pub algorithm: ViewAlgorithm,
     /// The definer's name.
@@ -85,6 +88,7 @@ impl ViewDefinition {
         };
         Ok(ViewDefinition {
             columns: select_list::columns(&query),
+            qualified_names: select_list::qualified_names(&query),
             query,
             algorithm,
             definer_user: definer(&file, "definer_user", family)?,

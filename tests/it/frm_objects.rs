@@ -134,9 +134,7 @@ fn script_of(data: &Path, objects: &[Object]) -> Vec<u8> {
     let mut objects: Vec<&Object> = objects.iter().collect();
     // Grants name accounts and roles.
     objects.sort_by_key(|object| object.kind == ObjectKind::Grants);
-    let mut dump = Dump::default();
-    dump.tables = tables.iter().collect();
-    dump.objects = objects;
+    let dump = Dump { tables: tables.iter().collect(), objects, ..Dump::default() };
     let mut script = Vec::new();
     let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
     to_stream(dump, &mut script, &options, |_| {}).unwrap();

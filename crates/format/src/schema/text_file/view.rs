@@ -68,6 +68,12 @@ impl ViewDefinition {
             "" => Charset::Utf8Mb3,
             name => charset_named(name)?,
         };
+        // Lines that every view has, and those that came together: the file may be cut off.
+        file.get("source")?;
+        if !character_set_client.is_empty() {
+            file.get("connection_cl_name")?;
+            file.get("view_body_utf8")?;
+        }
         let query = decoded(&file.text("query")?, charset, "a view")?;
         let algorithm = match (file.number("algorithm")?, family) {
             (0, _) => ViewAlgorithm::Undefined,

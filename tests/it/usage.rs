@@ -179,7 +179,7 @@ fn a_lone_h_is_help() {
     for args in [&["dump", "-h"][..], &["tablespaces", "-h"], &["dump", "-A", "-h"]] {
         let ended = run(args);
         assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
-        assert!(ended.out.contains("Usage: innoscan"), "{ended:?}");
+        assert!(ended.out.contains("Usage: "), "{ended:?}");
     }
     run(["dump", "-h", "-A"]).is_usage(&["--help prints help"]);
 }
@@ -335,4 +335,79 @@ fn the_exit_code_tells_which_signal_ended_it() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{signal}: {output:?}");
     }
+}
+
+/// What it draws on a terminal of so many columns: lines, without control sequences.
+fn drawn(columns: u32, args: &[&str]) -> Vec<String> {
+    const PTY: &str = "
+import fcntl, os, pty, re, struct, sys, termios
+columns, args = int(sys.argv[1]), sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    os.execv(args[0], args)
+drawn = b''
+while True:
+    try:
+        read = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not read:
+        break
+    drawn += read
+os.waitpid(child, 0)
+for line in re.split('[\\r\\n]', re.sub('\\x1b\\\\[[0-9;?]*[A-Za-z]', '\\n', drawn.decode())):
+    if line:
+        print(line)
+";
+    let command = command();
+    let output = Command::new("python3")
+        .args(["-c", PTY, &columns.to_string()])
+        .arg(command.get_program())
+        .args(args)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn progress_fits_on_a_narrow_terminal() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for columns in [20, 50] {
+        let args = ["scan", &cities(), "--max-rate", "20M", "--lra-size", "1M"];
+        let lines = drawn(columns, &args);
+        let of_progress = |line: &&String| line.contains(" % ");
+        let bars: Vec<&String> = lines.iter().filter(of_progress).collect();
+        assert!(!bars.is_empty(), "{lines:?}");
+        for bar in bars {
+            assert!(bar.chars().count() <= columns as usize, "{columns}: {bar}");
+            assert!(!bar.contains("leaves"), "{bar}");
+            assert!(columns < 50 || bar.contains("cities"), "{bar}");
+        }
+    }
+}
+
+#[test]
+fn a_dump_tells_of_each_table_only_when_asked() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let dump = |more: &str| {
+        let output = command()
+            .args(["dump", &cities(), "--format", "csv", more])
+            .stdout(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let tables = |said: &str| said.lines().filter(|line| line.contains("cities: 3")).count();
+    let said = dump("-v");
+    assert_eq!(tables(&said), 1, "{said}");
+    let said = dump("--include-invisible");
+    assert_eq!(tables(&said), 0, "{said}");
+    assert!(said.contains("innoscan: 1 table, 3"), "{said}");
+    assert!(!dump("-q").contains("1 table"));
 }

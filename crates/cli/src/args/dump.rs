@@ -91,6 +91,10 @@ pub struct DumpArgs {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// A line for each table on stderr
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+
     /// Only definitions
     #[arg(short = 'd', long)]
     pub no_data: bool,

@@ -28,7 +28,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
         if outcome.error.is_some() {
             return;
         }
-        dump::tell(outcome, true);
+        dump::tell(outcome, false);
         if outcome.rows == 0 && !args.tell.quiet {
             note!("innoscan: {}: no row has such a key", table.qualified_name());
         }

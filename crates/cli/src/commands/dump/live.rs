@@ -66,7 +66,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let of_server = OfServer { origin: Some(origin), confirm };
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lock that was lost is why nothing more was written.
-    let held = snapshot.release()?;
+    let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
     let summary = written?;
     if !args.tell.quiet {
         tell_lock(&snapshot, &options, held);

@@ -20,9 +20,9 @@ use innoscan::{Table, Wanted};
 use innoscan_live::snapshot::Consistency;
 
 use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg, ResumeArg};
-use crate::messages::{self, Exit};
+use crate::messages::{self, Advice, Exit};
 use crate::progress::{Bar, Whole};
-use crate::sizes::{MIB, separator};
+use crate::sizes::{bytes, separator};
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
@@ -64,8 +64,8 @@ fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
         note!("innoscan: {file}: note: dumped anew, with what follows it: {wrong}");
     }
     if !args.tell.quiet {
-        let (files, bytes) = unfinished.done();
-        note!("innoscan: {files} files of rows are done, {}", mib(bytes));
+        let (files, done_bytes) = unfinished.done();
+        note!("innoscan: {files} files of rows are done, {}", bytes(done_bytes));
     }
     Ok(Some(unfinished))
 }
@@ -95,8 +95,7 @@ fn write(
             messages::definition_notes(&table.def, &table.notes);
         }
     }
-    let sizes = dump.tables.iter().map(|table| table.size_bytes()).collect();
-    let bar = Bar::of_whole(args.tell.quiet, "dump", Whole::new(sizes));
+    let bar = Bar::new(args.tell.quiet, whole(&dump));
     let first = dump.tables.first().copied();
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
@@ -125,8 +124,8 @@ fn write(
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();
-        bar.next_table();
-        tell(outcome, args.tell.quiet);
+        bar.next_table(outcome.rows);
+        tell(outcome, args.verbose);
         if let Some(form) = args.tell.stats {
             let name = format!("{}.{}", outcome.database, outcome.table);
             stats::print(form, &name, &outcome.scan, None);
@@ -135,7 +134,7 @@ fn write(
     let summary = match &*args.outputdir {
         "-" => to_stream(dump, &mut std::io::stdout().lock(), &options, finished)?,
         dir => to_directory(dump, Path::new(dir), &options, finished)
-            .inspect_err(|_| tell_resume(dir, args))?,
+            .map_err(|error| with_resume(error, args))?,
     };
     bar.clear();
     tell_all(&summary, args);
@@ -145,17 +144,28 @@ fn write(
     Ok(summary)
 }
 
-/// How to go on with a dump that did not end.
-fn tell_resume(directory: &str, args: &DumpArgs) {
-    if is_begun(Path::new(directory)) {
-        let without = match args.lock.consistency() {
-            Consistency::All => "",
-            Consistency::Table => ", and without --consistency,",
-        };
-        note!(
-            "innoscan: what is done is kept: the same command with --resume{without} goes on with it"
-        );
+/// The tables as their progress is shown; of those whose turn comes later no size is known.
+fn whole(dump: &Dump<'_>) -> Whole {
+    let read = dump.tables.iter().map(|table| (table.qualified_name(), table.size_bytes()));
+    let later = dump.later.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
+    Whole::new(read.chain(later).collect())
+}
+
+/// An error, and how to go on with the dump it ended, where something is done of it.
+fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
+    // Others say themselves what to do.
+    let ends_work =
+        error.is_write() || error.is_interrupted() || error.is_resources() || error.is_server();
+    if !ends_work || args.outputdir == "-" || !is_begun(Path::new(&args.outputdir)) {
+        return error.into();
     }
+    let without = match args.lock.consistency() {
+        Consistency::All => "",
+        Consistency::Table => ", and without --consistency,",
+    };
+    anyhow::Error::new(error).context(Advice(format!(
+        "what is done is kept: the same command with --resume{without} goes on with it"
+    )))
 }
 
 /// How to have it loaded.
@@ -265,9 +275,9 @@ fn format(args: &DumpArgs) -> anyhow::Result<Format> {
 }
 
 fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
-    let bytes = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
+    let unescaped = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
     let character = |typed: &str, option: &str| -> anyhow::Result<Option<u8>> {
-        match &bytes(typed)?[..] {
+        match &unescaped(typed)?[..] {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
             _ => anyhow::bail!("--{option} takes one character, not `{typed}`"),
@@ -281,12 +291,12 @@ fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
         (None, None) => (None, false),
     };
     Ok(TextOptions {
-        fields_terminated_by: bytes(&text.fields_terminated_by)?,
+        fields_terminated_by: unescaped(&text.fields_terminated_by)?,
         enclosed_by: enclosed,
         optionally_enclosed: optional,
         escaped_by: character(&text.fields_escaped_by, "fields-escaped-by")?,
-        lines_starting_by: bytes(&text.lines_starting_by)?,
-        lines_terminated_by: bytes(&text.lines_terminated_by)?,
+        lines_starting_by: unescaped(&text.lines_starting_by)?,
+        lines_terminated_by: unescaped(&text.lines_terminated_by)?,
         include_invisible: args.include_invisible,
     })
 }
@@ -298,8 +308,8 @@ fn qualified(outcome: &TableOutcome) -> String {
     }
 }
 
-/// A table's end, on stderr: what went wrong always, the rest unless `quiet`.
-pub fn tell(outcome: &TableOutcome, quiet: bool) {
+/// A table's end, on stderr: what went wrong always, the rest when `verbose`.
+pub fn tell(outcome: &TableOutcome, verbose: bool) {
     let name = qualified(outcome);
     for left in &outcome.left_out {
         if left.reason != LeftOutReason::Generated {
@@ -319,7 +329,7 @@ pub fn tell(outcome: &TableOutcome, quiet: bool) {
             "innoscan: {name}: NOT DUMPED: {error}{}",
             messages::hint(error, messages::Verb::Dump)
         );
-    } else if !quiet {
+    } else if verbose {
         let kept = match outcome.kept_files {
             0 => String::new(),
             files => format!("; {files} files were done"),
@@ -327,33 +337,33 @@ pub fn tell(outcome: &TableOutcome, quiet: bool) {
         note!(
             "innoscan: {name}: {} rows, {} in {}{kept}",
             outcome.rows,
-            mib(outcome.plain_bytes),
+            bytes(outcome.plain_bytes),
             seconds(outcome.elapsed)
         );
     }
 }
 
 fn tell_all(summary: &Summary, args: &DumpArgs) {
-    if args.tell.quiet || summary.tables.len() < 2 {
+    if args.tell.quiet || (args.verbose && summary.tables.len() < 2) {
         return;
     }
-    let read_bytes: u64 = summary.tables.iter().map(|table| table.scan.read_bytes).sum();
-    let rate = read_bytes as f64 / MIB / summary.elapsed.as_secs_f64().max(1e-9);
+    let plain_bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
+    let rate = plain_bytes as f64 / summary.elapsed.as_secs_f64().max(1e-9);
     note!(
-        "innoscan: {} tables, {} rows, {} read in {}, {rate:.1} MiB/s{}",
-        summary.tables.len(),
+        "innoscan: {}, {} rows, {} in {}, {}/s{}",
+        match summary.tables.len() {
+            1 => "1 table".to_owned(),
+            count => format!("{count} tables"),
+        },
         summary.rows(),
-        mib(read_bytes),
+        bytes(plain_bytes),
         seconds(summary.elapsed),
+        bytes(rate as u64),
         match summary.failed().count() {
             0 => String::new(),
             failed => format!("; {failed} NOT DUMPED"),
         }
     );
-}
-
-fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / MIB)
 }
 
 fn seconds(time: Duration) -> String {

@@ -4,6 +4,7 @@
 //! without a bound, whatever the bytes are; what cannot be read is an [`Error`] with its
 //! [`Place`].
 
+pub mod aria;
 pub mod bytes;
 pub mod charset;
 pub mod checksum;
@@ -13,10 +14,12 @@ pub mod key;
 pub mod layout;
 pub mod lob;
 pub mod locate;
+pub mod myisam;
 pub mod page;
 pub mod record;
 pub mod redo;
 pub mod schema;
+pub mod server_record;
 pub mod tree;
 pub mod types;
 pub mod value;

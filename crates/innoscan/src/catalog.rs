@@ -208,7 +208,20 @@ impl Catalog {
         }
     }
 
-    fn datadir(&self) -> Result<&Path> {
+    /// Judges the data directory as a whole.
+    ///
+    /// # Errors
+    /// When its server is running, or was not shut down cleanly.
+    pub fn require_readable(&self) -> Result<()> {
+        let root = self.datadir()?;
+        if DataDir::is_one(root) { self.judged(root).map(|_| ()) } else { Ok(()) }
+    }
+
+    /// The data directory.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn datadir(&self) -> Result<&Path> {
         self.datadir.as_deref().ok_or_else(|| {
             Error::refused(
                 "a table's name needs a data directory",
@@ -559,7 +572,7 @@ fn partition_key(partition: &str, subpartition: Option<&str>) -> String {
 }
 
 /// `FTS_0000000000000437_BEING_DELETED` and its kin (`fts0fts.cc`).
-fn is_fulltext_auxiliary(stem: &str) -> bool {
+pub(crate) fn is_fulltext_auxiliary(stem: &str) -> bool {
     let Some(rest) = stem.get(..4).filter(|head| head.eq_ignore_ascii_case("fts_")) else {
         return false;
     };
@@ -576,11 +589,11 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn stem(path: &Path) -> String {
+pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = std::fs::read_dir(dir)
         .and_then(|entries| {
             entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()

@@ -91,6 +91,11 @@ impl Error {
         matches!(&self.kind, Kind::Format(error) if error.is_corrupt())
     }
 
+    /// A form of table that is not read.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(&self.kind, Kind::Format(format::Error::Unsupported { .. }))
+    }
+
     /// The device or file system refused to read.
     pub fn is_read(&self) -> bool {
         matches!(self.kind, Kind::Read { .. })

@@ -20,6 +20,31 @@ pub struct Wanted {
     pub regex: Option<Regex>,
 }
 
+/// The rule of a selection that leaves something out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exclusion {
+    /// Other databases were named, and no table of it.
+    Databases,
+    /// Tables were named, and not this one.
+    Tables,
+    /// It was excluded by name.
+    Ignored,
+    /// It does not match the pattern.
+    Regex,
+}
+
+impl Exclusion {
+    /// The option, as the command line has it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Exclusion::Databases => "--databases",
+            Exclusion::Tables => "--tables-list",
+            Exclusion::Ignored => "--ignore-table",
+            Exclusion::Regex => "--regex",
+        }
+    }
+}
+
 impl Wanted {
     /// A pattern as mydumper's `--regex` takes them (PCRE's, with look-around).
     ///
@@ -32,29 +57,77 @@ impl Wanted {
         })
     }
 
-    /// Whether a table, or what has a name like one, is wanted.
+    /// The rule that leaves out a table, or what has a name like one.
     ///
     /// # Errors
     /// When the pattern takes too long on the name.
-    pub fn wants(&self, name: &TableName) -> Result<bool> {
+    pub fn excludes(&self, name: &TableName) -> Result<Option<Exclusion>> {
         let qualified = name.to_string();
         let is_named = self.is_all()
             || self.databases.contains(&name.schema)
             || self.tables.contains(&qualified);
-        if !is_named || self.excluded.contains(&name.schema) || self.excluded.contains(&qualified) {
-            return Ok(false);
+        if self.excluded.contains(&name.schema) || self.excluded.contains(&qualified) {
+            return Ok(Some(Exclusion::Ignored));
         }
-        let Some(regex) = &self.regex else { return Ok(true) };
-        regex.is_match(&qualified).map_err(|error| {
-            let what = format!("the regular expression fails on `{qualified}`: {error}");
-            Error::refused(what, "use a simpler one")
-        })
+        if !is_named {
+            return Ok(Some(self.naming()));
+        }
+        self.fails_pattern(&qualified)
+    }
+
+    /// Whether a table is wanted.
+    ///
+    /// # Errors
+    /// When the pattern takes too long on the name.
+    pub fn wants(&self, name: &TableName) -> Result<bool> {
+        self.excludes(name).map(|exclusion| exclusion.is_none())
+    }
+
+    /// The rule that leaves out a routine or an event: they are dumped with whole databases.
+    ///
+    /// # Errors
+    /// When the pattern takes too long on the name.
+    pub fn excludes_routine(&self, name: &TableName) -> Result<Option<Exclusion>> {
+        if self.excluded.contains(&name.schema) {
+            return Ok(Some(Exclusion::Ignored));
+        }
+        if !self.wants_whole(&name.schema) {
+            return Ok(Some(self.naming()));
+        }
+        self.fails_pattern(&name.to_string())
+    }
+
+    /// The rule that leaves out a database with all that is in it.
+    pub fn excludes_database(&self, database: &str) -> Option<Exclusion> {
+        if self.excluded.iter().any(|name| name == database) {
+            return Some(Exclusion::Ignored);
+        }
+        let of_database = |table: &String| {
+            let rest = table.strip_prefix(database);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        let is_met = self.wants_whole(database) || self.tables.iter().any(of_database);
+        (!is_met).then(|| self.naming())
     }
 
     /// Whether a database is wanted with all that is in it: its routines and events too.
     pub fn wants_whole(&self, database: &str) -> bool {
         let is_named = self.is_all() || self.databases.iter().any(|name| name == database);
         is_named && !self.excluded.iter().any(|name| name == database)
+    }
+
+    /// The rule that leaves out what was not named.
+    fn naming(&self) -> Exclusion {
+        if self.databases.is_empty() { Exclusion::Tables } else { Exclusion::Databases }
+    }
+
+    fn fails_pattern(&self, qualified: &str) -> Result<Option<Exclusion>> {
+        let Some(regex) = &self.regex else { return Ok(None) };
+        let matches = regex.is_match(qualified).map_err(|error| {
+            let what = format!("the regular expression fails on `{qualified}`: {error}");
+            Error::refused(what, "use a simpler one")
+        })?;
+        Ok((!matches).then_some(Exclusion::Regex))
     }
 
     /// Refuses a system database that was named, or a table of one.

@@ -1,9 +1,14 @@
-//! What a server has: databases and what is in them.
+//! What a server has: its own lists, entered in the ledger of a dump.
+
+use std::collections::HashMap;
 
 use innoscan::catalog::{SYSTEM_DATABASES, TableName};
-use innoscan::{Error, Result, Wanted};
+use innoscan::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
+use innoscan::{Error, Result};
 
-use crate::session::{Session, cell, quoted_text};
+use crate::session::{Session, TextRow, cell, quoted_text};
+use crate::users::grantees;
+use crate::visibility::hidden;
 
 /// A table or what looks like one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +17,8 @@ pub struct Entry {
     pub name: TableName,
     /// What it is.
     pub kind: Kind,
+    /// What the server says of a table that it cannot open.
+    pub broken: Option<String>,
 }
 
 /// What a name stands for.
@@ -27,73 +34,177 @@ pub enum Kind {
     Sequence,
 }
 
-/// What is to be dumped.
+/// What a server has, and what of it is to be dumped.
 #[derive(Clone, Debug, Default)]
 pub struct Inventory {
-    /// Databases, in the order of their names.
-    pub databases: Vec<Database>,
-    /// What is in them, in the same order.
+    /// Every object, with what is planned for it.
+    pub ledger: Ledger,
+    /// The databases of which something is to be dumped, in the order of their names.
+    pub databases: Vec<String>,
+    /// The tables, views and sequences to be dumped, in the same order.
     pub entries: Vec<Entry>,
-}
-
-/// A database of which something is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Database {
-    /// Its name.
-    pub name: String,
-    /// Whether all of it is, with its routines and events.
-    pub is_whole: bool,
+    /// The triggers, routines and events to be dumped, in the order of the server's lists.
+    pub objects: Vec<Listed>,
 }
 
 impl Inventory {
     /// Asks a server.
     ///
     /// # Errors
-    /// When something that was named is not there, or nothing is.
-    pub fn take(session: &mut Session, wanted: &Wanted) -> Result<Inventory> {
-        wanted.require_no_system()?;
+    /// When something that was named is not there, or the account sees nothing at all.
+    pub fn take(session: &mut Session, filter: &Filter) -> Result<Inventory> {
+        filter.wanted.require_no_system()?;
         let mut inventory = Inventory::default();
         let mut names = Vec::new();
         let schemas =
             session.rows("SELECT schema_name FROM information_schema.schemata ORDER BY 1")?;
-        let mut schemas: Vec<String> = schemas.iter().map(|row| cell(row, 0)).collect();
-        schemas.retain(|schema| !SYSTEM_DATABASES.contains(&&**schema));
+        let schemas: Vec<String> = schemas.iter().map(|row| cell(row, 0)).collect();
         for schema in &schemas {
-            let is_whole = wanted.wants_whole(schema);
-            let mut is_met = is_whole;
-            for entry in entries(session, schema)? {
-                names.push(entry.name.clone());
-                if wanted.wants(&entry.name)? {
-                    is_met = true;
-                    inventory.entries.push(entry);
+            let listed = Listed::new(schema, ItemKind::Database, schema);
+            match filter.choice(&listed)? {
+                Some(choice @ (Choice::System | Choice::Selection(_))) => {
+                    inventory.ledger.enter(listed, State::LeftOut(choice));
                 }
-            }
-            if is_met {
-                inventory.databases.push(Database { name: schema.clone(), is_whole });
+                _ => inventory.add_database(session, filter, listed, &mut names)?,
             }
         }
-        match wanted.missing(schemas.iter().map(String::as_str), &names) {
-            Some(name) => Err(Error::refused(
-                format!("the server has no database and no table `{name}`, or hides it from you"),
-                "check the name and the account's privileges; names are case-sensitive",
-            )),
-            None => Ok(inventory),
+        let is_own = |schema: &&String| !SYSTEM_DATABASES.contains(&&***schema);
+        require_named(filter, schemas.iter().filter(is_own), &names)?;
+        inventory.add_users(session, filter)?;
+        for unlisted in hidden(session, filter)? {
+            inventory.ledger.enter_unlisted(unlisted);
         }
+        if !schemas.iter().any(|schema| !SYSTEM_DATABASES.contains(&&**schema))
+            && !inventory.ledger.unlisted().is_empty()
+        {
+            return Err(Error::refused(
+                "the account sees no database of this server",
+                "grant it SELECT on *.* (docs/live.md lists all it needs), or use another account",
+            ));
+        }
+        Ok(inventory)
     }
 
     /// The entries of a kind.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &TableName> {
         self.entries.iter().filter(move |entry| entry.kind == kind).map(|entry| &entry.name)
     }
+
+    /// Whether a table is to be dumped.
+    pub fn has(&self, name: &TableName) -> bool {
+        self.entries.iter().any(|entry| entry.name == *name)
+    }
+
+    /// Enters a table of InnoDB that cannot be read from its files: it is selected, if it can be.
+    pub(crate) fn enter_unread(&mut self, name: &TableName, filter: &Filter) {
+        let item = Item::new(&name.schema, ItemKind::Table, &name.table);
+        let refusal = filter.select_refusal.clone();
+        let state = refusal.map_or(State::Planned(Means::Select), State::NotDumped);
+        self.ledger.set(&item, state);
+    }
+
+    /// Enters a table that the server cannot open: it is not dumped.
+    pub(crate) fn enter_broken(&mut self, name: &TableName, reason: String) {
+        let item = Item::new(&name.schema, ItemKind::Table, &name.table);
+        self.ledger.set(&item, State::NotDumped(reason));
+        self.entries.retain(|entry| entry.name != *name);
+    }
+
+    fn add_database(
+        &mut self,
+        session: &mut Session,
+        filter: &Filter,
+        listed: Listed,
+        names: &mut Vec<TableName>,
+    ) -> Result<()> {
+        let schema = listed.item.name.clone();
+        self.enter(filter, listed, Means::Definition)?;
+        let mut partitions = partitions(session, &schema)?;
+        for entry in entries(session, &schema)? {
+            names.push(entry.name.clone());
+            let TableName { table, .. } = &entry.name;
+            let (mut listed, means) = match &entry.kind {
+                Kind::InnoDb => {
+                    (Listed::table(&schema, table, Some("InnoDB".to_owned())), Means::Files)
+                }
+                Kind::Other(engine) => {
+                    (Listed::table(&schema, table, Some(engine.clone())), Means::Select)
+                }
+                Kind::View => (Listed::new(&schema, ItemKind::View, table), Means::Definition),
+                Kind::Sequence => {
+                    (Listed::new(&schema, ItemKind::Sequence, table), Means::Definition)
+                }
+            };
+            listed.partitions = partitions.remove(table).unwrap_or_default();
+            let item = listed.item.clone();
+            if !self.enter(filter, listed, means)? {
+                continue;
+            }
+            let refusal = filter.select_refusal.clone().filter(|_| means == Means::Select);
+            match entry.broken.clone().or(refusal) {
+                Some(reason) => self.ledger.set(&item, State::NotDumped(reason)),
+                None => self.entries.push(entry),
+            }
+        }
+        for listed in objects_of(session, &schema)? {
+            if self.enter(filter, listed.clone(), Means::Definition)? {
+                self.objects.push(listed);
+            }
+        }
+        let has_any = self.entries.iter().any(|entry| entry.name.schema == schema)
+            || self.objects.iter().any(|listed| listed.item.database == schema);
+        if has_any || filter.wanted.wants_whole(&schema) {
+            self.databases.push(schema);
+        }
+        Ok(())
+    }
+
+    fn add_users(&mut self, session: &mut Session, filter: &Filter) -> Result<()> {
+        match grantees(session) {
+            Ok(grantees) => {
+                for listed in grantees {
+                    self.enter(filter, listed, Means::Definition)?;
+                }
+            }
+            Err(error) if filter.kinds.users => {
+                let kinds = vec![ItemKind::User, ItemKind::Role];
+                self.ledger.enter_unlisted(Unlisted { kinds, reason: error.to_string() });
+            }
+            // Nobody wants them, and the account may not see them.
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Enters an object as the filter has it; whether it is to be dumped.
+    fn enter(&mut self, filter: &Filter, listed: Listed, means: Means) -> Result<bool> {
+        let choice = filter.choice(&listed)?;
+        self.ledger.enter(listed, choice.map_or(State::Planned(means), State::LeftOut));
+        Ok(choice.is_none())
+    }
+}
+
+fn require_named<'s>(
+    filter: &Filter,
+    schemas: impl Iterator<Item = &'s String>,
+    names: &'s [TableName],
+) -> Result<()> {
+    match filter.wanted.missing(schemas.map(String::as_str), names) {
+        None => Ok(()),
+        Some(name) => Err(Error::refused(
+            format!("the server has no database and no table `{name}`, or hides it from you"),
+            "check the name and the account's privileges; names are case-sensitive",
+        )),
+    }
 }
 
 fn entries(session: &mut Session, schema: &str) -> Result<Vec<Entry>> {
     let sql = format!(
-        "SELECT table_name, table_type, engine FROM information_schema.tables \
+        "SELECT table_name, table_type, engine, table_comment FROM information_schema.tables \
          WHERE table_schema = {} ORDER BY table_name",
         quoted_text(schema)
     );
-    let entry = |row: &Vec<Option<Vec<u8>>>| Entry {
+    let entry = |row: &TextRow| Entry {
         name: TableName { schema: schema.to_owned(), table: cell(row, 0) },
         kind: match (&*cell(row, 1), cell(row, 2)) {
             ("VIEW" | "SYSTEM VIEW", _) => Kind::View,
@@ -101,6 +212,72 @@ fn entries(session: &mut Session, schema: &str) -> Result<Vec<Entry>> {
             (_, engine) if engine == "InnoDB" => Kind::InnoDb,
             (_, engine) => Kind::Other(engine),
         },
+        // Of a table that it cannot open the server lists no engine, and why in place of a comment.
+        broken: (cell(row, 2).is_empty() && cell(row, 1).ends_with("TABLE"))
+            .then(|| format!("the server cannot open it: {}", cell(row, 3))),
     };
     Ok(session.rows(&sql)?.iter().map(entry).collect())
+}
+
+/// The names of partitions, or of subpartitions, by table.
+fn partitions(session: &mut Session, schema: &str) -> Result<HashMap<String, Vec<String>>> {
+    let schema = quoted_text(schema);
+    // The list of partitions opens every table; few are partitioned.
+    let tables = format!(
+        "SELECT table_name FROM information_schema.tables \
+         WHERE table_schema = {schema} AND create_options LIKE '%partitioned%'"
+    );
+    let tables: Vec<String> =
+        session.rows(&tables)?.iter().map(|row| quoted_text(&cell(row, 0))).collect();
+    let mut partitions: HashMap<String, Vec<String>> = HashMap::new();
+    if tables.is_empty() {
+        return Ok(partitions);
+    }
+    let sql = format!(
+        "SELECT table_name, COALESCE(subpartition_name, partition_name) \
+         FROM information_schema.partitions \
+         WHERE table_schema = {schema} AND table_name IN ({}) AND partition_name IS NOT NULL \
+         ORDER BY table_name, partition_ordinal_position, subpartition_ordinal_position",
+        tables.join(", ")
+    );
+    for row in session.rows(&sql)? {
+        partitions.entry(cell(&row, 0)).or_default().push(cell(&row, 1));
+    }
+    Ok(partitions)
+}
+
+/// Triggers in the order they fire in, routines, events.
+fn objects_of(session: &mut Session, schema: &str) -> Result<Vec<Listed>> {
+    let mut objects = Vec::new();
+    let quoted = quoted_text(schema);
+    let triggers = format!(
+        "SELECT trigger_name, event_object_table FROM information_schema.triggers \
+         WHERE trigger_schema = {quoted} \
+         ORDER BY event_object_table, action_timing, event_manipulation, action_order"
+    );
+    for row in session.rows(&triggers)? {
+        let trigger = Listed::new(schema, ItemKind::Trigger, &cell(&row, 0));
+        objects.push(Listed { table: Some(cell(&row, 1)), ..trigger });
+    }
+    let routines = format!(
+        "SELECT routine_type, routine_name FROM information_schema.routines \
+         WHERE routine_schema = {quoted} ORDER BY routine_type, routine_name"
+    );
+    for row in session.rows(&routines)? {
+        let kind = match &*cell(&row, 0) {
+            "FUNCTION" => ItemKind::Function,
+            "PROCEDURE" => ItemKind::Procedure,
+            "PACKAGE" => ItemKind::Package,
+            "PACKAGE BODY" => ItemKind::PackageBody,
+            _ => continue,
+        };
+        objects.push(Listed::new(schema, kind, &cell(&row, 1)));
+    }
+    let events = format!(
+        "SELECT event_name FROM information_schema.events WHERE event_schema = {quoted} ORDER BY 1"
+    );
+    for row in session.rows(&events)? {
+        objects.push(Listed::new(schema, ItemKind::Event, &cell(&row, 0)));
+    }
+    Ok(objects)
 }

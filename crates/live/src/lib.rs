@@ -19,6 +19,7 @@ mod session;
 pub mod snapshot;
 pub mod spaces;
 mod users;
+mod visibility;
 
 pub use account::{Account, Password, Tls};
 pub use option_file::{FileOptions, OptionFiles};

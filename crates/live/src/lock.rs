@@ -301,7 +301,7 @@ fn is_locked(session: &mut Session, sql: &str) -> Result<bool> {
     }
 }
 
-fn qualified(name: &TableName) -> String {
+pub(crate) fn qualified(name: &TableName) -> String {
     format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table))
 }
 

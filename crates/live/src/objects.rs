@@ -1,6 +1,7 @@
 //! What files do not hold: databases, views, triggers, routines, events, sequences, accounts.
 
 use innoscan::dump::{Object, ObjectKind, ObjectSession};
+use innoscan::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
 use innoscan::{Error, Result};
 
 use crate::inventory::{Inventory, Kind};
@@ -8,54 +9,74 @@ use crate::session::{Session, TextRow, cell, quoted_text};
 use crate::users::users;
 use innoscan::sink::sql::quoted_name;
 
-/// Which objects are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Which {
-    /// Views.
-    pub views: bool,
-    /// Triggers of wanted tables.
-    pub triggers: bool,
-    /// Functions, procedures and packages of whole databases.
-    pub routines: bool,
-    /// Events of whole databases.
-    pub events: bool,
-    /// Accounts and what they may do.
-    pub users: bool,
-}
-
-/// Asks for all of them.
+/// Asks for the statements of all that is planned in an inventory; what the server does not show is
+/// entered in the ledger.
 ///
 /// # Errors
-/// When the server does not show one, with what it says.
-pub fn objects(session: &mut Session, inventory: &Inventory, which: Which) -> Result<Vec<Object>> {
+/// When the connection is gone.
+pub fn objects(
+    session: &mut Session,
+    inventory: &mut Inventory,
+    filter: &Filter,
+) -> Result<Vec<Object>> {
     let mut objects = Vec::new();
-    for database in &inventory.databases {
-        let name = &database.name;
-        let create = format!("SHOW CREATE DATABASE {}", quoted_name(name));
-        let row = shown(session, &create)?;
-        objects.push(object(name, ObjectKind::Database, name, vec![cell(&row, 1)]));
-        for sequence in inventory.of_kind(Kind::Sequence).filter(|entry| entry.schema == *name) {
-            objects.push(self::sequence(session, name, &sequence.table)?);
-        }
-        for view in inventory.of_kind(Kind::View).filter(|entry| entry.schema == *name) {
-            if which.views {
-                objects.push(self::view(session, name, &view.table)?);
+    for listed in wanted(inventory) {
+        match one(session, &listed) {
+            Ok(object) => objects.push(object),
+            Err(error) => {
+                // Whether it is the object's fault or the connection's end.
+                session.run("DO 1")?;
+                inventory.ledger.set(&listed.item, State::NotDumped(error.to_string()));
             }
         }
-        if which.triggers {
-            triggers(session, inventory, name, &mut objects)?;
-        }
-        if which.routines && database.is_whole {
-            routines(session, name, &mut objects)?;
-        }
-        if which.events && database.is_whole {
-            events(session, name, &mut objects)?;
-        }
     }
-    if which.users {
-        users(session, &mut objects)?;
+    if filter.may_want(ItemKind::User)
+        && let Err(error) = users(session, &mut objects)
+    {
+        session.run("DO 1")?;
+        objects.retain(|object| !object.kind.is_of_accounts());
+        let kinds = vec![ItemKind::User, ItemKind::Role];
+        inventory.ledger.enter_unlisted(Unlisted { kinds, reason: error.to_string() });
     }
     Ok(objects)
+}
+
+/// What is asked for, database by database.
+fn wanted(inventory: &Inventory) -> Vec<Listed> {
+    let mut wanted = Vec::new();
+    for database in &inventory.databases {
+        wanted.push(Listed::new(database, ItemKind::Database, database));
+        for (kind, of_kind) in [(Kind::Sequence, ItemKind::Sequence), (Kind::View, ItemKind::View)]
+        {
+            let names = inventory.of_kind(kind).filter(|name| name.schema == *database);
+            wanted.extend(names.map(|name| Listed::new(database, of_kind, &name.table)));
+        }
+        let of_database = |listed: &&Listed| listed.item.database == *database;
+        wanted.extend(inventory.objects.iter().filter(of_database).cloned());
+    }
+    wanted
+}
+
+fn one(session: &mut Session, listed: &Listed) -> Result<Object> {
+    let Item { database, kind, name } = &listed.item;
+    let routine = |session: &mut Session, of: ObjectKind| routine(session, database, of, name);
+    match kind {
+        ItemKind::Database => {
+            let row = shown(session, &format!("SHOW CREATE DATABASE {}", quoted_name(name)))?;
+            Ok(object(name, ObjectKind::Database, name, vec![cell(&row, 1)]))
+        }
+        ItemKind::Sequence => sequence(session, database, name),
+        ItemKind::View => view(session, database, name),
+        ItemKind::Trigger => trigger(session, listed),
+        ItemKind::Function => routine(session, ObjectKind::Function),
+        ItemKind::Procedure => routine(session, ObjectKind::Procedure),
+        ItemKind::Package => routine(session, ObjectKind::Package),
+        ItemKind::PackageBody => routine(session, ObjectKind::PackageBody),
+        ItemKind::Event => event(session, database, name),
+        ItemKind::Table | ItemKind::User | ItemKind::Role => {
+            Err(Error::server("asking for its statement", format!("{} has none here", listed.item)))
+        }
+    }
 }
 
 pub(crate) fn object(
@@ -128,68 +149,35 @@ fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
     Ok(Object { columns, session: Some(made_in), ..view })
 }
 
-fn triggers(
-    session: &mut Session,
-    inventory: &Inventory,
-    database: &str,
-    objects: &mut Vec<Object>,
-) -> Result<()> {
-    let rows = session.rows(&format!("SHOW TRIGGERS FROM {}", quoted_name(database)))?;
-    for row in rows {
-        let (name, table) = (cell(&row, 0), cell(&row, 2));
-        let is_wanted = |entry: &crate::inventory::Entry| {
-            entry.name.schema == database && entry.name.table == table
-        };
-        if !inventory.entries.iter().any(is_wanted) {
-            continue;
-        }
-        let sql = format!("SHOW CREATE TRIGGER {}", qualified(database, &name));
-        let row = shown(session, &sql)?;
-        let made_in = made_in(&row, 3);
-        let trigger = object(database, ObjectKind::Trigger { table }, &name, vec![cell(&row, 2)]);
-        objects.push(Object { session: Some(made_in), ..trigger });
-    }
-    Ok(())
+fn trigger(session: &mut Session, listed: &Listed) -> Result<Object> {
+    let Item { database, name, .. } = &listed.item;
+    let row = shown(session, &format!("SHOW CREATE TRIGGER {}", qualified(database, name)))?;
+    let kind = ObjectKind::Trigger { table: listed.table.clone().unwrap_or_default() };
+    let trigger = object(database, kind, name, vec![cell(&row, 2)]);
+    Ok(Object { session: Some(made_in(&row, 3)), ..trigger })
 }
 
-fn routines(session: &mut Session, database: &str, objects: &mut Vec<Object>) -> Result<()> {
-    let sql = format!(
-        "SELECT routine_type, routine_name FROM information_schema.routines \
-         WHERE routine_schema = {} ORDER BY routine_type, routine_name",
-        quoted_text(database)
-    );
-    for row in session.rows(&sql)? {
-        let (typed, name) = (cell(&row, 0), cell(&row, 1));
-        let kind = match &*typed {
-            "FUNCTION" => ObjectKind::Function,
-            "PROCEDURE" => ObjectKind::Procedure,
-            "PACKAGE" => ObjectKind::Package,
-            "PACKAGE BODY" => ObjectKind::PackageBody,
-            _ => continue,
-        };
-        let sql = format!("SHOW CREATE {typed} {}", qualified(database, &name));
-        let row = shown(session, &sql)?;
-        if row.get(2).is_none_or(Option::is_none) {
-            return Err(Error::refused(
-                format!("the account may not see the body of {typed} `{database}`.`{name}`"),
-                "grant it SELECT on *.* (or SHOW_ROUTINE), or leave routines out by --no-routines",
-            ));
-        }
-        let made_in = made_in(&row, 3);
-        let routine = object(database, kind, &name, vec![cell(&row, 2)]);
-        objects.push(Object { session: Some(made_in), ..routine });
+fn routine(session: &mut Session, database: &str, kind: ObjectKind, name: &str) -> Result<Object> {
+    let typed = match kind {
+        ObjectKind::Function => "FUNCTION",
+        ObjectKind::Package => "PACKAGE",
+        ObjectKind::PackageBody => "PACKAGE BODY",
+        _ => "PROCEDURE",
+    };
+    let row = shown(session, &format!("SHOW CREATE {typed} {}", qualified(database, name)))?;
+    if row.get(2).is_none_or(Option::is_none) {
+        return Err(Error::refused(
+            format!("the account may not see the body of {typed} `{database}`.`{name}`"),
+            "grant it SELECT on *.* (or SHOW_ROUTINE), or leave routines out by --no-routines",
+        ));
     }
-    Ok(())
+    let routine = object(database, kind, name, vec![cell(&row, 2)]);
+    Ok(Object { session: Some(made_in(&row, 3)), ..routine })
 }
 
-fn events(session: &mut Session, database: &str, objects: &mut Vec<Object>) -> Result<()> {
-    let rows = session.rows(&format!("SHOW EVENTS FROM {}", quoted_name(database)))?;
-    for row in rows {
-        let name = cell(&row, 1);
-        let row = shown(session, &format!("SHOW CREATE EVENT {}", qualified(database, &name)))?;
-        let made_in = ObjectSession { time_zone: cell(&row, 2), ..made_in(&row, 4) };
-        let event = object(database, ObjectKind::Event, &name, vec![cell(&row, 3)]);
-        objects.push(Object { session: Some(made_in), ..event });
-    }
-    Ok(())
+fn event(session: &mut Session, database: &str, name: &str) -> Result<Object> {
+    let row = shown(session, &format!("SHOW CREATE EVENT {}", qualified(database, name)))?;
+    let made_in = ObjectSession { time_zone: cell(&row, 2), ..made_in(&row, 4) };
+    let event = object(database, ObjectKind::Event, name, vec![cell(&row, 3)]);
+    Ok(Object { session: Some(made_in), ..event })
 }

@@ -9,17 +9,18 @@ use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{LaterTable, Object, SelectedTable};
-use innoscan::{Error, Result, Table, Wanted};
+use innoscan::ledger::Filter;
+use innoscan::{Error, Result, Table};
 
 use crate::account::Account;
 use crate::clone;
 use crate::held::HeldByOthers;
 use crate::inventory::{Entry, Inventory, Kind};
 use crate::lock::{
-    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates,
+    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates, qualified,
     refuse_prepared, require_exported,
 };
-use crate::objects::{Which, objects};
+use crate::objects::objects;
 use crate::one_by_one::Turns;
 use crate::place::data_directory;
 use crate::selected::Selector;
@@ -56,16 +57,14 @@ pub enum Consistency {
 /// Which tables, and how they are held.
 #[derive(Clone, Debug)]
 pub struct SnapshotOptions {
-    /// Which tables.
-    pub wanted: Wanted,
+    /// Which tables and other objects.
+    pub filter: Filter,
     /// How they are held.
     pub mode: LockMode,
     /// Of which moment they are.
     pub consistency: Consistency,
     /// How the lock is gone about.
     pub lock: LockOptions,
-    /// Which of what is no table.
-    pub which: Which,
 }
 
 /// What a snapshot would hold, and how it would be taken.
@@ -90,9 +89,21 @@ impl Plan {
         options: &SnapshotOptions,
     ) -> Result<Plan> {
         let directory = data_directory(control, account)?;
-        let inventory = Inventory::take(control, &options.wanted)?;
+        let inventory = Inventory::take(control, &options.filter)?;
         let is_cloned = clones(options.mode, &directory)?;
         Ok(Plan { directory, inventory, is_cloned })
+    }
+
+    /// Looks which tables of InnoDB cannot be read from their files, as they are now, and enters them.
+    pub fn look_at_files(&mut self, options: &SnapshotOptions) {
+        let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
+        let names: Vec<TableName> = self.inventory.of_kind(Kind::InnoDb).cloned().collect();
+        for name in names {
+            // A table that is new may not be in its file yet.
+            if catalog.named(&name).is_err_and(|error| error.is_unsupported()) {
+                self.inventory.enter_unread(&name, &options.filter);
+            }
+        }
     }
 }
 
@@ -155,9 +166,9 @@ impl Snapshot {
             control,
         };
         clone::raise_file_limit();
-        let names: Vec<TableName> = snapshot.inventory.of_kind(Kind::InnoDb).cloned().collect();
+        let mut names: Vec<TableName> = snapshot.inventory.of_kind(Kind::InnoDb).cloned().collect();
         let reader = match (options.mode, options.consistency) {
-            (LockMode::Others, _) => snapshot.trust_others(&directory, names)?,
+            (LockMode::Others, _) => snapshot.trust_others(&directory, names, options)?,
             (_, Consistency::Table) => {
                 let longest = Rc::clone(&snapshot.longest);
                 let (account, cancel) = (account.clone(), Arc::clone(cancel));
@@ -167,8 +178,15 @@ impl Snapshot {
                 snapshot.others_reader(&turns.account)?
             }
             (_, Consistency::All) => {
-                let reader = snapshot.lock(account, options, &names, cancel)?;
-                snapshot.open_tables(&directory, names)?;
+                let reader = match snapshot.lock(account, options, &names, cancel) {
+                    // One table that cannot be opened keeps all from being locked.
+                    Err(error) if error.is_server() && snapshot.leave_out_broken()? > 0 => {
+                        names.retain(|name| snapshot.inventory.has(name));
+                        snapshot.lock(account, options, &names, cancel)?
+                    }
+                    reader => reader?,
+                };
+                snapshot.open_tables(&directory, names, options)?;
                 reader
             }
         };
@@ -177,13 +195,19 @@ impl Snapshot {
             snapshot.copy_tables()?;
         }
         // While the reader holds the sequences.
-        snapshot.objects = objects(&mut snapshot.control, &snapshot.inventory, options.which)?;
-        snapshot.select(reader, unread)?;
+        snapshot.objects =
+            objects(&mut snapshot.control, &mut snapshot.inventory, &options.filter)?;
+        snapshot.select(reader, unread, options)?;
         Ok(snapshot)
     }
 
     /// Opens tables that somebody else is to hold, until all are read.
-    fn trust_others(&mut self, directory: &Path, names: Vec<TableName>) -> Result<Option<Session>> {
+    fn trust_others(
+        &mut self,
+        directory: &Path,
+        names: Vec<TableName>,
+        options: &SnapshotOptions,
+    ) -> Result<Option<Session>> {
         let is_other = |entry: &&Entry| matches!(entry.kind, Kind::Other(_));
         if let Some(other) = self.inventory.entries.iter().find(is_other) {
             return Err(Error::refused(
@@ -192,7 +216,7 @@ impl Snapshot {
             ));
         }
         refuse_prepared(&mut self.control)?;
-        self.open_tables(directory, names.clone())?;
+        self.open_tables(directory, names.clone(), options)?;
         if let Some((name, error)) = self.unread.pop() {
             return Err(Error::refused(
                 format!("{name} cannot be read from its files: {error}"),
@@ -202,7 +226,7 @@ impl Snapshot {
         let held = HeldByOthers::of(&self.tables)?;
         // Their definitions too are those of the lock whose end would be seen from here on.
         self.tables.clear();
-        self.open_tables(directory, names)?;
+        self.open_tables(directory, names, options)?;
         self.held_by_others = Some(Arc::new(held));
         self.coordinates = coordinates(&mut self.control)?;
         Ok(None)
@@ -242,6 +266,23 @@ impl Snapshot {
         Ok(reader.map(ReadLock::into_session))
     }
 
+    /// Enters the tables that the server cannot open, and how many they are.
+    fn leave_out_broken(&mut self) -> Result<usize> {
+        let mut count = 0;
+        for entry in self.inventory.entries.clone() {
+            if entry.kind == Kind::View {
+                continue;
+            }
+            let sql = format!("SELECT 1 FROM {} LIMIT 0", qualified(&entry.name));
+            if let Err(error) = self.control.run(&sql) {
+                self.control.run("DO 1")?;
+                self.inventory.enter_broken(&entry.name, error.to_string());
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
     /// A connection that sees InnoDB's tables as they are now, where some cannot be read from their
     /// files.
     fn unread_selector(&mut self, account: &Account) -> Result<Option<Selector>> {
@@ -254,18 +295,40 @@ impl Snapshot {
         Selector::new(session).map(Some)
     }
 
-    fn select(&mut self, reader: Option<Session>, unread: Option<Selector>) -> Result<()> {
-        if let Some(selector) = unread {
-            for (name, _) in &self.unread {
-                self.selected.push(selector.table(&mut self.control, name, true)?);
-            }
+    fn select(
+        &mut self,
+        reader: Option<Session>,
+        unread: Option<Selector>,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
+        if let Some(selector) = unread.filter(|_| options.filter.select_refusal.is_none()) {
+            let names: Vec<TableName> = self.unread.iter().map(|(name, _)| name.clone()).collect();
+            names.iter().try_for_each(|name| self.select_table(&selector, name, true))?;
         }
         let Some(reader) = reader else { return Ok(()) };
         let selector = Selector::new(reader)?;
-        for entry in &self.inventory.entries {
+        let entries = self.inventory.entries.clone();
+        for entry in &entries {
             let Kind::Other(engine) = &entry.kind else { continue };
             let has_rows = !ENGINES_WITHOUT_ROWS.contains(&&**engine);
-            self.selected.push(selector.table(&mut self.control, &entry.name, has_rows)?);
+            self.select_table(&selector, &entry.name, has_rows)?;
+        }
+        Ok(())
+    }
+
+    fn select_table(
+        &mut self,
+        selector: &Selector,
+        name: &TableName,
+        has_rows: bool,
+    ) -> Result<()> {
+        match selector.table(&mut self.control, name, has_rows) {
+            Ok(table) => self.selected.push(table),
+            Err(error) => {
+                // Whether it is the table's fault or the connection's end.
+                self.control.run("DO 1")?;
+                self.inventory.enter_broken(name, error.to_string());
+            }
         }
         Ok(())
     }
@@ -293,16 +356,21 @@ impl Snapshot {
         Ok(self.held.unwrap_or(self.longest.get()))
     }
 
-    fn open_tables(&mut self, directory: &Path, names: Vec<TableName>) -> Result<()> {
+    fn open_tables(
+        &mut self,
+        directory: &Path,
+        names: Vec<TableName>,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
         let catalog = Catalog::new(Some(directory.to_owned()));
         for name in names {
             match open_table(&catalog, &name, &mut self.control) {
                 Ok(table) => self.tables.push(table),
-                // What keeps the table from being read keeps the others too.
-                Err(error) if error.is_server() || error.is_read() || error.is_directory() => {
-                    return Err(error);
+                Err(error) if is_of_all(&error) => return Err(error),
+                Err(error) => {
+                    self.inventory.enter_unread(&name, &options.filter);
+                    self.unread.push((name, error));
                 }
-                Err(error) => self.unread.push((name, error)),
             }
         }
         Ok(())
@@ -313,6 +381,11 @@ impl Snapshot {
         self.tables.iter_mut().try_for_each(clone::clone_table)?;
         self.release().map(|_| ())
     }
+}
+
+/// Whether what keeps a table from being read keeps the others too.
+fn is_of_all(error: &Error) -> bool {
+    error.is_server() || error.is_read() || error.is_directory()
 }
 
 fn clones(mode: LockMode, directory: &Path) -> Result<bool> {

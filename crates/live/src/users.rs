@@ -2,6 +2,7 @@
 //! which roles each has from the start, so that whatever a statement names is there.
 
 use innoscan::dump::{Object, ObjectKind};
+use innoscan::ledger::{ItemKind, Listed};
 use innoscan::sink::sql::quoted_name;
 use innoscan::{Family, Result};
 
@@ -33,6 +34,20 @@ impl Grantee {
         let name = if role == PUBLIC { role.clone() } else { quoted_name(&role) };
         Grantee { user: role, host: String::new(), name }
     }
+}
+
+/// The accounts and roles that a dump lists: those that the server did not make for itself.
+///
+/// # Errors
+/// When the account may not see them, with what the server says.
+pub fn grantees(session: &mut Session) -> Result<Vec<Listed>> {
+    let users = accounts(session)?.into_iter().map(|account| (ItemKind::User, account.name));
+    let mut listed: Vec<Listed> = users.map(|(kind, name)| Listed::new("", kind, &name)).collect();
+    if session.is_mariadb() {
+        let own = roles(session)?.into_iter().filter(|role| role.user != PUBLIC);
+        listed.extend(own.map(|role| Listed::new("", ItemKind::Role, &role.name)));
+    }
+    Ok(listed)
 }
 
 /// Asks for all of them.

@@ -159,9 +159,9 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     },
     Rule {
         options: &["no_views", "no_triggers", "no_routines", "no_events", "users"],
-        has_effect: |args| args.is_of_server(),
-        why: "only tables are dumped from files; views, triggers, routines, events and accounts \
-              are dumped from a running server (--socket)",
+        has_effect: |args| args.comes_from() != From::Tables,
+        why: "tables that are named one by one are dumped alone; name a data directory, or dump \
+              from a running server (--socket)",
     },
     Rule {
         options: &["no_views", "no_triggers", "no_routines", "no_events", "users"],

@@ -8,7 +8,9 @@ pub mod filename;
 mod frm;
 mod physical;
 mod sdi;
+pub mod sql_mode;
 pub mod tablespaces;
+pub mod text_file;
 
 pub use ddl::{from_create_table, server_of_text};
 pub use frm::{from_frm, from_frm_shown_by, is_view};
@@ -385,6 +387,18 @@ pub struct Partition {
     pub name: String,
     /// Its subpartitions' names, each with a file.
     pub subpartitions: Vec<String>,
+}
+
+impl Partitioning {
+    /// The names of all partitions, or of their subpartitions.
+    pub fn names(&self) -> Vec<String> {
+        let names =
+            self.partitions.iter().flat_map(|partition| match &partition.subpartitions[..] {
+                [] => vec![partition.name.clone()],
+                subpartitions => subpartitions.to_vec(),
+            });
+        names.collect()
+    }
 }
 
 /// What follows a definition's closing parenthesis.

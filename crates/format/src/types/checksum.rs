@@ -6,7 +6,7 @@
 //!    first byte; the first bit stands for something else, and is set, in a table without
 //!    variable-length columns (as the dictionary keeps it: see `packs_records`). Bits after the last are set. MySQL, and MariaDB to 10.2, set all
 //!    eight of the last byte when none is left over; MariaDB then takes the columns whose bits
-//!    these are for NULL.
+//!    these are for NULL. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
 //!    its greatest length), or its text for those whose record form is a pointer: `VARCHAR`,
 //!    `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, and for `BIT`.
@@ -47,6 +47,8 @@ struct Column {
     name: String,
     /// Byte and mask of its null bit.
     null_bit: Option<(usize, u8)>,
+    /// Among the null bytes, the first of a `BIT`'s uneven bits, and how many there are.
+    uneven_bits: Option<(usize, u8)>,
     /// What a NULL counts with.
     null_image: Vec<u8>,
     /// Its stored bytes are what is counted.
@@ -59,7 +61,11 @@ impl RowChecksum {
         require_stable(table)?;
         // The first bit marks deleted records where rows are of fixed size.
         let mut bits = usize::from(!packs_records(table));
-        let mut null_bytes = vec![0_u8; (bits + table.columns.len()).div_ceil(8)];
+        // A column has at most a null bit and seven uneven ones.
+        let mut null_bytes = vec![0_u8; bits + table.columns.len()];
+        let has_uneven_bits = ["MyISAM", "Aria", "Maria"]
+            .iter()
+            .any(|engine| table.options.engine.eq_ignore_ascii_case(engine));
         if let Some(first) = null_bytes.first_mut().filter(|_| bits > 0) {
             *first |= 1;
         }
@@ -69,8 +75,15 @@ impl RowChecksum {
                 bits += 1;
                 ((bits - 1) / 8, 1 << ((bits - 1) % 8))
             });
+            let uneven_bits = match column.ty {
+                ColumnType::Bit { bits: width } if has_uneven_bits && width % 8 > 0 => {
+                    bits += usize::from(width % 8);
+                    Some((bits - usize::from(width % 8), width % 8))
+                }
+                _ => None,
+            };
             if column.is_stored() {
-                columns.push(Column::new(column, null_bit, table)?);
+                columns.push(Column::new(column, null_bit, uneven_bits, table)?);
             }
         }
         null_bytes.truncate(bits.div_ceil(8));
@@ -105,6 +118,9 @@ impl RowChecksum {
                 && let Some(byte) = scratch.get_mut(byte)
             {
                 *byte |= mask;
+            }
+            if let (Some((first, n)), Some(value)) = (column.uneven_bits, value) {
+                set_bits(scratch, first, value.first().copied().unwrap_or(0), n);
             }
         }
         let mut crc = crc32fast::Hasher::new();
@@ -169,18 +185,33 @@ fn sets_all_of_a_full_byte(server: ServerVersion) -> bool {
     server.family == Family::MySql || server.number < 100_300
 }
 
+/// Puts the lowest `n` bits of a byte among others, from the bit `first` on.
+fn set_bits(bytes: &mut [u8], first: usize, bits: u8, n: u8) {
+    for step in (0..usize::from(n)).filter(|step| bits >> step & 1 == 1) {
+        if let Some(byte) = bytes.get_mut((first + step) / 8) {
+            *byte |= 1 << ((first + step) % 8);
+        }
+    }
+}
+
 /// Values from this size on are not copied first.
 const LONG_BYTES: usize = 1024;
 
 impl Column {
-    fn new(column: &ColumnDef, null_bit: Option<(usize, u8)>, table: &TableDef) -> Result<Column> {
+    fn new(
+        column: &ColumnDef,
+        null_bit: Option<(usize, u8)>,
+        uneven_bits: Option<(usize, u8)>,
+        table: &TableDef,
+    ) -> Result<Column> {
         let codec = Codec::new(&column.ty, table.server)?;
         let mut null_image = Vec::new();
         if column.nullable && table.server.family == Family::MySql {
             write_default_image(column, &codec, &mut null_image)?;
         }
         let as_stored = codec.is_stored_as_record_image();
-        Ok(Column { codec, name: column.name.clone(), null_bit, null_image, as_stored })
+        let name = column.name.clone();
+        Ok(Column { codec, name, null_bit, uneven_bits, null_image, as_stored })
     }
 }
 

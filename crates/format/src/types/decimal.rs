@@ -28,7 +28,7 @@ fn bytes_for(digits: u8) -> usize {
 }
 
 /// Bytes a `DECIMAL(precision, scale)` takes (`decimal_bin_size`).
-pub(super) fn size_bytes(precision: u8, scale: u8) -> usize {
+pub(crate) fn size_bytes(precision: u8, scale: u8) -> usize {
     let whole = precision.saturating_sub(scale);
     let groups = usize::from(whole / GROUP) + usize::from(scale / GROUP);
     groups * 4 + bytes_for(whole % GROUP) + bytes_for(scale % GROUP)

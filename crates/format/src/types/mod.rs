@@ -14,7 +14,7 @@ mod integer;
 pub(crate) mod json;
 mod members;
 mod network;
-mod temporal;
+pub(crate) mod temporal;
 
 pub use codec::{Class, Codec};
 

@@ -27,7 +27,7 @@ fn micros_per_unit(digits: u8) -> u32 {
 }
 
 /// Bytes a `TIME` takes.
-pub(super) fn time_bytes(format: TemporalFormat, fsp: u8) -> usize {
+pub(crate) fn time_bytes(format: TemporalFormat, fsp: u8) -> usize {
     match format {
         TemporalFormat::New => 3 + fraction_bytes(fsp),
         TemporalFormat::Old => 3,
@@ -41,7 +41,7 @@ pub(super) fn time_bytes(format: TemporalFormat, fsp: u8) -> usize {
 }
 
 /// Bytes a `DATETIME` takes.
-pub(super) fn datetime_bytes(format: TemporalFormat, fsp: u8) -> usize {
+pub(crate) fn datetime_bytes(format: TemporalFormat, fsp: u8) -> usize {
     match format {
         TemporalFormat::New => 5 + fraction_bytes(fsp),
         TemporalFormat::Old => 8,
@@ -55,7 +55,7 @@ pub(super) fn datetime_bytes(format: TemporalFormat, fsp: u8) -> usize {
 }
 
 /// Bytes a `TIMESTAMP` takes.
-pub(super) fn timestamp_bytes(format: TemporalFormat, fsp: u8) -> usize {
+pub(crate) fn timestamp_bytes(format: TemporalFormat, fsp: u8) -> usize {
     match format {
         TemporalFormat::Old => 4,
         TemporalFormat::New | TemporalFormat::OldHires => 4 + fraction_bytes(fsp),

@@ -7,6 +7,7 @@
 mod chunks;
 mod clock;
 mod files;
+mod jobs;
 mod journal;
 mod layout;
 mod objects;
@@ -22,12 +23,12 @@ mod unfinished;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use innoscan_format as format;
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
 pub use self::files::DumpedFile;
+pub use self::jobs::{HeldTable, LaterTable};
 pub use self::layout::stem;
 pub use self::objects::{
     Object, ObjectKind, ObjectSession, Origin, SelectedColumn, SelectedRowsIter, SelectedTable,
@@ -35,6 +36,7 @@ pub use self::objects::{
 pub use self::outcome::{Summary, TableOutcome};
 pub use self::stream::to_stream;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
+use crate::ledger::{Ledger, Listed, Means, State};
 use crate::scan::ScanOptions;
 use crate::sink::csv::{Csv, CsvOptions};
 use crate::sink::load::Load;
@@ -42,7 +44,7 @@ use crate::sink::ndjson::Ndjson;
 use crate::sink::sql::{self, Sql, SqlOptions};
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Form};
-use crate::{Error, Result, Table};
+use crate::{Result, Table};
 
 /// Who wrote a dump.
 const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
@@ -139,48 +141,12 @@ pub struct Dump<'a> {
     pub later: Vec<LaterTable<'a>>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
+    /// Tables that have a definition and no rows.
+    pub without_rows: Vec<&'a TableDef>,
     /// What is there of a dump that was begun into the same directory.
     pub unfinished: Option<Unfinished>,
-}
-
-/// A table that is held only while it is read.
-pub struct LaterTable<'a> {
-    /// Its database.
-    pub database: String,
-    /// Its name.
-    pub name: String,
-    /// Holds it.
-    pub hold: Box<dyn FnOnce() -> Result<Box<dyn HeldTable>> + 'a>,
-}
-
-/// A table that is held still as long as this lasts.
-pub trait HeldTable {
-    /// As it is.
-    fn table(&self) -> &Table;
-
-    /// Whether it has been held since.
-    ///
-    /// # Errors
-    /// When it has not.
-    fn confirm(&self) -> Result<()>;
-}
-
-impl LaterTable<'_> {
-    /// Holds the table while `read` reads it. When it was let go of meanwhile that is why nothing more
-    /// is read, of this table or of others.
-    fn attempt(
-        self,
-        read: impl FnOnce(&dyn HeldTable, &mut TableOutcome) -> Result<()>,
-    ) -> Result<TableOutcome> {
-        let mut lost = None;
-        let outcome = attempt(&self.database, &self.name, |outcome| {
-            let held = (self.hold)()?;
-            let read = read(&*held, outcome);
-            lost = held.confirm().err();
-            read
-        });
-        lost.map_or(outcome, Err)
-    }
+    /// All objects of the source, these and those that are not dumped.
+    pub ledger: Ledger,
 }
 
 impl<'a> Dump<'a> {
@@ -206,8 +172,14 @@ impl<'a> Dump<'a> {
         self
     }
 
-    /// Leaves out the tables that sequences are in their files: the objects stand for them.
-    fn without_tables_of_sequences(mut self) -> Dump<'a> {
+    /// How many tables there are.
+    fn table_count(&self) -> usize {
+        self.tables.len() + self.later.len() + self.selected.len() + self.without_rows.len()
+    }
+
+    /// Leaves out the tables that sequences are in their files: the objects stand for them. A ledger
+    /// that lists nothing gets what is to be dumped.
+    fn prepared(mut self) -> Dump<'a> {
         let is_sequence = |table: &&Table| {
             self.objects.iter().any(|object| {
                 object.kind == ObjectKind::Sequence
@@ -215,7 +187,23 @@ impl<'a> Dump<'a> {
             })
         };
         self.tables = self.tables.iter().copied().filter(|table| !is_sequence(table)).collect();
+        if self.ledger.is_empty() {
+            self.enter_all();
+        }
         self
+    }
+
+    fn enter_all(&mut self) {
+        let read = self.tables.iter().map(|table| (&table.def.schema, &table.def.name));
+        let later = self.later.iter().map(|table| (&table.database, &table.name));
+        let selected = self.selected.iter().map(|table| (&table.database, &table.name));
+        let without_rows = self.without_rows.iter().map(|def| (&def.schema, &def.name));
+        for (database, name) in read.chain(later).chain(selected).chain(without_rows) {
+            self.ledger.enter(Listed::table(database, name, None), State::Planned(Means::Files));
+        }
+        for listed in self.objects.iter().filter_map(|object| Listed::of_object(object)) {
+            self.ledger.enter(listed, State::Planned(Means::Definition));
+        }
     }
 }
 
@@ -318,30 +306,4 @@ pub fn to_directory(
         }
         _ => layout::write(dump, path, options, finished),
     }
-}
-
-/// Dumps a table, and keeps an error with it unless it concerns all.
-fn attempt(
-    database: &str,
-    table: &str,
-    dump: impl FnOnce(&mut TableOutcome) -> Result<()>,
-) -> Result<TableOutcome> {
-    let begun = Instant::now();
-    let mut outcome = TableOutcome::new(database, table);
-    let dumped = dump(&mut outcome);
-    outcome.elapsed = begun.elapsed();
-    match dumped {
-        Err(error) if concerns_all(&error) => Err(error),
-        Err(error) => {
-            outcome.checksum = None;
-            outcome.error = Some(error);
-            Ok(outcome)
-        }
-        Ok(()) => Ok(outcome),
-    }
-}
-
-/// Whether what kept a table from being dumped keeps the others too.
-fn concerns_all(error: &Error) -> bool {
-    error.is_write() || error.is_interrupted()
 }

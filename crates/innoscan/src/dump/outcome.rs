@@ -1,16 +1,21 @@
 //! What became of a dump, table by table.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use innoscan_format::schema::Family;
 use serde_json::{Value, json};
 
+use super::clock::utc;
 use super::files::DumpedFile;
 use super::journal::DoneChunk;
 use super::objects::Origin;
 use crate::Error;
+use crate::ledger::Ledger;
 use crate::scan::ScanOutcome;
 use crate::sink::{Encoded, LeftOut};
+
+/// The version of `innoscan.json`: it grows when a field goes away or changes its meaning.
+const MANIFEST_FORMAT: u32 = 1;
 
 /// What became of a table.
 #[derive(Debug)]
@@ -107,13 +112,17 @@ impl TableOutcome {
     }
 }
 
-/// What became of the tables.
+/// What became of a dump.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Each table, in the order they were dumped.
     pub tables: Vec<TableOutcome>,
+    /// What became of every object of the source.
+    pub ledger: Ledger,
     /// Where they are from, where that was said.
     pub origin: Option<Origin>,
+    /// When it began.
+    pub started: Option<SystemTime>,
     /// From start to end.
     pub elapsed: Duration,
 }
@@ -129,17 +138,23 @@ impl Summary {
         self.tables.iter().map(|table| table.rows).sum()
     }
 
-    /// What `innoscan.json` says.
+    /// What `innoscan.json` says (`docs/json.md`).
     pub fn to_json(&self) -> Value {
         let tables: Vec<Value> = self.tables.iter().map(TableOutcome::to_json).collect();
+        let time = |time: SystemTime| format!("{}Z", utc(time).replace(' ', "T"));
         let mut json = json!({
+            "format": MANIFEST_FORMAT,
             "dumper": super::DUMPER,
-            "complete": self.failed().next().is_none(),
+            "complete": self.ledger.is_complete(),
+            "started": self.started.map(time),
+            "finished": self.started.map(|started| time(started + self.elapsed)),
             "seconds": self.elapsed.as_secs_f64(),
         });
         if let Some(origin) = &self.origin {
             json["origin"] = origin_json(origin);
         }
+        json["ledger"] = self.ledger.to_json();
+        json["unlisted"] = self.ledger.unlisted_json();
         json["tables"] = tables.into();
         json
     }

@@ -3,13 +3,15 @@
 use std::io::Write;
 use std::time::{Instant, SystemTime};
 
-use innoscan_format::schema::Family;
+use innoscan_format::schema::{Family, TableDef};
 
-use super::clock;
+use super::clock::utc;
+use super::jobs::{self, Confirm, Target};
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
-use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, attempt, rows};
+use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows};
+use crate::ledger::Ledger;
 use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
 
@@ -25,74 +27,56 @@ pub fn to_stream(
     dump: Dump<'_>,
     out: &mut impl Write,
     options: &DumpOptions,
-    mut finished: impl FnMut(&TableOutcome),
+    finished: impl FnMut(&TableOutcome),
 ) -> Result<Summary> {
-    let started = Instant::now();
-    let mut dump = dump.without_tables_of_sequences();
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let mut dump = dump.prepared();
     let is_script = matches!(options.format, Format::Sql(_));
-    let count = dump.tables.len() + dump.later.len() + dump.selected.len();
+    let count = dump.table_count();
     if !is_script && count > 1 {
         return Err(Error::refused(
             "rows of several tables in one stream cannot be told apart in this format",
             "give an output directory, one table, or the format sql",
         ));
     }
+    let objects = &std::mem::take(&mut dump.objects)[..];
     let output = Stream { out, compression: options.compression };
     let mut script = Script {
         output,
         options,
-        objects: if is_script && options.definitions { &dump.objects } else { &[] },
-        names_databases: is_script && (count > 1 || !dump.objects.is_empty()),
+        objects: if is_script && options.definitions { objects } else { &[] },
+        names_databases: is_script && (count > 1 || !objects.is_empty()),
         database: String::new(),
     };
-    let mut summary = Summary { origin: options.origin.clone(), ..Summary::default() };
     if is_script {
         script.output.text(&head(dump.tables.first().copied(), options))?;
     }
     script.objects(|kind| *kind == ObjectKind::Sequence)?;
-    for &table in &dump.tables {
-        let (database, name) = (&table.def.schema, &table.def.name);
-        let outcome = attempt(database, name, |outcome| script.table(table, outcome))?;
-        script.say_whether_whole(&outcome)?;
-        finished(&outcome);
-        summary.tables.push(outcome);
-    }
-    for later in dump.later.drain(..) {
-        let outcome = later.attempt(|held, outcome| script.table(held.table(), outcome))?;
-        script.say_whether_whole(&outcome)?;
-        finished(&outcome);
-        summary.tables.push(outcome);
-    }
-    for table in &mut dump.selected {
-        let (database, name) = (table.database.clone(), table.name.clone());
-        let outcome = attempt(&database, &name, |outcome| script.selected(table, outcome))?;
-        script.say_whether_whole(&outcome)?;
-        finished(&outcome);
-        summary.tables.push(outcome);
-    }
+    let tables = jobs::run(&mut dump, &mut script, finished)?;
     script.objects_after_rows()?;
     options.confirmed()?;
+    let mut ledger = std::mem::take(&mut dump.ledger);
+    ledger.settle(&tables);
     if is_script {
         script.output.text(sql::SCRIPT_TAIL)?;
-        script.output.text(&end_mark(&summary, SystemTime::now()))?;
+        script.output.text(&end_mark(&ledger, SystemTime::now()))?;
     }
     script.output.out.flush().map_err(stream_error)?;
-    summary.elapsed = started.elapsed();
-    Ok(summary)
+    Ok(Summary {
+        tables,
+        ledger,
+        origin: options.origin.clone(),
+        started: Some(started_at),
+        elapsed: started.elapsed(),
+    })
 }
 
 /// The last line of a script, by which a reader knows that nothing was cut off: as mysqldump's
 /// (`mysqldump.c`, `write_footer`, MariaDB 10.11), but in UTC; another one when something is missing.
-fn end_mark(summary: &Summary, now: SystemTime) -> String {
-    let skipped = summary.tables.iter().filter(|table| table.is_damaged()).count();
-    let line = match (summary.failed().count(), skipped) {
-        (0, 0) => format!("Dump completed on {}", clock::utc(now)),
-        (0, _) => format!(
-            "Dump completed on {}; damaged pages of {skipped} tables were skipped",
-            clock::utc(now)
-        ),
-        (1, _) => "Dump NOT complete: 1 object was not dumped".to_owned(),
-        (failed, _) => format!("Dump NOT complete: {failed} objects were not dumped"),
+fn end_mark(ledger: &Ledger, now: SystemTime) -> String {
+    let line = match ledger.what_is_missing() {
+        None => format!("Dump completed on {}", utc(now)),
+        Some(missing) => format!("Dump NOT complete: {missing}"),
     };
     sql::comment(&line)
 }
@@ -130,16 +114,6 @@ struct Script<'s, W> {
 }
 
 impl<W: Write> Script<'_, W> {
-    /// Says in a script that a table is not whole.
-    fn say_whether_whole(&mut self, outcome: &TableOutcome) -> Result<()> {
-        match &outcome.error {
-            Some(error) if matches!(self.options.format, Format::Sql(_)) => {
-                self.output.text(&sql::comment(&format!("NOT COMPLETE: {error}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn use_database(&mut self, database: &str) -> Result<()> {
         if !self.names_databases || self.database == database {
             return Ok(());
@@ -182,7 +156,22 @@ impl<W: Write> Script<'_, W> {
         self.objects(ObjectKind::is_of_accounts)
     }
 
-    fn table(&mut self, table: &Table, outcome: &mut TableOutcome) -> Result<()> {
+    fn definition(&mut self, name: &str, create: String) -> Result<()> {
+        if !matches!(self.options.format, Format::Sql(_)) {
+            return Ok(());
+        }
+        self.output.text(&sql::comment(&format!("Table {name}")))?;
+        if self.options.definitions { self.output.text(&create) } else { Ok(()) }
+    }
+}
+
+impl<W: Write> Target for Script<'_, W> {
+    fn read(
+        &mut self,
+        table: &Table,
+        outcome: &mut TableOutcome,
+        confirm: Confirm<'_>,
+    ) -> Result<()> {
         self.use_database(&table.def.schema)?;
         let create =
             || sql::create_table(&table.def, table.create_sql.as_deref(), self.options.drop_tables);
@@ -195,14 +184,11 @@ impl<W: Write> Script<'_, W> {
         self.output.bytes(form.head())?;
         rows::read(table, form, self.options, None, outcome, |batch, _, _| {
             self.output.out.write_all(batch.output()).map_err(stream_error)
-        })
+        })?;
+        confirm()
     }
 
-    fn selected(
-        &mut self,
-        table: &mut SelectedTable<'_>,
-        outcome: &mut TableOutcome,
-    ) -> Result<()> {
+    fn select(&mut self, table: &mut SelectedTable<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let form = rows::selected_form(table, self.options)?;
         let form = form.with_compression(self.options.compression);
         self.use_database(&table.database)?;
@@ -219,12 +205,20 @@ impl<W: Write> Script<'_, W> {
         })
     }
 
-    fn definition(&mut self, name: &str, create: String) -> Result<()> {
-        if !matches!(self.options.format, Format::Sql(_)) {
-            return Ok(());
+    fn define(&mut self, def: &TableDef, _outcome: &mut TableOutcome) -> Result<()> {
+        self.use_database(&def.schema)?;
+        let create = sql::create_table(def, None, self.options.drop_tables);
+        self.definition(&def.qualified_name(), create)
+    }
+
+    /// Says in a script that a table is not whole.
+    fn end(&mut self, outcome: &TableOutcome) -> Result<()> {
+        match &outcome.error {
+            Some(error) if matches!(self.options.format, Format::Sql(_)) => {
+                self.output.text(&sql::comment(&format!("NOT COMPLETE: {error}")))
+            }
+            _ => Ok(()),
         }
-        self.output.text(&sql::comment(&format!("Table {name}")))?;
-        if self.options.definitions { self.output.text(&create) } else { Ok(()) }
     }
 }
 

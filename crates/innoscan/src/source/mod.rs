@@ -3,11 +3,20 @@
 //! Every object that is met in the files becomes a [`FoundObject`]: its statements, or why they
 //! could not be read. None is passed over, so that a dump can account for each.
 
-mod item;
+mod frm_server;
+mod offline;
+mod other_engines;
+mod table_files;
 
-pub use self::item::{Item, ItemKind};
-use crate::Result;
+use std::path::Path;
+
+pub use self::frm_server::objects_of_frm_server;
+pub use self::offline::Offline;
+pub use self::other_engines::EngineTable;
 use crate::dump::Object;
+use crate::ledger::Filter;
+pub use crate::ledger::{Item, ItemKind};
+use crate::{Error, Result};
 
 /// An object that the files hold.
 #[derive(Debug)]
@@ -18,4 +27,31 @@ pub struct FoundObject {
     /// [`Object`], or of an account also its grants and default roles. The error says why they cannot
     /// be read from the files.
     pub statements: Result<Vec<Object>>,
+}
+
+/// Kinds of objects whose list could not be read, so that it is not known which there are.
+#[derive(Debug)]
+pub struct UnreadList {
+    /// The kinds.
+    pub kinds: Vec<ItemKind>,
+    /// Why, and the file.
+    pub error: Error,
+}
+
+/// What the files hold.
+#[derive(Debug, Default)]
+pub struct FoundObjects {
+    /// Every object that is met.
+    pub objects: Vec<FoundObject>,
+    /// What could not be listed.
+    pub unread: Vec<UnreadList>,
+}
+
+/// What a directory holds that is no table, of the databases that a filter may want.
+fn found_objects(root: &Path, filter: &Filter) -> Result<FoundObjects> {
+    let is_wanted = |database: &str| filter.wanted.excludes_database(database).is_none();
+    if root.join("mysql.ibd").is_file() {
+        return Ok(FoundObjects::default());
+    }
+    objects_of_frm_server(root, is_wanted)
 }

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use innoscan::dump::{ConfirmFn, Dump, Origin};
-use innoscan_live::inventory::Kind;
-use innoscan_live::objects::Which;
 use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
 
@@ -20,17 +18,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     );
     let account = crate::commands::account(&args.server)?;
     let options = SnapshotOptions {
-        wanted: super::wanted(args)?,
+        filter: super::filter(args)?,
         mode: args.lock.mode(),
         consistency: args.lock.consistency(),
         lock: args.lock.options(),
-        which: Which {
-            views: !args.objects.no_views,
-            triggers: !args.objects.no_triggers,
-            routines: !args.objects.no_routines,
-            events: !args.objects.no_events,
-            users: args.objects.users,
-        },
     };
     if args.dry_run {
         return tell_plan(&account, &options);
@@ -59,6 +50,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         later,
         selected,
         unfinished,
+        ledger: std::mem::take(&mut snapshot.inventory.ledger),
+        ..Dump::default()
     };
     let confirm = snapshot
         .confirmation()
@@ -67,16 +60,16 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lock that was lost is why nothing more was written.
     let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
-    let summary = written?;
+    let (summary, layout) = written?;
     if !args.tell.quiet {
         tell_lock(&snapshot, &options, held);
     }
-    Ok(super::exit(&summary, 0))
+    Ok(super::end(&summary, layout, args))
 }
 
 fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exit> {
     let mut control = Session::connect(account)?;
-    let plan = Plan::make(&mut control, account, options)?;
+    let mut plan = Plan::make(&mut control, account, options)?;
     out!("server          {} at {}", control.version_text(), account.place());
     out!("data directory  {}", plan.directory.display());
     out!(
@@ -88,16 +81,8 @@ fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exi
             (_, false) => "until the tables are read",
         }
     );
-    for entry in &plan.inventory.entries {
-        let how = match &entry.kind {
-            Kind::InnoDb => "read from its files".to_owned(),
-            Kind::Other(engine) => format!("selected, for it is of {engine}"),
-            Kind::View => "a view".to_owned(),
-            Kind::Sequence => "a sequence".to_owned(),
-        };
-        out!("{}: {how}", entry.name);
-    }
-    Ok(Exit::Done)
+    plan.look_at_files(options);
+    Ok(super::ledger::print(&plan.inventory.ledger))
 }
 
 fn tell_lock(snapshot: &Snapshot, options: &SnapshotOptions, held: Duration) {

@@ -1,53 +1,58 @@
 //! `innoscan dump`.
 
+mod format;
+mod ledger;
 mod live;
+mod offline;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{
     ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
     Unfinished, is_begun, to_directory, to_stream,
 };
-use innoscan::sink::csv::CsvOptions;
-use innoscan::sink::sql::{SqlOptions, Verb};
-use innoscan::sink::text::TextOptions;
+use innoscan::ledger::{Filter, ObjectKinds};
 use innoscan::sink::{Compression, LeftOutReason};
 use innoscan::{Table, Wanted};
 use innoscan_live::snapshot::Consistency;
 
+use self::format::format;
 use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg, ResumeArg};
 use crate::messages::{self, Advice, Exit};
 use crate::progress::{Bar, Whole};
-use crate::sizes::{bytes, separator};
+use crate::sizes::bytes;
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    if args.sources.is_empty() {
-        return live::run(args);
-    }
-    let (tables, unresolved) = tables(args)?;
-    if tables.is_empty() && unresolved == 0 {
-        return Err(innoscan::Error::refused(
-            "there is no InnoDB table to dump",
-            "see --databases, --tables-list and --ignore-table",
-        )
-        .into());
-    }
-    if args.dry_run {
-        for table in &tables {
-            for file in &table.files {
-                out!("{}: {}", table.qualified_name(), file.path.display());
-            }
-        }
-        return Ok(if unresolved > 0 { Exit::Refused } else { Exit::Done });
-    }
-    let dump = Dump { unfinished: unfinished(args)?, ..Dump::of(&tables) };
-    let summary = write(args, dump, OfServer::default(), crate::signals::cancel_on_signal()?)?;
-    Ok(exit(&summary, unresolved))
+    if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
+}
+
+/// Which objects the arguments choose.
+fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
+    let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
+    Ok(Filter {
+        wanted: Wanted {
+            databases: args.databases.clone(),
+            tables: args.tables_list.clone(),
+            excluded: args.ignore_table.clone(),
+            regex: args.regex.as_deref().map(Wanted::pattern).transpose()?,
+        },
+        kinds: ObjectKinds {
+            views: !args.objects.no_views,
+            triggers: !args.objects.no_triggers,
+            routines: !args.objects.no_routines,
+            events: !args.objects.no_events,
+            users: args.objects.users,
+        },
+        definitions: !args.no_schemas,
+        holds_objects: is_sql || args.outputdir != "-",
+        select_refusal: (!is_sql).then(|| {
+            "rows that a server selects are not written in this format; use --format sql".to_owned()
+        }),
+    })
 }
 
 /// What there is of a dump that is to be gone on with.
@@ -83,7 +88,7 @@ fn write(
     dump: Dump<'_>,
     of_server: OfServer,
     cancel: Arc<AtomicBool>,
-) -> anyhow::Result<Summary> {
+) -> anyhow::Result<(Summary, Layout)> {
     let layout = layout(args, &dump.tables);
     let format = match layout {
         Layout::MySqlShell if args.format.is_none() => Format::Load,
@@ -137,11 +142,7 @@ fn write(
             .map_err(|error| with_resume(error, args))?,
     };
     bar.clear();
-    tell_all(&summary, args);
-    if !args.tell.quiet && summary.failed().next().is_none() {
-        tell_loader(layout, &args.outputdir);
-    }
-    Ok(summary)
+    Ok((summary, layout))
 }
 
 /// The tables as their progress is shown; of those whose turn comes later no size is known.
@@ -194,113 +195,6 @@ fn layout(args: &DumpArgs, tables: &[&Table]) -> Layout {
     }
 }
 
-/// The tables named, and how many could not be understood; those were told of.
-fn tables(args: &DumpArgs) -> anyhow::Result<(Vec<Table>, usize)> {
-    let directory = match &args.sources[..] {
-        [one] if Path::new(one).is_dir() => Some(Path::new(one).to_owned()),
-        _ => None,
-    };
-    let Some(directory) = directory else {
-        let catalog = super::catalog(&args.from)?;
-        let found: Result<Vec<Table>, innoscan::Error> =
-            args.sources.iter().map(|source| catalog.table(source)).collect();
-        return Ok((found?, 0));
-    };
-    let mut from = args.from.clone();
-    from.datadir = Some(directory);
-    let catalog = super::catalog(&from)?;
-    let mut tables = Vec::new();
-    let mut unresolved = 0;
-    for name in names(args, &catalog)? {
-        match catalog.named(&name) {
-            Ok(table) => tables.push(table),
-            // A directory that may not be read as a whole is refused once.
-            Err(error) if error.is_directory() => return Err(error.into()),
-            Err(error) => {
-                unresolved += 1;
-                note!("innoscan: {name}: {error}");
-            }
-        }
-    }
-    Ok((tables, unresolved))
-}
-
-fn wanted(args: &DumpArgs) -> anyhow::Result<Wanted> {
-    Ok(Wanted {
-        databases: args.databases.clone(),
-        tables: args.tables_list.clone(),
-        excluded: args.ignore_table.clone(),
-        regex: args.regex.as_deref().map(Wanted::pattern).transpose()?,
-    })
-}
-
-fn names(args: &DumpArgs, catalog: &Catalog) -> anyhow::Result<Vec<TableName>> {
-    let wanted = wanted(args)?;
-    wanted.require_no_system()?;
-    let known = catalog.names()?;
-    if let Some(name) = wanted.missing([], &known) {
-        return Err(innoscan::Error::refused(
-            format!("there is no InnoDB table of `{name}` in the directory"),
-            "check the name; it is case-sensitive",
-        )
-        .into());
-    }
-    let mut names = Vec::new();
-    for name in known {
-        if wanted.wants(&name)? {
-            names.push(name);
-        }
-    }
-    Ok(names)
-}
-
-fn format(args: &DumpArgs) -> anyhow::Result<Format> {
-    Ok(match args.format.unwrap_or(FormatArg::Sql) {
-        FormatArg::Sql => Format::Sql(SqlOptions {
-            statement_size_bytes: usize::try_from(args.sql.statement_size.0)?,
-            verb: match (args.sql.insert_ignore, args.sql.replace) {
-                (true, _) => Verb::InsertIgnore,
-                (_, true) => Verb::Replace,
-                _ => Verb::Insert,
-            },
-            ..SqlOptions::default()
-        }),
-        FormatArg::Text => Format::Text(text_options(args)?),
-        FormatArg::Csv => Format::Csv(CsvOptions {
-            include_invisible: args.include_invisible,
-            ..CsvOptions::default()
-        }),
-        FormatArg::Ndjson => Format::Ndjson { include_invisible: args.include_invisible },
-    })
-}
-
-fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
-    let unescaped = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
-    let character = |typed: &str, option: &str| -> anyhow::Result<Option<u8>> {
-        match &unescaped(typed)?[..] {
-            [] => Ok(None),
-            [one] => Ok(Some(*one)),
-            _ => anyhow::bail!("--{option} takes one character, not `{typed}`"),
-        }
-    };
-    let text = &args.text;
-    let (enclosed, optional) = match (&text.fields_enclosed_by, &text.fields_optionally_enclosed_by)
-    {
-        (Some(typed), _) => (character(typed, "fields-enclosed-by")?, false),
-        (None, Some(typed)) => (character(typed, "fields-optionally-enclosed-by")?, true),
-        (None, None) => (None, false),
-    };
-    Ok(TextOptions {
-        fields_terminated_by: unescaped(&text.fields_terminated_by)?,
-        enclosed_by: enclosed,
-        optionally_enclosed: optional,
-        escaped_by: character(&text.fields_escaped_by, "fields-escaped-by")?,
-        lines_starting_by: unescaped(&text.lines_starting_by)?,
-        lines_terminated_by: unescaped(&text.lines_terminated_by)?,
-        include_invisible: args.include_invisible,
-    })
-}
-
 fn qualified(outcome: &TableOutcome) -> String {
     match &*outcome.database {
         "" => outcome.table.clone(),
@@ -343,38 +237,25 @@ pub fn tell(outcome: &TableOutcome, verbose: bool) {
     }
 }
 
-fn tell_all(summary: &Summary, args: &DumpArgs) {
-    if args.tell.quiet || (args.verbose && summary.tables.len() < 2) {
-        return;
-    }
-    let plain_bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
-    let rate = plain_bytes as f64 / summary.elapsed.as_secs_f64().max(1e-9);
-    note!(
-        "innoscan: {}, {} rows, {} in {}, {}/s{}",
-        match summary.tables.len() {
-            1 => "1 table".to_owned(),
-            count => format!("{count} tables"),
-        },
-        summary.rows(),
-        bytes(plain_bytes),
-        seconds(summary.elapsed),
-        bytes(rate as u64),
-        match summary.failed().count() {
-            0 => String::new(),
-            failed => format!("; {failed} NOT DUMPED"),
-        }
-    );
-}
-
 fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-fn exit(summary: &Summary, unresolved: usize) -> Exit {
-    if unresolved > 0 || summary.failed().next().is_some() {
-        let resources =
-            |table: &TableOutcome| table.error.as_ref().is_some_and(innoscan::Error::is_resources);
-        return if summary.failed().any(resources) { Exit::Resources } else { Exit::Refused };
+/// The last lines of a dump, and its exit code.
+fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
+    ledger::summarize(summary, args);
+    let ledger = &summary.ledger;
+    let is_dumped = ledger.unlisted().is_empty() && ledger.not_dumped().next().is_none();
+    if is_dumped {
+        if !ledger.is_complete() {
+            return Exit::Skipped;
+        }
+        if !args.tell.quiet {
+            tell_loader(layout, &args.outputdir);
+        }
+        return Exit::Done;
     }
-    if summary.tables.iter().any(TableOutcome::is_damaged) { Exit::Skipped } else { Exit::Done }
+    let resources =
+        |table: &TableOutcome| table.error.as_ref().is_some_and(innoscan::Error::is_resources);
+    if summary.failed().any(resources) { Exit::Resources } else { Exit::Refused }
 }

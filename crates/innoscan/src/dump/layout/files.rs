@@ -7,8 +7,8 @@
 //! shop.orders.00000.sql.zst     rows; numbered from 0, a new file every chunk of bytes
 //! shop-objects.sql              views, triggers, routines, events: after the rows
 //! users.sql                     users and what they may do
-//! innoscan.json                 what is in the directory; written last, so a directory is
-//!                               complete when it is there
+//! innoscan.json                 what became of every object; written last, and says whether the
+//!                               dump is complete
 //! ```
 //!
 //! Databases and tables are written as the server writes them in its own file names, so that no
@@ -119,17 +119,18 @@ impl Arrangement for Files<'_> {
         Box::new(move |number, _| format!("{stem}.{number:05}.{extension}"))
     }
 
-    fn finish(&mut self, summary: &Summary) -> Result<()> {
+    fn finish(&mut self, _summary: &Summary) -> Result<()> {
         if self.options.definitions {
             for database in &self.contents.databases {
                 self.objects_after_rows(database)?;
             }
             self.objects("users.sql", "", self.contents.users())?;
         }
-        self.directory.sync()?;
-        let json = format!("{:#}\n", summary.to_json());
-        self.directory.write("innoscan.json", json.as_bytes())?;
-        self.directory.sync()
+        Ok(())
+    }
+
+    fn marker(&self, _summary: &Summary) -> Option<(&'static str, String)> {
+        None
     }
 }
 

@@ -7,8 +7,11 @@
 //! a definition      DB.T-schema.sql           DB.T-schema.sql           DB@T.json, DB@T.sql
 //! rows              DB.T.00000.sql.zst ...    DB.T.00000.sql.zst ...    DB@T@0.tsv.zst ...
 //!                                                                       DB@T@@9.tsv.zst
-//! last              innoscan.json             metadata                  @.done.json
+//! last              innoscan.json             innoscan.json, metadata   innoscan.json, @.done.json
 //! ```
+//!
+//! A dump that is not complete has `metadata.incomplete` or `@.done.json.incomplete` in place of the
+//! file that loaders look for.
 
 mod files;
 mod mydumper;
@@ -16,20 +19,19 @@ mod mysqlsh;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
-use innoscan_format::schema::ServerVersion;
+use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
 use super::chunks::{ChunkForm, ChunkNames, Chunks};
 use super::files::{Directory, DumpedFile};
+use super::jobs::{self, Confirm, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
-use super::{
-    Dump, DumpOptions, Format, Layout, Summary, TableOutcome, attempt, concerns_all, rows,
-};
+use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows};
 use crate::sink::{Form, sql};
 use crate::{Error, Result, Table};
 
@@ -50,9 +52,11 @@ impl<'a> Contents<'a> {
         let read = dump.tables.iter().map(|table| (&table.def.schema, &table.def.name));
         let later = dump.later.iter().map(|table| (&table.database, &table.name));
         let selected = dump.selected.iter().map(|table| (&table.database, &table.name));
+        let without_rows = dump.without_rows.iter().map(|def| (&def.schema, &def.name));
         let tables: Vec<(String, String)> = read
             .chain(later)
             .chain(selected)
+            .chain(without_rows)
             .map(|(db, name)| (db.clone(), name.clone()))
             .collect();
         let of_objects = dump.objects.iter().map(|object| &object.database);
@@ -159,8 +163,12 @@ pub(super) trait Arrangement {
     /// compression.
     fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames;
 
-    /// After the tables. The last file that is written tells readers that the dump is complete.
+    /// Writes what comes after the tables.
     fn finish(&mut self, summary: &Summary) -> Result<()>;
+
+    /// Name and text of the file by which a loader knows that the dump is complete. It is written
+    /// last, and not under this name if something is missing.
+    fn marker(&self, summary: &Summary) -> Option<(&'static str, String)>;
 }
 
 /// Dumps into a directory in the layout that the options say.
@@ -168,10 +176,10 @@ pub(super) fn write(
     dump: Dump<'_>,
     path: &Path,
     options: &DumpOptions,
-    mut finished: impl FnMut(&TableOutcome),
+    finished: impl FnMut(&TableOutcome),
 ) -> Result<Summary> {
-    let started = Instant::now();
-    let mut dump = dump.without_tables_of_sequences();
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let mut dump = dump.prepared();
     let contents = Contents::of(&dump);
     fits(&contents, options)?;
     let (directory, begun) = match dump.unfinished.take() {
@@ -187,32 +195,30 @@ pub(super) fn write(
         Layout::MySqlShell => Box::new(mysqlsh::MySqlShell::new(&directory, &contents, options)),
     };
     arrangement.begin()?;
-    let mut summary = Summary { origin: options.origin.clone(), ..Summary::default() };
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
-    for &table in &dump.tables {
-        let outcome = attempt(&table.def.schema, &table.def.name, |outcome| {
-            writer.read_table(table, outcome, || Ok(()))
-        })?;
-        finished(&outcome);
-        summary.tables.push(outcome);
-    }
-    for later in dump.later.drain(..) {
-        let outcome = later
-            .attempt(|held, outcome| writer.read_table(held.table(), outcome, || held.confirm()))?;
-        finished(&outcome);
-        summary.tables.push(outcome);
-    }
-    for table in &mut dump.selected {
-        let (database, name) = (table.database.clone(), table.name.clone());
-        let outcome = attempt(&database, &name, |outcome| writer.select_table(table, outcome))?;
-        finished(&outcome);
-        summary.tables.push(outcome);
-    }
-    summary.elapsed = started.elapsed();
+    let tables = jobs::run(&mut dump, &mut writer, finished)?;
+    let mut ledger = std::mem::take(&mut dump.ledger);
+    ledger.settle(&tables);
+    let summary = Summary {
+        tables,
+        ledger,
+        origin: options.origin.clone(),
+        started: Some(started_at),
+        elapsed: started.elapsed(),
+    };
     options.confirmed()?;
     arrangement.finish(&summary)?;
+    let marker = arrangement.marker(&summary);
     drop(arrangement);
+    directory.write("innoscan.json", format!("{:#}\n", summary.to_json()).as_bytes())?;
+    directory.sync()?;
+    if let Some((name, text)) = marker {
+        // Without its marker no loader takes the directory for a whole dump.
+        let incomplete = format!("{name}.incomplete");
+        let name = if summary.ledger.is_complete() { name } else { &incomplete };
+        directory.write(name, text.as_bytes())?;
+    }
     directory.complete()?;
     Ok(summary)
 }
@@ -251,13 +257,12 @@ struct Writer<'w> {
     begun: BTreeMap<TableKey, Begun>,
 }
 
-impl Writer<'_> {
-    /// `confirm` is asked when all was read, whether it is to be kept.
-    fn read_table(
+impl Target for Writer<'_> {
+    fn read(
         &mut self,
         table: &Table,
         outcome: &mut TableOutcome,
-        confirm: impl Fn() -> Result<()>,
+        confirm: Confirm<'_>,
     ) -> Result<()> {
         let (def, options) = (&table.def, self.options);
         let form = options.format.form(def)?;
@@ -307,11 +312,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn select_table(
-        &mut self,
-        table: &mut SelectedTable<'_>,
-        outcome: &mut TableOutcome,
-    ) -> Result<()> {
+    fn select(&mut self, table: &mut SelectedTable<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let options = self.options;
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
         let form = rows::selected_form(table, options)?
@@ -342,6 +343,20 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn define(&mut self, def: &TableDef, outcome: &mut TableOutcome) -> Result<()> {
+        outcome.files = self.arrangement.table(&TableFacts {
+            database: &def.schema,
+            name: &def.name,
+            create: sql::definition(def, None),
+            lenient: sql::lenient(def),
+            columns: Vec::new(),
+            primary_key: super::primary_key(def),
+        })?;
+        Ok(())
+    }
+}
+
+impl Writer<'_> {
     fn chunk_form<'h>(
         &self,
         (database, table): &TableKey,

@@ -9,8 +9,9 @@
 //! shop.orders-schema-triggers.sql  triggers
 //! shop-schema-post.sql             routines and events
 //! innoscan.users                   users, which myloader has no place for
-//! innoscan.json                    what is in the directory
-//! metadata                         renamed last: the dump is complete when it is there
+//! innoscan.json                    what became of every object
+//! metadata                         renamed last: the dump is complete when it is there; else it
+//!                                  is metadata.incomplete
 //! ```
 //!
 //! myloader splits file names at dots and at `-schema`. A name that would not survive this is
@@ -251,7 +252,7 @@ impl Arrangement for MyDumper<'_> {
         Box::new(move |number, _| format!("{stem}.{number:05}.{extension}"))
     }
 
-    fn finish(&mut self, summary: &Summary) -> Result<()> {
+    fn finish(&mut self, _summary: &Summary) -> Result<()> {
         if self.options.definitions {
             for database in &self.contents.databases {
                 self.views_and_triggers(database)?;
@@ -261,11 +262,11 @@ impl Arrangement for MyDumper<'_> {
             }
             self.objects("innoscan.users", "", self.contents.users())?;
         }
-        let json = format!("{:#}\n", summary.to_json());
-        self.directory.write("innoscan.json", json.as_bytes())?;
-        self.directory.sync()?;
-        self.directory.write("metadata", self.metadata(summary).as_bytes())?;
-        self.directory.sync()
+        Ok(())
+    }
+
+    fn marker(&self, summary: &Summary) -> Option<(&'static str, String)> {
+        Some(("metadata", self.metadata(summary)))
     }
 }
 

@@ -10,8 +10,9 @@
 //! shop@orders@@1.tsv.zst         the last has two @, and its name last
 //! shop@v.pre.sql, shop@v.sql     a view's placeholder; the view
 //! shop.json, shop.sql            a database: what it has; CREATE DATABASE, routines, events
-//! innoscan.json                  what is in the directory
-//! @.done.json                    how much it is; the dump is complete when it is there
+//! innoscan.json                  what became of every object
+//! @.done.json                    how much it is; the dump is complete when it is there, else it is
+//!                                @.done.json.incomplete
 //! ```
 //!
 //! Tables that could not be dumped are not listed, so that the others can be loaded.
@@ -109,7 +110,7 @@ impl<'a> MySqlShell<'a> {
     }
 
     fn json(&self, name: &str, value: &Value) -> Result<DumpedFile> {
-        self.directory.write(name, format!("{value:#}\n").as_bytes())
+        self.directory.write(name, json_text(value).as_bytes())
     }
 
     /// An object's statements, between the lines that loaders find it by.
@@ -242,6 +243,10 @@ impl<'a> MySqlShell<'a> {
     }
 }
 
+fn json_text(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
 /// `@.done.json`.
 fn totals(summary: &Summary) -> Value {
     let mut total = 0;
@@ -356,11 +361,11 @@ impl Arrangement for MySqlShell<'_> {
         for schema in &self.contents.databases {
             self.schema(schema, summary)?;
         }
-        let json = summary.to_json();
-        self.json("innoscan.json", &json)?;
-        self.directory.sync()?;
-        self.json("@.done.json", &totals(summary))?;
-        self.directory.sync()
+        Ok(())
+    }
+
+    fn marker(&self, summary: &Summary) -> Option<(&'static str, String)> {
+        Some(("@.done.json", json_text(&totals(summary))))
     }
 }
 

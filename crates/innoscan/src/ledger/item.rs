@@ -43,6 +43,21 @@ impl ItemKind {
         }
     }
 
+    /// The name of several.
+    pub fn plural(self) -> String {
+        match self {
+            ItemKind::PackageBody => "package bodies".to_owned(),
+            kind => format!("{kind}s"),
+        }
+    }
+
+    /// Whether objects of this kind are in a database beside tables, views and sequences: they are
+    /// dumped with whole databases.
+    pub fn is_routine_or_event(self) -> bool {
+        use ItemKind::{Event, Function, Package, PackageBody, Procedure};
+        matches!(self, Function | Procedure | Package | PackageBody | Event)
+    }
+
     /// The kind of an object's statements; `None` of grants and default roles, which belong to the
     /// item of their account.
     pub fn of_object(kind: &ObjectKind) -> Option<ItemKind> {

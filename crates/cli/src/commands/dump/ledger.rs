@@ -1,0 +1,95 @@
+//! The ledger of a dump as a user reads it: the plan of a dry run, the last lines of a dump.
+
+use innoscan::dump::Summary;
+use innoscan::ledger::{Entry, Ledger, Listed, State, counted};
+
+use super::seconds;
+use crate::args::DumpArgs;
+use crate::messages::Exit;
+use crate::sizes::bytes;
+
+/// Objects that are not dumped are listed on stderr up to so many; `innoscan.json` has them all.
+const LISTED_MAX: usize = 20;
+
+/// Prints the plan of a dry run; what a dump would end with, as far as it can be known before rows are
+/// read.
+pub fn print(ledger: &Ledger) -> Exit {
+    for Entry { listed, state } in ledger.entries() {
+        let what = described(listed);
+        match state {
+            State::Planned(means) => out!("{what}: {means}"),
+            State::Dumped { .. } => out!("{what}: dumped"),
+            State::LeftOut(choice) => out!("{what}: left out ({choice})"),
+            State::NotDumped(reason) => out!("{what}: NOT TO BE DUMPED: {reason}"),
+        }
+    }
+    for unlisted in ledger.unlisted() {
+        out!("NOT TO BE DUMPED: {unlisted}");
+    }
+    match ledger.is_complete() {
+        true => Exit::Done,
+        false => Exit::Refused,
+    }
+}
+
+/// `table shop.orders (InnoDB, 4 partitions)`.
+fn described(listed: &Listed) -> String {
+    let mut facts = Vec::new();
+    facts.extend(listed.engine.clone());
+    facts.extend(listed.table.as_ref().map(|table| format!("of table {table}")));
+    match listed.partitions.len() {
+        0 => {}
+        1 => facts.push("1 partition".to_owned()),
+        count => facts.push(format!("{count} partitions")),
+    }
+    let facts = match &facts[..] {
+        [] => String::new(),
+        facts => format!(" ({})", facts.join(", ")),
+    };
+    format!("{}{facts}", listed.item)
+}
+
+/// The last lines of a dump: what was dumped, left out, and not dumped.
+pub fn summarize(summary: &Summary, args: &DumpArgs) {
+    let ledger = &summary.ledger;
+    if !args.tell.quiet {
+        tell_dumped(summary);
+        for (choice, counts) in ledger.left_out() {
+            note!("innoscan: left out: {} ({choice})", counted(&counts));
+        }
+    }
+    let count = ledger.not_dumped().count();
+    for (listed, reason) in ledger.not_dumped().take(LISTED_MAX) {
+        note!("innoscan: NOT DUMPED: {}: {reason}", described(listed));
+    }
+    if count > LISTED_MAX {
+        note!("innoscan: NOT DUMPED: {} more", count - LISTED_MAX);
+    }
+    for unlisted in ledger.unlisted() {
+        note!("innoscan: NOT DUMPED: {unlisted}");
+    }
+    if let Some(missing) = ledger.what_is_missing() {
+        let list = match &*args.outputdir {
+            "-" => String::new(),
+            directory => format!(" ({directory}/innoscan.json lists them)"),
+        };
+        note!("innoscan: the dump is NOT complete: {missing}{list}");
+    }
+}
+
+fn tell_dumped(summary: &Summary) {
+    let dumped = summary.ledger.counts(|state| matches!(state, State::Dumped { .. }));
+    if dumped.is_empty() {
+        return;
+    }
+    let plain_bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
+    let rate = plain_bytes as f64 / summary.elapsed.as_secs_f64().max(1e-9);
+    note!(
+        "innoscan: dumped {}: {} rows, {} in {}, {}/s",
+        counted(&dumped),
+        summary.rows(),
+        bytes(plain_bytes),
+        seconds(summary.elapsed),
+        bytes(rate as u64),
+    );
+}

@@ -1,0 +1,80 @@
+//! `innoscan dump` of files: a directory, or tables that are named one by one.
+
+use std::path::Path;
+
+use innoscan::dump::Dump;
+use innoscan::ledger::{Ledger, Listed, Means, State};
+use innoscan::source::Offline;
+
+use super::{OfServer, ledger, unfinished, write};
+use crate::args::DumpArgs;
+use crate::messages::Exit;
+
+pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    let offline = match &args.sources[..] {
+        [one] if Path::new(one).is_dir() => directory(args, Path::new(one))?,
+        _ => tables(args)?,
+    };
+    for note in &offline.notes {
+        note!("innoscan: note: {note}");
+    }
+    let is_none = |state: &State| matches!(state, State::Planned(_) | State::NotDumped(_));
+    if offline.ledger.counts(is_none).is_empty() && offline.ledger.unlisted().is_empty() {
+        return Err(innoscan::Error::refused(
+            "there is nothing to dump",
+            "see --databases, --tables-list and --ignore-table",
+        )
+        .into());
+    }
+    if args.dry_run {
+        return Ok(ledger::print(&offline.ledger));
+    }
+    let Offline { ledger, tables, without_rows, objects, .. } = &offline;
+    let dump = Dump {
+        tables: tables.iter().collect(),
+        without_rows: without_rows.iter().collect(),
+        objects: objects.iter().collect(),
+        unfinished: unfinished(args)?,
+        ledger: ledger.clone(),
+        ..Dump::default()
+    };
+    let cancel = crate::signals::cancel_on_signal()?;
+    let (summary, layout) = write(args, dump, OfServer::default(), cancel)?;
+    Ok(super::end(&summary, layout, args))
+}
+
+fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
+    let mut from = args.from.clone();
+    from.datadir = Some(root.to_owned());
+    let catalog = crate::commands::catalog(&from)?;
+    let mut offline = Offline::plan(&catalog, &super::filter(args)?)?;
+    if args.dry_run {
+        offline.look_at_tables();
+    }
+    Ok(offline)
+}
+
+/// Tables that are named one by one: one alone that cannot be read is an error, one of several is
+/// entered in the ledger.
+fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
+    let catalog = crate::commands::catalog(&args.from)?;
+    let mut ledger = Ledger::default();
+    let mut tables = Vec::new();
+    for source in &args.sources {
+        match catalog.table(source) {
+            Ok(table) => {
+                let listed = Listed::of_table(&table.def);
+                ledger.enter(listed, State::Planned(Means::Files));
+                tables.push(table);
+            }
+            Err(error) if args.sources.len() == 1 || error.is_directory() => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                let listed = Listed::table("", source, None);
+                ledger.enter(listed, State::NotDumped(error.to_string()));
+            }
+        }
+    }
+    Ok(Offline { ledger, tables, ..Offline::default() })
+}

@@ -1,0 +1,98 @@
+//! Blocks of DYNAMIC rows: a packed record is in one, or in several that are linked.
+//!
+//! ```text
+//! 0       deleted: block (3), next deleted (8), previous (8); the lengths hold the header
+//! 1, 2    a whole record: record (2, 3)
+//! 3, 4    the same with bytes to spare: record (2, 3), spare (1)
+//! 5, 6    a record's first block: record (2, 3), block (2, 3), next (8)
+//! 13      the same: record (4), block (3), next (8)
+//! 7, 8    a record's last block: block (2, 3)
+//! 9, 10   the same with bytes to spare: block (2, 3), spare (1)
+//! 11, 12  a block between: block (2, 3), next (8)
+//! ```
+//!
+//! Numbers are big-endian; "next" is a place in the file. Aria's DYNAMIC rows have the same blocks.
+//!
+//! Source: `_mi_get_block_info` (mi_dynrec.c, MariaDB 10.11).
+
+use crate::{Error, Result, bytes};
+
+/// The most bytes that a block's header has, and the least that a block has.
+pub const BLOCK_HEADER_BYTES: usize = 20;
+
+/// A block of a `.MYD` file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it holds.
+    pub kind: BlockKind,
+    /// Where its data begins in the file.
+    pub data_at: u64,
+    /// Bytes of its data.
+    pub data_bytes: u64,
+    /// Where the block after it begins in the file.
+    pub end: u64,
+    /// Where the record goes on in the file.
+    pub next: Option<u64>,
+}
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// Nothing.
+    Deleted,
+    /// The beginning of a record, or all of it.
+    First {
+        /// Bytes of the whole packed record.
+        record_bytes: u64,
+    },
+    /// More of a record.
+    Continued,
+}
+
+impl Block {
+    /// Reads the header of the block at `at`. Of the last block of a file, what `header` lacks is
+    /// taken for zeros.
+    pub fn parse(header: &[u8], at: u64) -> Result<Block> {
+        let mut padded = [0; BLOCK_HEADER_BYTES];
+        for (byte, from) in padded.iter_mut().zip(header) {
+            *byte = *from;
+        }
+        Block::parse_whole(&padded, at)
+            .ok_or_else(|| Error::corrupt(format!("there is no block of rows at byte {at}")))
+    }
+
+    fn parse_whole(header: &[u8; BLOCK_HEADER_BYTES], at: u64) -> Option<Block> {
+        let two = |from| bytes::u16_at(header, from).ok().map(u64::from);
+        let three = |from| bytes::u24_at(header, from).ok().map(u64::from);
+        let four = |from| bytes::u32_at(header, from).ok().map(u64::from);
+        let one = |from| bytes::u8_at(header, from).ok().map(u64::from);
+        let next = |from| bytes::u64_at(header, from).ok();
+        let first = |record_bytes| BlockKind::First { record_bytes };
+        let more = BlockKind::Continued;
+        // what it holds; bytes of the header, of the data, to spare; where it goes on
+        let (kind, head, data, spare, next) = match header.first()? {
+            0 => {
+                let len = three(1)?;
+                let is_sound = len >= BLOCK_HEADER_BYTES as u64 && len.is_multiple_of(4);
+                (BlockKind::Deleted, 0, is_sound.then_some(len)?, 0, None)
+            }
+            1 => (first(two(1)?), 3, two(1)?, 0, None),
+            2 => (first(three(1)?), 4, three(1)?, 0, None),
+            3 => (first(two(1)?), 4, two(1)?, one(3)?, None),
+            4 => (first(three(1)?), 5, three(1)?, one(4)?, None),
+            5 => (first(two(1)?), 13, two(3)?, 0, next(5)),
+            6 => (first(three(1)?), 15, three(4)?, 0, next(7)),
+            13 => (first(four(1)?), 16, three(5)?, 0, next(8)),
+            7 => (more, 3, two(1)?, 0, None),
+            8 => (more, 4, three(1)?, 0, None),
+            9 => (more, 4, two(1)?, one(3)?, None),
+            10 => (more, 5, three(1)?, one(4)?, None),
+            11 => (more, 11, two(1)?, 0, next(3)),
+            12 => (more, 12, three(1)?, 0, next(4)),
+            _ => return None,
+        };
+        let data_at = at.checked_add(head)?;
+        let end = data_at.checked_add(data + spare)?;
+        Some(Block { kind, data_at, data_bytes: data, end, next })
+    }
+}

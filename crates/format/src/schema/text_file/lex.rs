@@ -1,0 +1,112 @@
+//! The words of the statements that these files hold, as far as names are looked for in them.
+
+/// A piece of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// A keyword, a name without quotes, or a number.
+    Word(&'a str),
+    /// A name in backticks or double quotes, with the quotes.
+    Name(&'a str),
+    /// A text in single quotes.
+    Text,
+    /// Any other character.
+    Symbol(char),
+}
+
+impl Token<'_> {
+    /// Whether it is this keyword.
+    pub fn is_word(&self, word: &str) -> bool {
+        matches!(self, Token::Word(is) if is.eq_ignore_ascii_case(word))
+    }
+
+    /// What it names: of a name in quotes what the quotes hold.
+    pub fn name(&self) -> Option<String> {
+        match self {
+            Token::Word(word) => Some((*word).to_owned()),
+            Token::Name(quoted) => {
+                let quote = quoted.get(..1)?;
+                let inside = quoted.get(1..quoted.len().checked_sub(1)?)?;
+                Some(inside.replace(&quote.repeat(2), quote))
+            }
+            Token::Text | Token::Symbol(_) => None,
+        }
+    }
+}
+
+/// The words of a statement, one after the other. It ends early at a quote that is never closed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tokens<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Tokens<'a> {
+    pub fn new(sql: &'a str) -> Tokens<'a> {
+        Tokens { rest: sql }
+    }
+
+    /// Blanks, and comments. Of versioned ones only the signs are passed over: a server that keeps a
+    /// statement took what is in them.
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest.trim_start();
+            let end_of_line = || rest.find('\n').unwrap_or(rest.len());
+            let is_version = |c: char| c.is_ascii_digit();
+            let skipped = if let Some(inside) = rest.strip_prefix("/*!") {
+                rest.len() - inside.trim_start_matches(is_version).len()
+            } else if let Some(inside) = rest.strip_prefix("/*M!") {
+                rest.len() - inside.trim_start_matches(is_version).len()
+            } else if rest.starts_with("*/") {
+                2
+            } else if rest.starts_with("/*") {
+                rest.find("*/").map_or(rest.len(), |at| at + 2)
+            } else if rest.starts_with('#') || rest.starts_with("-- ") || rest.starts_with("--\n") {
+                end_of_line()
+            } else {
+                self.rest = rest;
+                return;
+            };
+            self.rest = rest.get(skipped..).unwrap_or_default();
+        }
+    }
+
+    /// Where the quote that begins the rest is closed.
+    fn end_of_quoted(&self, quote: char, has_escapes: bool) -> Option<usize> {
+        let mut chars = self.rest.char_indices().skip(1).peekable();
+        while let Some((at, c)) = chars.next() {
+            if c == '\\' && has_escapes {
+                chars.next();
+            } else if c == quote {
+                if chars.peek().is_some_and(|&(_, next)| next == quote) {
+                    chars.next();
+                } else {
+                    return Some(at + c.len_utf8());
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        self.skip_blanks();
+        let first = self.rest.chars().next()?;
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+        let end = match first {
+            '\'' => self.end_of_quoted(first, true)?,
+            '`' | '"' => self.end_of_quoted(first, false)?,
+            c if is_word(c) => self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len()),
+            c => c.len_utf8(),
+        };
+        let (text, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        Some(match first {
+            '\'' => Token::Text,
+            '`' | '"' => Token::Name(text),
+            c if is_word(c) => Token::Word(text),
+            c => Token::Symbol(c),
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! The definitions that servers keep as text: views (`.frm`), triggers (`.TRG`, `.TRN`) and the
+//! options of databases (`db.opt`).
+//!
+//! ```text
+//! TYPE=VIEW                                  TYPE=TRIGGERS
+//! query=select 1 AS `it\'s`                  triggers='CREATE ... SET @a = \'x\'' 'CREATE ...'
+//! suid=2                                     sql_modes=1411383296 0
+//! ```
+//!
+//! A line holds a name and a value: a number, a text, or lists of them between spaces. In texts a
+//! backslash stands before `\`, `'`, and before `n`, `0` and `z` for a line's end, a NUL and a
+//! Ctrl-Z (`parse_escaped_string`, `write_escaped_string` in sql/parse_file.cc, MariaDB 10.11 and
+//! MySQL 5.7). Names that the reader does not know are passed over, as the servers do.
+
+mod database;
+mod lex;
+mod select_list;
+mod triggers;
+mod view;
+
+pub use self::database::DatabaseOptions;
+pub use self::triggers::{TriggerDefinition, TriggersFile, trigger_table};
+pub use self::view::{CheckOption, ViewAlgorithm, ViewDefinition};
+use crate::charset::Charset;
+use crate::{Error, Result};
+
+/// Names and values of a definition.
+#[derive(Clone, Debug)]
+struct TextFile<'a> {
+    values: Vec<(&'a [u8], &'a [u8])>,
+}
+
+impl<'a> TextFile<'a> {
+    /// Splits the lines of a file whose first one is `TYPE=` and `kind`.
+    fn parse(bytes: &'a [u8], kind: &str) -> Result<TextFile<'a>> {
+        let mut lines = bytes.split(|&byte| byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        if first.strip_prefix(b"TYPE=") != Some(kind.as_bytes()) {
+            return Err(Error::corrupt(format!("the file does not begin with TYPE={kind}")));
+        }
+        if !bytes.ends_with(b"\n") {
+            return Err(Error::corrupt("the file ends within a line: it was cut off"));
+        }
+        let mut values = Vec::new();
+        for line in lines.filter(|line| !line.is_empty()) {
+            let at = line.iter().position(|&byte| byte == b'=');
+            let at = at.ok_or_else(|| Error::corrupt("a line of the file has no ="))?;
+            let (name, value) = line.split_at(at);
+            values.push((name, value.get(1..).unwrap_or_default()));
+        }
+        Ok(TextFile { values })
+    }
+
+    /// The value of a name, as it stands in the file.
+    fn find(&self, name: &str) -> Option<&'a [u8]> {
+        self.values.iter().find(|value| value.0 == name.as_bytes()).map(|value| value.1)
+    }
+
+    fn get(&self, name: &str) -> Result<&'a [u8]> {
+        self.find(name).ok_or_else(|| Error::corrupt(format!("the file has no line {name}=")))
+    }
+
+    /// A number.
+    fn number(&self, name: &str) -> Result<u64> {
+        number(self.get(name)?, name)
+    }
+
+    /// A text without quotes.
+    fn text(&self, name: &str) -> Result<Vec<u8>> {
+        unescaped(self.get(name)?)
+    }
+
+    /// A list of texts in quotes; `None` where the file has no such line.
+    fn texts(&self, name: &str) -> Result<Option<Vec<Vec<u8>>>> {
+        self.find(name).map(|value| texts(value, name)).transpose()
+    }
+
+    /// A list of numbers; `None` where the file has no such line.
+    fn numbers(&self, name: &str) -> Result<Option<Vec<u64>>> {
+        let Some(value) = self.find(name) else { return Ok(None) };
+        let parts = value.split(|&byte| byte == b' ').filter(|part| !part.is_empty());
+        parts.map(|part| number(part, name)).collect::<Result<_>>().map(Some)
+    }
+}
+
+fn number(value: &[u8], name: &str) -> Result<u64> {
+    let text = std::str::from_utf8(value).ok();
+    text.and_then(|text| text.trim_end().parse().ok())
+        .ok_or_else(|| Error::corrupt(format!("{name}= is no number")))
+}
+
+/// A text without the backslashes before special characters.
+fn unescaped(value: &[u8]) -> Result<Vec<u8>> {
+    let mut text = Vec::with_capacity(value.len());
+    let mut bytes = value.iter();
+    while let Some(&byte) = bytes.next() {
+        let meant = match byte {
+            b'\\' => match bytes.next() {
+                Some(b'n') => b'\n',
+                Some(b'0') => 0,
+                Some(b'z') => 26,
+                Some(&quoted @ (b'\\' | b'\'')) => quoted,
+                _ => return Err(Error::corrupt("a backslash stands before no known character")),
+            },
+            byte => byte,
+        };
+        text.push(meant);
+    }
+    Ok(text)
+}
+
+/// Texts, each in quotes, between spaces.
+fn texts(value: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
+    let mut texts = Vec::new();
+    let mut rest = value;
+    while let Some((&first, after)) = rest.split_first() {
+        if first == b' ' {
+            rest = after;
+            continue;
+        }
+        let end = (first == b'\'').then(|| end_of_quoted(after)).flatten();
+        let end = end.ok_or_else(|| Error::corrupt(format!("{name}= is no list of texts")))?;
+        let (text, behind) = after.split_at_checked(end).unwrap_or_default();
+        texts.push(unescaped(text)?);
+        rest = behind.get(1..).unwrap_or_default();
+    }
+    Ok(texts)
+}
+
+/// Where the quote stands that ends a text.
+fn end_of_quoted(text: &[u8]) -> Option<usize> {
+    let mut is_escaped = false;
+    text.iter().position(|&byte| {
+        let ends = byte == b'\'' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    })
+}
+
+/// Bytes of a charset as text; an error when some have no meaning there: what would be written
+/// would not be what the file holds.
+fn decoded(bytes: &[u8], charset: Charset, what: &str) -> Result<String> {
+    let mut text = Vec::with_capacity(bytes.len());
+    let lost = charset.decode(bytes, &mut text);
+    match String::from_utf8(text) {
+        Ok(text) if lost == 0 => Ok(text),
+        _ => Err(Error::unsupported(
+            format!("{what} with bytes that are no text in its character set {}", charset.name()),
+            "make it again with such bytes written as x'...'",
+        )),
+    }
+}
+
+/// The charset of a name in a file.
+fn charset_named(name: &str) -> Result<Charset> {
+    Charset::by_name(name).ok_or_else(|| Error::corrupt(format!("there is no charset {name}")))
+}
+
+fn utf8(bytes: Vec<u8>, what: &str) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| Error::corrupt(format!("{what} is no UTF-8")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_escapes() {
+        let bytes = b"TYPE=X\na='b\\'c' '\\\\' ''\nn=1 22 \nt=x\\n\\0\\z\\\\'\n";
+        let file = TextFile::parse(bytes, "X").unwrap();
+        assert_eq!(
+            file.texts("a").unwrap().unwrap(),
+            [b"b'c".to_vec(), b"\\".to_vec(), Vec::new()]
+        );
+        assert_eq!(file.numbers("n").unwrap().unwrap(), [1, 22]);
+        assert_eq!(file.text("t").unwrap(), b"x\n\0\x1a\\'");
+        assert!(file.number("t").is_err() && file.texts("n").is_err() && file.get("z").is_err());
+    }
+
+    #[test]
+    fn what_is_cut_off_is_damage() {
+        for bytes in [&b""[..], b"TYPE=Y\n", b"TYPE=X", b"TYPE=X\na=1", b"TYPE=X\nnone\n"] {
+            assert!(TextFile::parse(bytes, "X").is_err(), "{}", bytes.escape_ascii());
+        }
+        for value in [&b"\\"[..], b"a\\q"] {
+            assert!(unescaped(value).is_err());
+        }
+        for value in [&b"'a"[..], b"a'", b"'a\\'"] {
+            assert!(texts(value, "a").is_err());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Views: `.frm` files that begin with `TYPE=VIEW`.
+//!
+//! The lines are those of `view_parameters` (sql/sql_view.cc, MariaDB 10.11 and MySQL 5.7). `query`
+//! is the statement as the server writes it out, with all names in full, in the character set the
+//! client had that made the view; `view_body_utf8` is the same for people to read and has no
+//! introducers, so it is not what the server runs.
+
+use super::{TextFile, charset_named, decoded, select_list, unescaped, utf8};
+use crate::charset::Charset;
+use crate::schema::Family;
+use crate::{Error, Result};
+
+/// How a view is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "SQL's own names")]
+pub enum ViewAlgorithm {
+    Undefined,
+    Merge,
+    TempTable,
+}
+
+/// What may be written through a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "SQL's own names")]
+pub enum CheckOption {
+    Local,
+    Cascaded,
+}
+
+/// A view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewDefinition {
+    /// Its `SELECT`.
+    pub query: String,
+    /// The names of its columns; `None` where the query does not tell them.
+    pub columns: Option<Vec<String>>,
+    /// How it is run.
+    pub algorithm: ViewAlgorithm,
+    /// The definer's name.
+    pub definer_user: String,
+    /// The definer's host; empty of a role of MariaDB.
+    pub definer_host: String,
+    /// Whether it runs with the rights of its definer.
+    pub is_of_definer: bool,
+    /// What may be written through it, where that is checked.
+    pub check_option: Option<CheckOption>,
+    /// `character_set_client` of who made it; empty in files of MySQL 5.0.
+    pub character_set_client: String,
+    /// `collation_connection` of who made it; empty in files of MySQL 5.0.
+    pub collation_connection: String,
+}
+
+impl ViewDefinition {
+    /// Reads the file of a view of a server of `family`: the two number the algorithms differently.
+    ///
+    /// # Errors
+    /// Damage; a query that has no text in its character set.
+    pub fn parse(bytes: &[u8], family: Family) -> Result<ViewDefinition> {
+        let file = TextFile::parse(bytes, "VIEW")?;
+        let named = |name: &str| -> Result<String> {
+            utf8(file.find(name).unwrap_or_default().to_vec(), name)
+        };
+        let character_set_client = named("client_cs_name")?;
+        let charset = match &*character_set_client {
+            "" => Charset::Utf8Mb3,
+            name => charset_named(name)?,
+        };
+        let query = decoded(&file.text("query")?, charset, "a view")?;
+        let algorithm = match (file.number("algorithm")?, family) {
+            (0, _) => ViewAlgorithm::Undefined,
+            (1, Family::MariaDb) | (2, Family::MySql) => ViewAlgorithm::Merge,
+            (2, Family::MariaDb) | (1, Family::MySql) => ViewAlgorithm::TempTable,
+            (other, _) => return Err(unknown("algorithm", other)),
+        };
+        let is_of_definer = match file.number("suid")? {
+            0 => false,
+            1 | 2 => true,
+            other => return Err(unknown("suid", other)),
+        };
+        let check_option = match file.number("with_check_option")? {
+            0 => None,
+            1 => Some(CheckOption::Local),
+            2 => Some(CheckOption::Cascaded),
+            other => return Err(unknown("with_check_option", other)),
+        };
+        Ok(ViewDefinition {
+            columns: select_list::columns(&query),
+            query,
+            algorithm,
+            definer_user: definer(&file, "definer_user", family)?,
+            definer_host: definer(&file, "definer_host", family)?,
+            is_of_definer,
+            check_option,
+            character_set_client,
+            collation_connection: named("connection_cl_name")?,
+        })
+    }
+}
+
+#[cold]
+fn unknown(name: &str, value: u64) -> Error {
+    Error::corrupt(format!("{name}={value} means nothing in a view's file"))
+}
+
+/// MariaDB escapes these, MySQL does not.
+fn definer(file: &TextFile<'_>, name: &str, family: Family) -> Result<String> {
+    let raw = file.get(name)?;
+    let text = match family {
+        Family::MariaDb => unescaped(raw)?,
+        Family::MySql => raw.to_vec(),
+    };
+    utf8(text, name)
+}

@@ -1,0 +1,267 @@
+//! The ledger of a dump: what becomes of every object of its source.
+//!
+//! Whoever lists a source, a running server or a stopped server's directory, enters each object
+//! once ([`Ledger::enter`]), with what is planned for it, the user's choice that leaves it out, or
+//! why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
+//! writes it down. A dump is complete when every object is dumped or left out by choice.
+
+mod filter;
+mod item;
+mod json;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use innoscan_format::schema::{Partitioning, TableDef};
+
+pub use self::filter::{Choice, Filter, ObjectKinds};
+pub use self::item::{Item, ItemKind};
+use crate::dump::{Object, ObjectKind, TableOutcome};
+
+/// An object that a source lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its kind and names.
+    pub item: Item,
+    /// A table's engine, as the server names it.
+    pub engine: Option<String>,
+    /// The table that a trigger is of.
+    pub table: Option<String>,
+    /// The names of a table's partitions, or of its subpartitions.
+    pub partitions: Vec<String>,
+}
+
+impl Listed {
+    /// An object of which no more than its names are known.
+    pub fn new(database: &str, kind: ItemKind, name: &str) -> Listed {
+        Listed::from(Item::new(database, kind, name))
+    }
+
+    /// A table.
+    pub fn table(database: &str, name: &str, engine: Option<String>) -> Listed {
+        Listed { engine, ..Listed::new(database, ItemKind::Table, name) }
+    }
+
+    /// A table by its definition.
+    pub fn of_table(def: &TableDef) -> Listed {
+        let partitions = def.partitioning.as_ref().map(Partitioning::names).unwrap_or_default();
+        let engine = Some(def.options.engine.clone());
+        Listed { partitions, ..Listed::table(&def.schema, &def.name, engine) }
+    }
+
+    /// The item whose statements an object has; `None` of grants and default roles, which belong to
+    /// the item of their account.
+    pub fn of_object(object: &Object) -> Option<Listed> {
+        let table = match &object.kind {
+            ObjectKind::Trigger { table } => Some(table.clone()),
+            _ => None,
+        };
+        Item::of_object(object).map(|item| Listed { table, ..Listed::from(item) })
+    }
+}
+
+impl From<Item> for Listed {
+    fn from(item: Item) -> Listed {
+        Listed { item, engine: None, table: None, partitions: Vec::new() }
+    }
+}
+
+/// An object and its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The object.
+    pub listed: Listed,
+    /// What is planned for it, or has become of it.
+    pub state: State,
+}
+
+/// What is planned for an object, or has become of it. A settled ledger has no planned entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is to be dumped.
+    Planned(Means),
+    /// It was dumped.
+    Dumped {
+        /// Places of damage that were skipped on request: rows are missing there.
+        damaged: u64,
+    },
+    /// An option of the user's, or its absence, leaves it out.
+    LeftOut(Choice),
+    /// It cannot be dumped, or could not be: why.
+    NotDumped(String),
+}
+
+/// How an object is dumped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// Rows are read from the files.
+    Files,
+    /// Rows are selected from the server.
+    Select,
+    /// It has a definition and no rows of its own.
+    Definition,
+}
+
+impl fmt::Display for Means {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Means::Files => "to be read from its files",
+            Means::Select => "to be read by SELECT",
+            Means::Definition => "to be dumped",
+        })
+    }
+}
+
+/// A class of objects whose list cannot be read, so that nobody knows which are missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlisted {
+    /// What is not listed.
+    pub kinds: Vec<ItemKind>,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for Unlisted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: Vec<String> = self.kinds.iter().map(|kind| kind.plural()).collect();
+        write!(f, "{}: {}", kinds.join(", "), self.reason)
+    }
+}
+
+/// What becomes of every object of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    entries: BTreeMap<Item, Entry>,
+    unlisted: Vec<Unlisted>,
+}
+
+impl Ledger {
+    /// Enters an object. Of an object that is entered twice, what keeps it from being dumped stands.
+    pub fn enter(&mut self, listed: Listed, state: State) {
+        let known = self.entries.get(&listed.item);
+        if known.is_some_and(|known| matches!(known.state, State::NotDumped(_))) {
+            return;
+        }
+        self.entries.insert(listed.item.clone(), Entry { listed, state });
+    }
+
+    /// Enters a class of objects whose list cannot be read.
+    pub fn enter_unlisted(&mut self, unlisted: Unlisted) {
+        self.unlisted.push(unlisted);
+    }
+
+    /// Changes the state of an object that was entered.
+    pub fn set(&mut self, item: &Item, state: State) {
+        if let Some(entry) = self.entries.get_mut(item) {
+            entry.state = state;
+        }
+    }
+
+    /// All entries, by database, kind and name.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// The classes of objects whose lists cannot be read.
+    pub fn unlisted(&self) -> &[Unlisted] {
+        &self.unlisted
+    }
+
+    /// Whether nothing was entered.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.unlisted.is_empty()
+    }
+
+    /// The entries that are not dumped, with the reasons.
+    pub fn not_dumped(&self) -> impl Iterator<Item = (&Listed, &str)> {
+        self.entries().filter_map(|entry| match &entry.state {
+            State::NotDumped(reason) => Some((&entry.listed, &**reason)),
+            _ => None,
+        })
+    }
+
+    /// Whether every object is dumped, or planned to be, or left out by the user's own choice.
+    pub fn is_complete(&self) -> bool {
+        let is_whole = |entry: &Entry| match entry.state {
+            State::Planned(_) | State::LeftOut(_) => true,
+            State::Dumped { damaged } => damaged == 0,
+            State::NotDumped(_) => false,
+        };
+        self.unlisted.is_empty() && self.entries().all(is_whole)
+    }
+
+    /// What is missing of a dump that is not complete: `3 objects were not dumped`.
+    pub fn what_is_missing(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        match self.not_dumped().count() {
+            0 => {}
+            1 => parts.push("1 object was not dumped".to_owned()),
+            count => parts.push(format!("{count} objects were not dumped")),
+        }
+        for unlisted in &self.unlisted {
+            let kinds: Vec<String> = unlisted.kinds.iter().map(|kind| kind.plural()).collect();
+            parts.push(format!("the lists of {} could not be read", kinds.join(", ")));
+        }
+        let damaged =
+            |entry: &&Entry| matches!(entry.state, State::Dumped { damaged } if damaged > 0);
+        match self.entries().filter(damaged).count() {
+            0 => {}
+            1 => parts.push("damaged pages of 1 table were skipped".to_owned()),
+            count => parts.push(format!("damaged pages of {count} tables were skipped")),
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Gives every planned entry its end: tables as their outcomes say, the rest is dumped.
+    pub fn settle(&mut self, outcomes: &[TableOutcome]) {
+        let outcome = |outcome: &TableOutcome| match &outcome.error {
+            Some(error) => State::NotDumped(error.to_string()),
+            None => State::Dumped { damaged: outcome.scan.damaged },
+        };
+        let outcomes: HashMap<(&str, &str), State> =
+            outcomes.iter().map(|of| ((&*of.database, &*of.table), outcome(of))).collect();
+        for entry in self.entries.values_mut() {
+            let State::Planned(_) = entry.state else { continue };
+            let item = &entry.listed.item;
+            let of_table = outcomes.get(&(&*item.database, &*item.name)).cloned();
+            entry.state = match (item.kind, of_table) {
+                (ItemKind::Table, None) => State::NotDumped("it was not reached".to_owned()),
+                (ItemKind::Table, Some(state)) => state,
+                _ => State::Dumped { damaged: 0 },
+            };
+        }
+    }
+
+    /// How many entries of each kind there are in some state, in the order of the kinds.
+    pub fn counts(&self, wanted: impl Fn(&State) -> bool) -> BTreeMap<ItemKind, usize> {
+        let mut counts = BTreeMap::new();
+        for entry in self.entries().filter(|entry| wanted(&entry.state)) {
+            *counts.entry(entry.listed.item.kind).or_default() += 1;
+        }
+        counts
+    }
+
+    /// How many entries each choice leaves out, by kind.
+    pub fn left_out(&self) -> BTreeMap<Choice, BTreeMap<ItemKind, usize>> {
+        let mut counts: BTreeMap<Choice, BTreeMap<ItemKind, usize>> = BTreeMap::new();
+        for entry in self.entries() {
+            if let State::LeftOut(choice) = &entry.state {
+                let of_choice = counts.entry(*choice).or_default();
+                *of_choice.entry(entry.listed.item.kind).or_default() += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// `3 tables, 1 view`.
+pub fn counted(counts: &BTreeMap<ItemKind, usize>) -> String {
+    let counted: Vec<String> = counts
+        .iter()
+        .map(|(kind, count)| match count {
+            1 => format!("1 {kind}"),
+            count => format!("{count} {}", kind.plural()),
+        })
+        .collect();
+    counted.join(", ")
+}

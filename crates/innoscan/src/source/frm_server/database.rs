@@ -1,0 +1,49 @@
+//! A database: its options.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use innoscan_format::schema::ServerVersion;
+use innoscan_format::schema::text_file::DatabaseOptions;
+
+use super::super::{FoundObject, Item, ItemKind};
+use super::text::Quoting;
+use super::{database_name, object};
+use crate::dump::ObjectKind;
+use crate::{Error, Result};
+
+/// A directory as the database it is.
+pub(super) fn database(server: ServerVersion, dir: &Path) -> FoundObject {
+    let name = database_name(dir);
+    let statements = create_database(server, dir, &name)
+        .map(|create| vec![object(&name, ObjectKind::Database, &name, vec![create])]);
+    FoundObject { item: Item::new(&name, ItemKind::Database, &name), statements }
+}
+
+/// `SHOW CREATE DATABASE`, but always with the collation, which servers before MariaDB 10.3.37 leave
+/// out where it is the charset's own: the dump's other statements look for it.
+///
+/// A database without a `db.opt` has the charset its server is started with, which no file says.
+/// Then the statement has none either, and the server that runs it gives its own.
+fn create_database(server: ServerVersion, dir: &Path, name: &str) -> Result<String> {
+    let path = dir.join("db.opt");
+    let options = match std::fs::read(&path) {
+        Ok(bytes) => DatabaseOptions::parse(&bytes, server)
+            .map_err(|error| Error::from(error).in_file(&path))?,
+        Err(error) if error.kind() == ErrorKind::NotFound => DatabaseOptions::default(),
+        Err(error) => {
+            return Err(Error::read("reading a database's options", error).in_file(&path));
+        }
+    };
+    let quoting = Quoting::default();
+    let mut create = format!("CREATE DATABASE {}", quoting.name(name));
+    if let Some(collation) = options.collation {
+        let charset = collation.charset()?.name_in(server);
+        let collation = collation.name(server).unwrap_or_default();
+        create += &format!(" /*!40100 DEFAULT CHARACTER SET {charset} COLLATE {collation} */");
+    }
+    if !options.comment.is_empty() {
+        create += &format!(" COMMENT {}", quoting.text(&options.comment));
+    }
+    Ok(create)
+}

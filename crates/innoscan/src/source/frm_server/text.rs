@@ -1,0 +1,63 @@
+//! Statements as the servers write them: names and texts in quotes, definers.
+
+use innoscan_format::schema::Family;
+
+/// How the statements of a session quote (`sql_mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Quoting {
+    /// `ANSI_QUOTES`: names stand in double quotes.
+    pub has_ansi_quotes: bool,
+    /// `NO_BACKSLASH_ESCAPES`: in texts a backslash is a letter.
+    pub has_no_escapes: bool,
+    /// `ORACLE`: statements have PL/SQL's form.
+    pub is_oracle: bool,
+}
+
+impl Quoting {
+    pub fn of_mode(sql_mode: &str, family: Family) -> Quoting {
+        let has = |mode: &str| sql_mode.split(',').any(|member| member == mode);
+        Quoting {
+            has_ansi_quotes: has("ANSI_QUOTES"),
+            has_no_escapes: has("NO_BACKSLASH_ESCAPES"),
+            is_oracle: has("ORACLE") && family == Family::MariaDb,
+        }
+    }
+
+    /// A name in quotes.
+    pub fn name(self, name: &str) -> String {
+        let quote = if self.has_ansi_quotes { "\"" } else { "`" };
+        format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)))
+    }
+
+    /// A text in quotes, escaped as `append_unescaped` does (sql/unireg.cc, MySQL 5.7;
+    /// sql/sql_show.cc, MariaDB 10.11), except that where a backslash is a letter it is left alone.
+    pub fn text(self, text: &str) -> String {
+        let mut quoted = String::from("'");
+        for c in text.chars() {
+            match c {
+                '\'' => quoted.push_str("''"),
+                '\\' if !self.has_no_escapes => quoted.push_str("\\\\"),
+                '\n' if !self.has_no_escapes => quoted.push_str("\\n"),
+                '\r' if !self.has_no_escapes => quoted.push_str("\\r"),
+                '\0' if !self.has_no_escapes => quoted.push_str("\\0"),
+                c => quoted.push(c),
+            }
+        }
+        quoted.push('\'');
+        quoted
+    }
+
+    /// `DEFINER=...` of an account. A definer without a host is a role of MariaDB; one without a
+    /// name is what objects have that were made under `--skip-grant-tables`.
+    pub fn definer(self, user: &str, host: &str, family: Family) -> String {
+        match (host, family) {
+            ("", Family::MariaDb) => format!("DEFINER={}", self.name(user)),
+            _ => format!("DEFINER={}@{}", self.name(user), self.name(host)),
+        }
+    }
+}
+
+/// An account of the form `user@host`: the host has no `@`.
+pub(super) fn split_account(account: &str) -> (&str, &str) {
+    account.rsplit_once('@').unwrap_or((account, ""))
+}

@@ -1,0 +1,198 @@
+//! Tables of MyISAM and Aria in the files of a stopped server.
+
+mod aria;
+mod data_file;
+mod myisam;
+
+use std::path::{Path, PathBuf};
+
+use innoscan_format as format;
+use innoscan_format::schema::filename::{self, decode};
+use innoscan_format::schema::{TableDef, from_frm};
+use innoscan_format::server_record::{RecordLayout, RowValues};
+
+use self::data_file::DataFile;
+use crate::{Error, Result};
+
+/// Where the rows of a table go, one after the other.
+type RowReceiver<'a> = dyn FnMut(&[Option<&[u8]>]) -> Result<()> + 'a;
+
+/// A table of MyISAM or Aria in the files of a stopped server.
+#[derive(Debug)]
+pub struct EngineTable {
+    /// Its definition.
+    pub def: TableDef,
+    parts: Vec<Part>,
+}
+
+/// A partition, or the whole of a table that has none.
+#[derive(Debug)]
+enum Part {
+    MyIsam(myisam::Part),
+    Aria(aria::Part),
+}
+
+impl EngineTable {
+    /// Opens the table of a `.frm` file, with the `.MYI` and `.MYD`, or `.MAI` and `.MAD`, beside it
+    /// or those of its partitions. Reads no row.
+    ///
+    /// # Errors
+    /// Refuses other engines' tables, those that were not closed cleanly, and forms of rows that
+    /// are not read (compressed by `myisampack` or `aria_pack`, encrypted), each by name.
+    pub fn open(frm: &Path) -> Result<EngineTable> {
+        let bytes = std::fs::read(frm)
+            .map_err(|source| Error::read("cannot read the definition", source).in_file(frm))?;
+        let file_name =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let schema = frm.parent().map(file_name).unwrap_or_default();
+        let stem = frm.file_stem().unwrap_or_default().to_string_lossy();
+        let def = from_frm(&bytes, &decode(&schema), &decode(&stem))
+            .map_err(|error| Error::from(error).in_file(frm))?;
+        let mut parts = Vec::new();
+        for stem in stems(&def, frm) {
+            parts.push(Part::open(&def, &stem)?);
+        }
+        Ok(EngineTable { def, parts })
+    }
+
+    /// Gives each row to `row`: its stored columns in the definition's order, each as InnoDB would
+    /// store it, or `None` for NULL. The order is that of the server's own scan. Returns how many
+    /// rows there were, which is what the table's header says.
+    ///
+    /// # Errors
+    /// Damage, with its place, wherever the rows are not what the header and their checksums say,
+    /// some of it found after the last row; what `row` returns.
+    pub fn for_each_row(&self, mut row: impl FnMut(&[Option<&[u8]>]) -> Result<()>) -> Result<u64> {
+        let mut rows = 0;
+        for part in &self.parts {
+            rows += match part {
+                Part::MyIsam(part) => part.for_each_row(&mut row)?,
+                Part::Aria(part) => part.for_each_row(&mut row)?,
+            };
+        }
+        Ok(rows)
+    }
+
+    /// Bytes of the files that hold its rows.
+    pub fn size_bytes(&self) -> u64 {
+        let size = |part: &Part| match part {
+            Part::MyIsam(part) => part.data_bytes(),
+            Part::Aria(part) => part.data_bytes(),
+        };
+        self.parts.iter().map(size).sum()
+    }
+
+    /// How many rows its headers say it has.
+    pub fn rows(&self) -> u64 {
+        let rows = |part: &Part| match part {
+            Part::MyIsam(part) => part.rows(),
+            Part::Aria(part) => part.rows(),
+        };
+        self.parts.iter().map(rows).sum()
+    }
+}
+
+/// The files' paths without their extension, in the partitions' order.
+fn stems(def: &TableDef, frm: &Path) -> Vec<PathBuf> {
+    let Some(partitioning) = &def.partitioning else { return vec![frm.with_extension("")] };
+    let mut stems = Vec::new();
+    for partition in &partitioning.partitions {
+        let stem = |sub: Option<&str>| filename::partition_stem(&def.name, &partition.name, sub);
+        match partition.subpartitions.as_slice() {
+            [] => stems.push(frm.with_file_name(stem(None))),
+            subs => stems.extend(subs.iter().map(|sub| frm.with_file_name(stem(Some(sub))))),
+        }
+    }
+    stems
+}
+
+impl Part {
+    fn open(def: &TableDef, stem: &Path) -> Result<Part> {
+        match def.options.engine.to_ascii_lowercase().as_str() {
+            "myisam" => myisam::Part::open(def, stem).map(Part::MyIsam),
+            "aria" | "maria" => aria::Part::open(def, stem).map(Part::Aria),
+            _ => Err(Error::refused(
+                format!("`{}`.`{}` is a table of {}", def.schema, def.name, def.options.engine),
+                "only MyISAM and Aria are read beside InnoDB: dump it from its server",
+            )),
+        }
+    }
+}
+
+/// The file with an extension that stands for `stem`, whose name may have dots.
+fn with_extension(stem: &Path, extension: &str) -> PathBuf {
+    let mut path = stem.as_os_str().to_owned();
+    path.push(".");
+    path.push(extension);
+    path.into()
+}
+
+/// The first bytes of a file of indexes: its header. `size_bytes` says how long it is, from the
+/// first 24.
+fn read_header(path: &Path, size_bytes: fn(&[u8]) -> format::Result<usize>) -> Result<Vec<u8>> {
+    const START_BYTES: usize = 24;
+    let mut file = DataFile::open(path)?;
+    let in_file = |error: format::Error| Error::from(error).in_file(path);
+    let len = size_bytes(file.read(0, START_BYTES)?).map_err(in_file)?;
+    file.read(0, len).map(<[u8]>::to_vec)
+}
+
+/// A table that a server still has open, or left so.
+#[cold]
+fn not_closed(path: &Path, why: &str) -> Error {
+    Error::refused(
+        why,
+        "start its server and shut it down cleanly, or repair the table (CHECK TABLE, REPAIR TABLE)",
+    )
+    .in_file(path)
+}
+
+/// Refuses a file of rows that is shorter than its table's header says.
+fn require_len(path: &Path, said: u64) -> Result<()> {
+    let len = DataFile::open(path)?.len();
+    if len < said {
+        let what = format!("it has {len} bytes, its table's header says {said}");
+        return Err(Error::from(format::Error::corrupt(what)).in_file(path));
+    }
+    Ok(())
+}
+
+/// Converts a table's records and hands them on.
+struct Converter<'a, 'r> {
+    layout: &'a RecordLayout,
+    values: RowValues,
+    receiver: &'r mut RowReceiver<'a>,
+    rows: u64,
+}
+
+impl<'a, 'r> Converter<'a, 'r> {
+    fn new(layout: &'a RecordLayout, receiver: &'r mut RowReceiver<'a>) -> Converter<'a, 'r> {
+        Converter { layout, values: RowValues::default(), receiver, rows: 0 }
+    }
+
+    fn row(&mut self, record: &[u8], blobs: &[u8]) -> Result<()> {
+        self.layout.read(record, blobs, &mut self.values)?;
+        self.rows += 1;
+        (self.receiver)(&self.values.row(record, blobs))
+    }
+}
+
+/// Compares what was read with what the header says.
+fn require_all(
+    path: &Path,
+    rows: u64,
+    said: u64,
+    sum: Option<u32>,
+    said_sum: Option<u32>,
+) -> Result<()> {
+    let wrong = |what: String| Err(Error::from(format::Error::corrupt(what)).in_file(path));
+    if rows != said {
+        return wrong(format!("it has {rows} rows, its header says {said}"));
+    }
+    match (sum, said_sum) {
+        (Some(sum), Some(said)) if sum != said => {
+            wrong(format!("its rows' checksum is {sum}, its header says {said}"))
+        }
+        _ => Ok(()),
+    }
+}

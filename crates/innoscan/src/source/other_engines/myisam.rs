@@ -1,0 +1,201 @@
+//! The rows of a MyISAM table, in the order of its `.MYD` file.
+
+use std::path::{Path, PathBuf};
+
+use innoscan_format as format;
+use innoscan_format::myisam::{
+    BLOCK_HEADER_BYTES, Block, BlockKind, Header, RowFormat, row_sum, unpack,
+};
+use innoscan_format::schema::TableDef;
+use innoscan_format::server_record::RecordLayout;
+
+use super::data_file::DataFile;
+use super::{
+    Converter, RowReceiver, not_closed, read_header, require_all, require_len, with_extension,
+};
+use crate::{Error, Result};
+
+/// A `.MYI` and `.MYD` file.
+#[derive(Debug)]
+pub(super) struct Part {
+    header: Header,
+    layout: RecordLayout,
+    data: PathBuf,
+}
+
+impl Part {
+    pub(super) fn open(def: &TableDef, stem: &Path) -> Result<Part> {
+        let index = with_extension(stem, "MYI");
+        let in_index = |error: format::Error| Error::from(error).in_file(&index);
+        let header = Header::parse(&read_header(&index, Header::size_bytes)?).map_err(in_index)?;
+        if header.crashed {
+            return Err(not_closed(&index, "the table is marked as crashed"));
+        }
+        if header.open_count != 0 {
+            return Err(not_closed(&index, "the table was changed and not closed"));
+        }
+        let layout = RecordLayout::new(def, &header.engine_fields()).map_err(in_index)?;
+        let data = with_extension(stem, "MYD");
+        require_len(&data, header.data_bytes)?;
+        Ok(Part { header, layout, data })
+    }
+
+    pub(super) fn data_bytes(&self) -> u64 {
+        self.header.data_bytes
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.header.rows
+    }
+
+    pub(super) fn for_each_row<'a>(&'a self, row: &mut RowReceiver<'a>) -> Result<u64> {
+        read_records(&self.header, &self.data, &self.layout, row)
+    }
+}
+
+/// Reads the rows of a file of records, MyISAM's or Aria's.
+pub(super) fn read_records<'a>(
+    header: &'a Header,
+    data: &Path,
+    layout: &'a RecordLayout,
+    row: &mut RowReceiver<'a>,
+) -> Result<u64> {
+    let mut rows = Rows {
+        header,
+        file: DataFile::open(data)?,
+        out: Converter::new(layout, row),
+        record: Vec::new(),
+        sum: 0,
+    };
+    match header.row_format {
+        RowFormat::Fixed => rows.read_fixed()?,
+        RowFormat::Dynamic => rows.read_dynamic()?,
+    }
+    require_all(data, rows.out.rows, header.rows, Some(rows.sum), header.sum)?;
+    Ok(header.rows)
+}
+
+/// The rows as they are read.
+struct Rows<'a, 'r> {
+    header: &'a Header,
+    file: DataFile,
+    out: Converter<'a, 'r>,
+    record: Vec<u8>,
+    sum: u32,
+}
+
+impl Rows<'_, '_> {
+    fn read_fixed(&mut self) -> Result<()> {
+        let step = self.header.stored_record_bytes as u64;
+        if !self.header.data_bytes.is_multiple_of(step) {
+            let what = format!("records of {step} bytes do not fill {}", self.header.data_bytes);
+            return Err(Error::from(format::Error::corrupt(what)).in_file(self.file.path()));
+        }
+        for number in 0..self.header.data_bytes / step {
+            let mut record = std::mem::take(&mut self.record);
+            record.clear();
+            self.file.append(number * step, step, &mut record)?;
+            record.truncate(self.header.record_bytes);
+            self.record = record;
+            if self.record.first() != Some(&0) {
+                self.give(&[], number * step)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_dynamic(&mut self) -> Result<()> {
+        let mut at = 0;
+        let mut packed = Vec::new();
+        while at < self.header.data_bytes {
+            let block = self.block(at)?;
+            if let BlockKind::First { record_bytes } = block.kind {
+                packed.clear();
+                self.collect(block, record_bytes, &mut packed)
+                    .map_err(|error| at_byte(error, at))?;
+                self.unpack(&packed, at)?;
+            }
+            at = block.end;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, at: u64) -> Result<Block> {
+        let header = self.file.read(at, BLOCK_HEADER_BYTES)?;
+        Block::parse(header, at).map_err(|error| Error::from(error).in_file(self.file.path()))
+    }
+
+    /// The packed record that begins in a block.
+    fn collect(&mut self, first: Block, record_bytes: u64, packed: &mut Vec<u8>) -> Result<()> {
+        let corrupt = |what: &'static str| Error::from(format::Error::corrupt(what));
+        if record_bytes > self.header.max_packed_bytes || record_bytes > self.header.data_bytes {
+            return Err(corrupt("a row is longer than rows can be").in_file(self.file.path()));
+        }
+        let mut block = first;
+        let mut left = record_bytes;
+        loop {
+            // With at least a byte of data in each, blocks cannot be linked for ever.
+            if block.data_bytes > left || block.data_bytes == 0 {
+                return Err(
+                    corrupt("a row's blocks are not as long as it is").in_file(self.file.path())
+                );
+            }
+            self.file.append(block.data_at, block.data_bytes, packed)?;
+            left -= block.data_bytes;
+            let next = match (left, block.next) {
+                (0, _) => return Ok(()),
+                (_, Some(next)) if next < self.header.data_bytes => next,
+                _ => {
+                    return Err(
+                        corrupt("a row does not go on where it says").in_file(self.file.path())
+                    );
+                }
+            };
+            block = self.block(next)?;
+            if block.kind != BlockKind::Continued {
+                return Err(
+                    corrupt("a row goes on in a block of another").in_file(self.file.path())
+                );
+            }
+        }
+    }
+
+    fn unpack(&mut self, packed: &[u8], at: u64) -> Result<()> {
+        let mut record = std::mem::take(&mut self.record);
+        let sum = unpack(packed, self.header, &mut record);
+        self.record = record;
+        let sum = sum.map_err(|error| at_byte(error.into(), at).in_file(self.file.path()))?;
+        let row_sum = self.give(packed, at)?;
+        match sum {
+            Some(sum) if sum != row_sum as u8 => {
+                let what = format!("the row at byte {at} has another checksum than it says");
+                Err(Error::from(format::Error::corrupt(what)).in_file(self.file.path()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands on the record; its checksum.
+    fn give(&mut self, blobs: &[u8], at: u64) -> Result<u32> {
+        let mut sum = 0;
+        if self.header.sum.is_some() {
+            let Header { sum_of, fields, null_bytes, .. } = self.header;
+            sum = row_sum(*sum_of, fields.iter(), *null_bytes, &self.record, blobs)?;
+            self.sum = self.sum.wrapping_add(sum);
+        }
+        self.out
+            .row(&self.record, blobs)
+            .map_err(|error| at_byte(error, at).in_file(self.file.path()))?;
+        Ok(sum)
+    }
+}
+
+/// Adds the row's place to damage.
+fn at_byte(error: Error, at: u64) -> Error {
+    error.map_format(|error| match error {
+        format::Error::Corrupt { what, place } => {
+            format::Error::Corrupt { what: format!("the row at byte {at}: {what}").into(), place }
+        }
+        other => other,
+    })
+}

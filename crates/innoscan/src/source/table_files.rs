@@ -1,0 +1,100 @@
+//! Tables of a server with `.frm` files, listed as that server would list them: by its definitions.
+//! Data files without a definition are listed too, since somebody may miss their rows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
+
+use crate::catalog::{TableName, is_fulltext_auxiliary, stem};
+use crate::{Error, Result};
+
+/// What files of tables' rows end in: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
+const DATA_FILES: [&str; 7] = ["ibd", "MYI", "MYD", "MAI", "MAD", "CSV", "ARZ"];
+
+/// A table that a directory's files name.
+#[derive(Debug)]
+pub(super) struct TableFiles {
+    pub name: TableName,
+    pub definition: Definition,
+}
+
+/// Where a table's definition is.
+#[derive(Debug)]
+pub(super) enum Definition {
+    /// In a `.frm`, as it was read.
+    Frm(Box<TableDef>),
+    /// In the `.ibd` file, if anywhere.
+    Ibd,
+    /// Nowhere, or it cannot be read.
+    Unread(Error),
+}
+
+impl TableFiles {
+    /// The definition that was read.
+    pub fn def(&self) -> Option<&TableDef> {
+        match &self.definition {
+            Definition::Frm(def) => Some(def),
+            Definition::Ibd | Definition::Unread(_) => None,
+        }
+    }
+
+    /// MariaDB's sequences are tables in their files.
+    pub fn is_sequence(&self) -> bool {
+        let is_set = |(name, value): &(String, String)| name == "SEQUENCE" && value == "1";
+        self.def().is_some_and(|def| def.options.others.iter().any(is_set))
+    }
+}
+
+/// The tables of a database's directory, which has these entries; views apart.
+pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Vec<TableFiles> {
+    let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
+    for path in entries {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let stem = stem(path);
+        let is_of_table = extension == "frm" || DATA_FILES.contains(&&*extension);
+        // What is left of an ALTER that was cut short; full-text auxiliary tables.
+        if is_of_table && !stem.starts_with("#sql") && !is_fulltext_auxiliary(&stem) {
+            files.entry(filename::decode_table(&stem).table).or_default().push(path);
+        }
+    }
+    let tables = files.into_iter().filter_map(|(table, paths)| {
+        let name = TableName { schema: schema.to_owned(), table };
+        let definition = definition(&name, &paths)?;
+        Some(TableFiles { name, definition })
+    });
+    tables.collect()
+}
+
+/// `None` of a view.
+fn definition(name: &TableName, paths: &[&PathBuf]) -> Option<Definition> {
+    let with = |wanted: &str| {
+        let is_it = |path: &&&PathBuf| path.extension().is_some_and(|found| found == wanted);
+        paths.iter().find(is_it).copied()
+    };
+    let read = match (with("frm"), with("ibd"), paths.first()) {
+        (Some(frm), ..) => read_frm(frm, name),
+        (None, Some(_), _) => return Some(Definition::Ibd),
+        (None, None, first) => Err(Error::refused(
+            "it has no definition: there is no .frm beside it, and its server does not know it",
+            "put the table's .frm beside it",
+        )
+        .in_file(first.map_or(Path::new(""), |path| path))),
+    };
+    match read {
+        Ok(None) => None,
+        Ok(Some(def)) => Some(Definition::Frm(Box::new(def))),
+        Err(error) => Some(Definition::Unread(error)),
+    }
+}
+
+/// `None` of a view.
+fn read_frm(frm: &Path, name: &TableName) -> Result<Option<TableDef>> {
+    let bytes =
+        std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;
+    if is_view(&bytes) {
+        return Ok(None);
+    }
+    let def = from_frm(&bytes, &name.schema, &name.table);
+    def.map(Some).map_err(|error| Error::from(error).in_file(frm))
+}

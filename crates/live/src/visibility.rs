@@ -1,0 +1,194 @@
+//! What a server hides from an account: its lists show only what the account has privileges on, and
+//! do not say that there is more.
+
+use std::collections::BTreeSet;
+
+use innoscan::Result;
+use innoscan::catalog::SYSTEM_DATABASES;
+use innoscan::ledger::{Filter, ItemKind, Unlisted};
+
+use crate::session::{Session, cell};
+
+/// Classes of objects, and the privileges each of which on all that is wanted shows all of them.
+const CLASSES: [(&[ItemKind], &[&str]); 4] = [
+    (&[ItemKind::Table, ItemKind::View, ItemKind::Sequence], &["SELECT"]),
+    (&[ItemKind::Trigger], &["TRIGGER"]),
+    (&[ItemKind::Event], &["EVENT"]),
+    (
+        &[ItemKind::Function, ItemKind::Procedure, ItemKind::Package, ItemKind::PackageBody],
+        &["SELECT", "SHOW_ROUTINE", "SHOW CREATE ROUTINE", "EXECUTE", "ALTER ROUTINE"],
+    ),
+];
+
+/// What the account has been granted on whole databases.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Granted {
+    /// On all of them.
+    everywhere: BTreeSet<String>,
+    /// Patterns of databases' names as `GRANT` writes them, and what is granted on those.
+    databases: Vec<(String, BTreeSet<String>)>,
+    /// Databases on which something granted everywhere is taken back (`partial_revokes`, MySQL).
+    revoked: Vec<String>,
+}
+
+/// The classes of objects of which the server may hide some from the account.
+///
+/// # Errors
+/// When the server does not answer.
+pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
+    // A server without grant tables hides nothing, and has no answer.
+    let Ok(rows) = session.rows("SHOW GRANTS") else { return Ok(Vec::new()) };
+    let granted = Granted::parse(rows.iter().map(|row| cell(row, 0)));
+    let account = session.text("SELECT CURRENT_USER()")?.unwrap_or_default();
+    let wanted: BTreeSet<&str> = {
+        let of_tables = filter.wanted.tables.iter().filter_map(|table| table.split('.').next());
+        filter.wanted.databases.iter().map(String::as_str).chain(of_tables).collect()
+    };
+    let mut hidden = Vec::new();
+    for (kinds, privileges) in CLASSES {
+        let kinds: Vec<ItemKind> =
+            kinds.iter().copied().filter(|kind| filter.may_want(*kind)).collect();
+        let is_shown = match wanted.is_empty() {
+            true => granted.has_everywhere(privileges),
+            false => wanted.iter().all(|database| granted.has_on(database, privileges)),
+        };
+        // Tables that were named one by one are there, or were missed.
+        let names_tables = filter.wanted.databases.is_empty() && !filter.wanted.tables.is_empty();
+        let is_named = names_tables && kinds.contains(&ItemKind::Table);
+        if !kinds.is_empty() && !is_shown && !is_named {
+            let place = if wanted.is_empty() { "*.*" } else { "the databases" };
+            let reason = format!(
+                "the account {account} has no {} on {place}, so the server may hide some of them",
+                privileges[0]
+            );
+            hidden.push(Unlisted { kinds, reason });
+        }
+    }
+    Ok(hidden)
+}
+
+impl Granted {
+    fn parse(grants: impl Iterator<Item = String>) -> Granted {
+        let mut granted = Granted::default();
+        for grant in grants {
+            if let Some(database) = grant.strip_prefix("REVOKE ").and_then(database_of) {
+                granted.revoked.push(database);
+                continue;
+            }
+            let Some((privileges, target)) = privileges_and_target(&grant) else { continue };
+            match target {
+                Target::Everything => granted.everywhere.extend(privileges),
+                Target::Database(pattern) => granted.databases.push((pattern, privileges)),
+            }
+        }
+        granted
+    }
+
+    fn has_everywhere(&self, wanted: &[&str]) -> bool {
+        let is_own = |database: &String| !SYSTEM_DATABASES.contains(&&**database);
+        has_any(&self.everywhere, wanted) && !self.revoked.iter().any(is_own)
+    }
+
+    fn has_on(&self, database: &str, wanted: &[&str]) -> bool {
+        let on_it = self.databases.iter().filter(|(pattern, _)| matches_name(pattern, database));
+        let is_revoked = self.revoked.iter().any(|revoked| revoked == database);
+        (has_any(&self.everywhere, wanted) && !is_revoked)
+            || on_it.into_iter().any(|(_, privileges)| has_any(privileges, wanted))
+    }
+}
+
+fn has_any(privileges: &BTreeSet<String>, wanted: &[&str]) -> bool {
+    privileges.contains("ALL PRIVILEGES") || wanted.iter().any(|name| privileges.contains(*name))
+}
+
+enum Target {
+    Everything,
+    Database(String),
+}
+
+/// `GRANT SELECT, TRIGGER ON `shop`.* TO ...`; nothing of a role's grant, of tables and routines.
+fn privileges_and_target(grant: &str) -> Option<(BTreeSet<String>, Target)> {
+    let rest = grant.strip_prefix("GRANT ")?;
+    let (privileges, rest) = rest.split_once(" ON ")?;
+    let privileges = privileges.split(", ").map(str::to_owned).collect();
+    if rest.starts_with("*.* ") {
+        return Some((privileges, Target::Everything));
+    }
+    database_of(rest).map(|pattern| (privileges, Target::Database(pattern)))
+}
+
+/// The database of ``... `shop`.* TO ...``, or `FROM`.
+fn database_of(rest: &str) -> Option<String> {
+    let end = rest.find("`.* ")?;
+    let start = rest.get(..end)?.find('`')? + 1;
+    Some(rest.get(start..end)?.replace("``", "`"))
+}
+
+/// Whether a database's name is one that a pattern of `GRANT` means: `_` is any character, `%` any
+/// number of them, a backslash takes the meaning from the next.
+fn matches_name(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    // The ends of names that the pattern's beginning matches.
+    let mut ends: BTreeSet<usize> = BTreeSet::from([0]);
+    let mut place = 0;
+    while let Some(&c) = pattern.get(place) {
+        place += 1;
+        let mut next = BTreeSet::new();
+        for &end in &ends {
+            match c {
+                '%' => next.extend(end..=name.len()),
+                '_' if end < name.len() => _ = next.insert(end + 1),
+                '_' => {}
+                c => {
+                    let c = if c == '\\' { pattern.get(place).copied().unwrap_or(c) } else { c };
+                    if name.get(end) == Some(&c) {
+                        next.insert(end + 1);
+                    }
+                }
+            }
+        }
+        place += usize::from(c == '\\');
+        ends = next;
+    }
+    ends.contains(&name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_on_databases_are_patterns() {
+        for (pattern, name, is_met) in [
+            ("shop", "shop", true),
+            ("shop", "shops", false),
+            ("sh_p", "shop", true),
+            (r"sh\_p", "shop", false),
+            (r"sh\_p", "sh_p", true),
+            ("s%", "shop", true),
+            ("%", "", true),
+            ("%x", "shop", false),
+        ] {
+            assert_eq!(matches_name(pattern, name), is_met, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn what_is_granted_on_tables_shows_no_whole_database() {
+        let grants = [
+            "GRANT USAGE ON *.* TO `u`@`%` IDENTIFIED BY PASSWORD '*x'",
+            "GRANT SELECT, TRIGGER ON `sh``op`.* TO `u`@`%`",
+            "GRANT SELECT ON `crm`.`t` TO `u`@`%`",
+            "GRANT `reader`@`%` TO `u`@`%`",
+            "GRANT ALL PRIVILEGES ON `own`.* TO `u`@`%` WITH GRANT OPTION",
+            "REVOKE EVENT ON `own`.* FROM `u`@`%`",
+        ];
+        let granted = Granted::parse(grants.iter().map(|grant| (*grant).to_owned()));
+        assert!(!granted.has_everywhere(&["SELECT"]));
+        assert!(granted.has_on("sh`op", &["SELECT"]) && !granted.has_on("sh`op", &["EVENT"]));
+        assert!(!granted.has_on("crm", &["SELECT"]));
+        assert!(granted.has_on("own", &["EVENT"]));
+        assert_eq!(granted.revoked, ["own"]);
+    }
+}

@@ -11,7 +11,7 @@ use innoscan::{Notes, Table, TableDef};
 pub enum Exit {
     /// All done.
     Done = 0,
-    /// What was typed makes no sense.
+    /// What was typed makes no sense, or no key that was typed has a row.
     Usage = 1,
     /// Refused, or damage met.
     Refused = 2,

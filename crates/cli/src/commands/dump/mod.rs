@@ -4,6 +4,7 @@ mod format;
 mod ledger;
 mod live;
 mod offline;
+mod sources;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use innoscan::dump::{
     ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
     Unfinished, is_begun, to_directory, to_stream,
 };
-use innoscan::ledger::{Filter, ObjectKinds};
+use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
 use innoscan::sink::{Compression, LeftOutReason};
 use innoscan::{Table, Wanted};
 use innoscan_live::snapshot::Consistency;
@@ -27,7 +28,38 @@ use crate::sizes::bytes;
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    note_directory(args);
     if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
+}
+
+/// Whoever names a directory as a file may expect a file.
+fn note_directory(args: &DumpArgs) {
+    let directory = &args.outputdir;
+    let extension = Path::new(directory).extension().and_then(|extension| extension.to_str());
+    let is_like_file = matches!(extension, Some("csv" | "sql" | "txt" | "tsv" | "json" | "ndjson"));
+    if is_like_file && !args.tell.quiet && !Path::new(directory).exists() {
+        note!("innoscan: note: {directory} is made as a directory; for one file use > {directory}");
+    }
+}
+
+/// Notes what was to be left out and is not there.
+fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
+    for ignored in &args.ignore_table {
+        let matches = |entry: &Entry| {
+            let item = &entry.listed.item;
+            let is_left_out = matches!(entry.state, State::LeftOut(_));
+            // Of a database that is left out as a whole the tables are not listed.
+            let is_within = item.kind == ItemKind::Database
+                && is_left_out
+                && ignored.strip_prefix(&*item.database).is_some_and(|rest| rest.starts_with('.'));
+            is_within
+                || *ignored == item.database
+                || *ignored == format!("{}.{}", item.database, item.name)
+        };
+        if !ledger.entries().any(matches) {
+            note!("innoscan: note: --ignore-table {ignored}: there is no such database or table");
+        }
+    }
 }
 
 /// Which objects the arguments choose.

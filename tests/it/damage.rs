@@ -80,7 +80,7 @@ fn is_subsequence(part: &[u64], whole: &[u64]) -> bool {
 }
 
 /// Ends the process when a case does not.
-fn watch(case: &Arc<AtomicU64>, name: &'static str) {
+pub fn watch(case: &Arc<AtomicU64>, name: &'static str) {
     let case = Arc::clone(case);
     std::thread::spawn(move || {
         loop {

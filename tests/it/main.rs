@@ -15,6 +15,7 @@ mod inspect;
 mod keys;
 mod layouts;
 mod live;
+mod mysql_objects;
 mod objects;
 mod other_engines;
 mod pages;

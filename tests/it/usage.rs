@@ -112,7 +112,7 @@ fn options_without_effect_are_refused() {
     let ibd = flights();
     let dir = demo().to_str().unwrap();
     let refused: &[(&[&str], &[&str])] = &[
-        (&["dump", &ibd, "--users"], &["--users", "from a running server"]),
+        (&["dump", &ibd, "--users"], &["--users", "or a running server"]),
         (&["dump", &ibd, "--no-views"], &["--no-views"]),
         (&["dump", &ibd, "-S", "/tmp/s"], &["--socket", "files were named"]),
         (&["dump", &ibd, "--ssl-mode", "REQUIRED"], &["--ssl-mode"]),

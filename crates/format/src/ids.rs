@@ -8,6 +8,12 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 
+impl SpaceId {
+    /// That of `mysql.ibd`, the data dictionary of MySQL 8 and later (`s_dict_space_id, dict0dict.h,
+    /// MySQL 9.7`).
+    pub const DICTIONARY: SpaceId = SpaceId(0xFFFF_FFFE);
+}
+
 /// A page's place in its tablespace: byte offset divided by the page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageNo(pub u32);

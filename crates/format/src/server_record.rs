@@ -266,6 +266,34 @@ fn form(ty: &ColumnType, first_uneven: usize) -> Result<(Form, usize)> {
     })
 }
 
+/// Bytes of a column in the record; `None` where no server has such a type.
+pub(crate) fn field_len(ty: &ColumnType) -> Option<usize> {
+    form(ty, 0).ok().map(|(_, len)| len)
+}
+
+/// Whether InnoDB has the bytes in reverse order, and if so whether the sign's bit is flipped.
+pub(crate) fn is_reversed(ty: &ColumnType) -> Option<bool> {
+    match form(ty, 0).ok()?.0 {
+        Form::Reversed { signed } => Some(signed),
+        _ => None,
+    }
+}
+
+/// Big-endian, with the sign's bit as InnoDB has it.
+pub(crate) fn reversed(field: &[u8], signed: bool) -> Vec<u8> {
+    let mut stored = Vec::new();
+    write_reversed(field, signed, &mut stored);
+    stored
+}
+
+fn write_reversed(field: &[u8], signed: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend(field.iter().rev());
+    if let Some(first) = out.get_mut(start).filter(|_| signed) {
+        *first ^= 0x80;
+    }
+}
+
 fn is_old(format: TemporalFormat) -> bool {
     format == TemporalFormat::Old
 }
@@ -281,12 +309,7 @@ impl Column {
         let start = converted.len();
         match self.form {
             Form::AsStored => return Ok(Place::Record(self.offset..self.offset + self.len)),
-            Form::Reversed { signed } => {
-                converted.extend(field.iter().rev());
-                if let Some(first) = converted.get_mut(start).filter(|_| signed) {
-                    *first ^= 0x80;
-                }
-            }
+            Form::Reversed { signed } => write_reversed(field, signed, converted),
             Form::PaddedChar { chars } => {
                 let trimmed = Charset::Latin1.trim_end(field).len().max(chars.min(self.len));
                 return Ok(Place::Record(self.offset..self.offset + trimmed));
@@ -337,4 +360,67 @@ pub(crate) fn length(bytes: &[u8], length_bytes: usize) -> Result<usize> {
         4 => bytes::u32_le_at(bytes, 0)? as usize,
         _ => return Err(Error::corrupt(format!("a length cannot have {length_bytes} bytes"))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charset::CollationId;
+    use crate::schema::{ColumnDef, ServerVersion, TableOptions};
+    use crate::types::IntWidth;
+
+    #[test]
+    fn bytes_of_decimals() {
+        for (precision, scale, bytes) in
+            [(10, 2, 5), (65, 30, 30), (9, 9, 4), (1, 0, 1), (18, 9, 8)]
+        {
+            let ty = ColumnType::Decimal { precision, scale, unsigned: false, zerofill: false };
+            assert_eq!(field_len(&ty), Some(bytes));
+        }
+    }
+
+    fn table(columns: Vec<ColumnDef>) -> TableDef {
+        let options = TableOptions::new("MyISAM", CollationId::BINARY);
+        let server = ServerVersion::from_number(101_119);
+        let mut def = TableDef::new("d", "t", server, options);
+        def.packs_records = Some(true);
+        def.columns = columns;
+        def
+    }
+
+    #[test]
+    fn bits_blobs_and_numbers_of_a_record() {
+        let int = ColumnType::Int {
+            width: IntWidth::Two,
+            unsigned: false,
+            zerofill: false,
+            display_width: None,
+        };
+        let def = table(vec![
+            ColumnDef::new("a", int),
+            ColumnDef::new("b", ColumnType::Bit { bits: 15 }),
+            ColumnDef::new("c", ColumnType::Blob { length_bytes: 2 }),
+        ]);
+        let field = |offset, len, null_bit| EngineField { offset, len, null_bit };
+        let fields = [
+            field(0, 2, None),
+            field(2, 2, Some((0, 1))),
+            field(4, 1, Some((0, 2))),
+            field(5, 10, Some((1, 2))),
+        ];
+        let layout = RecordLayout::new(&def, &fields).unwrap();
+        let mut values = RowValues::default();
+        // 7 uneven bits from the third bit on; the BLOB's 2 bytes are from byte 3 on
+        let record = [0b1111_1100, 0b0000_0001, 0xfe, 0xff, 0x42, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0];
+        layout.read(&record, b"...xy", &mut values).unwrap();
+        let row = values.row(&record, b"...xy");
+        assert_eq!(row, [Some(&[0x7f, 0xfe][..]), Some(&[0x7f, 0x42]), Some(b"xy")]);
+        assert!(layout.read(&record, b"...x", &mut values).unwrap_err().is_corrupt());
+        let record = [0b0000_0011, 0b0000_0010, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        layout.read(&record, b"", &mut values).unwrap();
+        assert_eq!(values.row(&record, b""), [None, None, None]);
+        // another table's
+        assert!(RecordLayout::new(&def, &fields[..3]).is_err());
+        assert!(RecordLayout::new(&table(Vec::new()), &fields).is_err());
+    }
 }

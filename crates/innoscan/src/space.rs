@@ -100,7 +100,7 @@ impl SpaceReader {
     /// A reader of a tablespace.
     pub fn new(space: Space) -> Result<SpaceReader> {
         let slab = Slab::new(READER_PAGES, space.page_size().len())?;
-        let mut pool = Pool::new(slab, engine::open(EngineKind::Pread, 1)?);
+        let mut pool = Pool::new(slab, engine::open(EngineKind::Inline, 1)?);
         let slot = pool.add_file(Arc::clone(space.file()));
         Ok(SpaceReader { space, pool, slot })
     }

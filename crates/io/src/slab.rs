@@ -18,6 +18,9 @@ use crate::{Error, Result};
 /// What frames are aligned to, and their sizes a multiple of: enough for `O_DIRECT` anywhere.
 pub const ALIGNMENT: usize = 4096;
 
+/// A mapping of so many bytes is made of huge pages where the kernel can.
+const HUGE_PAGES_FROM_BYTES: usize = 8 << 20;
+
 /// Frames of one size. Clones share the same memory.
 #[derive(Clone)]
 pub struct Slab {
@@ -63,9 +66,14 @@ impl Slab {
             )
         }
         .map_err(|errno| Error::Memory { bytes, source: errno.into() })?;
+        // A small job would have the kernel clear a huge page for a few frames of it.
+        let advice = match bytes < HUGE_PAGES_FROM_BYTES {
+            true => Advice::LinuxNoHugepage,
+            false => Advice::LinuxHugepage,
+        };
         // SAFETY: the range is the mapping just made, and the advice changes no contents. Whether
         // the kernel follows it does not matter, so its answer is not looked at.
-        let _ = unsafe { rustix::mm::madvise(base, bytes, Advice::LinuxHugepage) };
+        let _ = unsafe { rustix::mm::madvise(base, bytes, advice) };
         let base = NonNull::new(base.cast::<u8>()).ok_or_else(too_large)?;
         Ok(Slab {
             mapping: Arc::new(Mapping {

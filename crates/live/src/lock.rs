@@ -10,9 +10,9 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,8 @@ pub struct Coordinates {
 enum Ask {
     /// Whether it holds it still.
     Confirm(SyncSender<bool>),
+    /// Whether it holds it still, and then to let go.
+    Conclude(SyncSender<bool>),
     /// To let go.
     Release,
 }
@@ -87,7 +89,18 @@ impl Confirmation {
     /// When they are not.
     pub fn confirm(&self) -> Result<()> {
         match self {
-            Confirmation::Own(held) => held.confirm(),
+            Confirmation::Own(held) => held.ask(Ask::Confirm),
+            Confirmation::Others(held) => held.confirm(),
+        }
+    }
+
+    /// The same, and lets go of them where they are ours: all was read.
+    ///
+    /// # Errors
+    /// When they are not held.
+    pub fn conclude(&self) -> Result<()> {
+        match self {
+            Confirmation::Own(held) => held.ask(Ask::Conclude),
             Confirmation::Others(held) => held.confirm(),
         }
     }
@@ -100,9 +113,9 @@ pub struct HeldByUs {
 }
 
 impl HeldByUs {
-    fn confirm(&self) -> Result<()> {
+    fn ask(&self, ask: impl FnOnce(SyncSender<bool>) -> Ask) -> Result<()> {
         let (answer, answered) = mpsc::sync_channel(1);
-        let is_asked = self.asks.send(Ask::Confirm(answer)).is_ok();
+        let is_asked = self.asks.send(ask(answer)).is_ok();
         match is_asked && answered.recv().unwrap_or(false) {
             true => Ok(()),
             false => Err(Error::server("holding the lock", "the connection is gone")),
@@ -115,6 +128,8 @@ pub struct ExportLock {
     asks: Sender<Ask>,
     watch: Option<JoinHandle<Result<()>>>,
     since: Instant,
+    /// When it was let go of.
+    released: Arc<OnceLock<Instant>>,
     /// Until the try that got it, tries and rests.
     pub waited: Duration,
     /// While it was held.
@@ -138,15 +153,21 @@ impl ExportLock {
         refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
         let (asks, asked) = mpsc::channel();
+        let released = Arc::new(OnceLock::new());
         let watch = {
-            let cancel = Arc::clone(cancel);
-            let body = move || watch(session, &asked, &cancel);
+            let (cancel, released) = (Arc::clone(cancel), Arc::clone(&released));
+            let body = move || {
+                watch(session, &asked, &cancel)?;
+                _ = released.set(Instant::now());
+                Ok(())
+            };
             let thread = std::thread::Builder::new().name("lock".to_owned());
             thread
                 .spawn(body)
                 .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?
         };
-        Ok(ExportLock { asks, watch: Some(watch), since, waited: since - begun, coordinates })
+        let waited = since - begun;
+        Ok(ExportLock { asks, watch: Some(watch), since, released, waited, coordinates })
     }
 
     /// Lets go; how long they were held.
@@ -155,7 +176,8 @@ impl ExportLock {
     /// When the lock had been lost: why.
     pub fn release(mut self) -> Result<Duration> {
         self.end()?;
-        Ok(self.since.elapsed())
+        let released = self.released.get().copied().unwrap_or_else(Instant::now);
+        Ok(released - self.since)
     }
 
     /// Who tells whether they are still held.
@@ -189,7 +211,8 @@ fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool)
             return session.run("UNLOCK TABLES");
         }
         let is_there = session.run("DO 1");
-        if let Ok(Ask::Confirm(answer)) = ask {
+        let is_last = matches!(ask, Ok(Ask::Conclude(_)));
+        if let Ok(Ask::Confirm(answer) | Ask::Conclude(answer)) = ask {
             // Whoever asked may have gone.
             let _ = answer.send(is_there.is_ok());
         }
@@ -198,6 +221,9 @@ fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool)
                 format!("the tables are no longer locked, so what was read is not kept: {error}");
             cancel.store(true, Ordering::SeqCst);
             return Err(Error::server("holding the lock", what));
+        }
+        if is_last {
+            return session.run("UNLOCK TABLES");
         }
     }
 }

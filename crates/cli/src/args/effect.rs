@@ -211,8 +211,8 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
         options: &["no_views", "no_triggers", "no_routines", "no_events", "users"],
         has_effect: |args| args.comes_from() != From::Tables,
-        why: "tables that are named one by one are dumped alone; name a data directory, or dump \
-              from a running server (--socket)",
+        why: "tables are named one by one; views, triggers, routines, events and accounts are \
+              dumped from a directory or a running server",
     },
     Rule {
         options: &["no_views", "no_triggers", "no_routines", "no_events", "users"],

@@ -29,7 +29,7 @@ const MAGIC: [u8; 3] = [0xfe, 0xfe, 9];
 const OPTION_CHECKSUM: u16 = 32;
 const OPTION_NULL_FIELDS: u16 = 1024;
 
-/// `STATE_CRASHED`, `STATE_CRASHED_ON_REPAIR`, `STATE_MOVED` and `STATE_IN_REPAIR` (ma_check.h).
+/// `STATE_CRASHED` and `STATE_CRASHED_ON_REPAIR` (maria_def.h).
 const CRASHED: u16 = 2 | 4;
 
 /// `MA_EXTRA_OPTIONS_ENCRYPTED` (maria_def.h).
@@ -167,18 +167,19 @@ impl Header {
 
     /// The fields as [`crate::server_record::RecordLayout`] compares them with a definition.
     pub fn engine_fields(&self) -> Vec<EngineField> {
-        match &self.storage {
-            Storage::Records(records) => records.engine_fields(),
+        let (null_bytes, fields): (usize, Vec<Field>) = match &self.storage {
+            Storage::Records(records) => (records.null_bytes, records.fields.clone()),
             Storage::Pages(pages) => {
-                let field = |column: &Column| {
-                    let Field { offset, len, null_bit, .. } = column.field;
-                    EngineField { offset, len, null_bit }
-                };
-                let mut fields: Vec<EngineField> = pages.columns.iter().map(field).collect();
-                fields.sort_by_key(|field| field.offset);
-                fields
+                (pages.null_bytes, pages.columns.iter().map(|column| column.field).collect())
             }
-        }
+        };
+        let bits = EngineField { offset: 0, len: null_bytes, null_bit: None };
+        let of =
+            |&Field { offset, len, null_bit, .. }: &Field| EngineField { offset, len, null_bit };
+        let mut fields: Vec<EngineField> = fields.iter().map(of).collect();
+        fields.extend((null_bytes > 0).then_some(bits));
+        fields.sort_by_key(|field| field.offset);
+        fields
     }
 }
 

@@ -19,9 +19,11 @@
 //! pages, and which entries of tail pages, it goes on in.
 
 mod header;
+mod log;
 mod page;
 mod row;
 
 pub use header::{Column, Header, PageRows, Storage};
+pub use log::{LOG_PAGE_BYTES, LogControl, ends_with_checkpoint};
 pub use page::{Bitmap, PageType, entries, entry, page_type, require_checksum};
 pub use row::{RowReader, Step};

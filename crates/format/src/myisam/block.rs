@@ -96,3 +96,29 @@ impl Block {
         Some(Block { kind, data_at, data_bytes: data, end, next })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_end_after_they_begin() {
+        let mut header = [0; BLOCK_HEADER_BYTES];
+        for kind in 0..=255_u8 {
+            header[0] = kind;
+            match Block::parse(&header, 100) {
+                Ok(block) => assert!((1..14).contains(&kind) && block.end > 100, "{block:?}"),
+                Err(_) => assert!(kind == 0 || kind > 13),
+            }
+        }
+        // a block at the end of what a number can say
+        assert!(Block::parse(&[1, 0xff, 0xff], u64::MAX - 10).is_err());
+    }
+
+    #[test]
+    fn a_block_with_bytes_to_spare() {
+        let block = Block::parse(&[3, 0, 5, 7], 40).unwrap();
+        assert_eq!(block.kind, BlockKind::First { record_bytes: 5 });
+        assert_eq!((block.data_at, block.data_bytes, block.end, block.next), (44, 5, 56, None));
+    }
+}

@@ -1,6 +1,6 @@
 //! A table's rows in numbered files.
 //!
-//! A file that is done is on the disk, and noted in the journal; it gets its name with the others,
+//! A file that is done is noted in the journal; it gets its name with the others,
 //! when all of its table is done.
 
 use std::io::Write;
@@ -156,7 +156,7 @@ impl<'a> Chunks<'a> {
         let Some(Open { partial, output, crc32, mut written }) = self.open.take() else {
             return Ok(());
         };
-        partial.finish(output, self.directory)?;
+        partial.finish(output, written.file.file_bytes, self.directory)?;
         written.file.crc32 = crc32.finalize();
         written.file.name = (self.form.names)(self.done.len(), is_last);
         written.is_last = is_last;

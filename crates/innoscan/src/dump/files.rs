@@ -10,6 +10,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use innoscan_io::{Direct, Output};
+use rustix::fs::syncfs;
 
 use super::journal::{Entry, Journal};
 use super::unfinished::{self, is_begun};
@@ -36,6 +37,10 @@ pub(super) fn partial_name(name: &str) -> String {
     format!("{name}.partial")
 }
 
+/// A file of so many bytes is put on the disk by itself, so that not all of a dump waits in memory
+/// for that.
+const SYNCED_FROM_BYTES: u64 = 8 << 20;
+
 /// A file under its temporary name; it is removed unless it is [`kept`](Partial::keep).
 #[derive(Debug)]
 pub(super) struct Partial {
@@ -56,10 +61,11 @@ impl Partial {
         &self.path
     }
 
-    /// All was written: it is on the disk, if files are to be.
-    pub fn finish(&self, output: Output, directory: &Directory) -> Result<()> {
+    /// All of its bytes were written. A large file is on the disk now, if files are to be; small ones
+    /// are put there all at once ([`Directory::flush`]).
+    pub fn finish(&self, output: Output, bytes: u64, directory: &Directory) -> Result<()> {
         output
-            .finish(directory.sync)
+            .finish(directory.sync && bytes >= SYNCED_FROM_BYTES)
             .map_err(|error| Error::write("writing", error).in_file(&self.path))
     }
 
@@ -167,6 +173,17 @@ impl Directory {
         let _ = std::fs::remove_file(self.path.join(name));
     }
 
+    /// Puts all files that were written on the disk.
+    pub fn flush(&self) -> Result<()> {
+        if !self.sync {
+            return Ok(());
+        }
+        let flushed = File::open(&self.path).and_then(|directory| Ok(syncfs(&directory)?));
+        flushed.map_err(|error| {
+            Error::write("putting the files on the disk", error).in_file(&self.path)
+        })
+    }
+
     /// The dump is complete.
     pub fn complete(self) -> Result<()> {
         self.journal.borrow().remove()?;
@@ -175,21 +192,28 @@ impl Directory {
 
     /// Writes a whole file.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<DumpedFile> {
+        let (file, partial) = self.write_partial(name, content)?;
+        self.rename(&partial_name(name), name)?;
+        partial.keep();
+        Ok(file)
+    }
+
+    /// Writes all of a file, which does not get its name yet.
+    pub fn write_partial(&self, name: &str, content: &[u8]) -> Result<(DumpedFile, Partial)> {
         let (partial, mut output) = Partial::create(self, name)?;
         output
             .write_all(content)
             .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
-        partial.finish(output, self)?;
-        self.rename(&partial_name(name), name)?;
-        partial.keep();
         let bytes = content.len() as u64;
-        Ok(DumpedFile {
+        partial.finish(output, bytes, self)?;
+        let file = DumpedFile {
             name: name.to_owned(),
             rows: 0,
             plain_bytes: bytes,
             file_bytes: bytes,
             crc32: crc32fast::hash(content),
-        })
+        };
+        Ok((file, partial))
     }
 
     /// Puts the names themselves on the disk.

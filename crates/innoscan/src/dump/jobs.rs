@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use innoscan_format::schema::TableDef;
 
+use super::ahead::Ahead;
 use super::objects::SelectedTable;
-use super::{Dump, TableOutcome};
+use super::rows::ReadTable;
+use super::{Dump, DumpOptions, TableOutcome};
+use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
 /// A table that is held only while it is read.
@@ -30,16 +33,24 @@ pub trait HeldTable {
     fn confirm(&self) -> Result<()>;
 }
 
-/// Whether a table was held while it was read; asked when all of it was.
-pub(super) type Confirm<'c> = &'c dyn Fn() -> Result<()>;
+/// A table to be written, and its rows if they were read before its turn.
+pub(super) struct Source<'s> {
+    pub table: &'s Table,
+    pub ahead: Option<ReadTable>,
+    /// Asks whether the table was held while it was read, when all of it was.
+    pub confirm: &'s dyn Fn() -> Result<()>,
+}
 
 /// Where tables are written to.
 pub(super) trait Target {
-    /// Reads a table's files and writes its definition and rows.
-    fn read(&mut self, table: &Table, out: &mut TableOutcome, confirm: Confirm<'_>) -> Result<()>;
+    /// Reads a table's files, unless they were read before, and writes its definition and rows.
+    fn read(&mut self, source: Source<'_>, out: &mut TableOutcome) -> Result<()>;
 
     /// Writes a table whose rows a server gives.
     fn select(&mut self, table: &mut SelectedTable<'_>, out: &mut TableOutcome) -> Result<()>;
+
+    /// Reads the files of a table of another engine and writes its definition and rows.
+    fn read_engine(&mut self, table: &EngineTable, out: &mut TableOutcome) -> Result<()>;
 
     /// Writes the definition of a table that has no rows.
     fn define(&mut self, def: &TableDef, out: &mut TableOutcome) -> Result<()>;
@@ -55,6 +66,22 @@ pub(super) trait Target {
 pub(super) fn run(
     dump: &mut Dump<'_>,
     target: &mut dyn Target,
+    options: &DumpOptions,
+    finished: impl FnMut(&TableOutcome),
+) -> Result<Vec<TableOutcome>> {
+    let tables = dump.tables.clone();
+    let ahead = Ahead::new(&tables, options);
+    std::thread::scope(|scope| {
+        let written = ahead.start(scope).and_then(|()| write_all(dump, &ahead, target, finished));
+        ahead.end();
+        written
+    })
+}
+
+fn write_all(
+    dump: &mut Dump<'_>,
+    ahead: &Ahead<'_>,
+    target: &mut dyn Target,
     mut finished: impl FnMut(&TableOutcome),
 ) -> Result<Vec<TableOutcome>> {
     let mut outcomes = Vec::new();
@@ -65,8 +92,9 @@ pub(super) fn run(
         Ok(())
     };
     for &table in &dump.tables {
-        let outcome =
-            attempt(&table.def.schema, &table.def.name, |out| target.read(table, out, &|| Ok(())))?;
+        let source = Source { table, ahead: ahead.take(table), confirm: &|| Ok(()) };
+        let TableDef { schema, name, .. } = &table.def;
+        let outcome = attempt(schema, name, |out| target.read(source, out))?;
         end(target, outcome)?;
     }
     for later in dump.later.drain(..) {
@@ -76,6 +104,13 @@ pub(super) fn run(
     for table in &mut dump.selected {
         let (database, name) = (table.database.clone(), table.name.clone());
         let outcome = attempt(&database, &name, |out| target.select(table, out))?;
+        end(target, outcome)?;
+    }
+    // Whoever holds them still for the server lets go.
+    dump.selected.clear();
+    for &table in &dump.engine_tables {
+        let TableDef { schema, name, .. } = &table.def;
+        let outcome = attempt(schema, name, |out| target.read_engine(table, out))?;
         end(target, outcome)?;
     }
     for &def in &dump.without_rows {
@@ -92,7 +127,9 @@ impl LaterTable<'_> {
         let mut lost = None;
         let outcome = attempt(&self.database, &self.name, |out| {
             let held = (self.hold)()?;
-            let read = target.read(held.table(), out, &|| held.confirm());
+            let confirm = || held.confirm();
+            let source = Source { table: held.table(), ahead: None, confirm: &confirm };
+            let read = target.read(source, out);
             lost = held.confirm().err();
             read
         });

@@ -4,6 +4,7 @@
 //! told of in its [`TableOutcome`] and does not stop the others; an output that cannot be written
 //! does, since it is the others' too.
 
+mod ahead;
 mod chunks;
 mod clock;
 mod files;
@@ -44,6 +45,7 @@ use crate::sink::ndjson::Ndjson;
 use crate::sink::sql::{self, Sql, SqlOptions};
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Form};
+use crate::source::EngineTable;
 use crate::{Result, Table};
 
 /// Who wrote a dump.
@@ -141,6 +143,8 @@ pub struct Dump<'a> {
     pub later: Vec<LaterTable<'a>>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
+    /// Tables of MyISAM and Aria, read from their files.
+    pub engine_tables: Vec<&'a EngineTable>,
     /// Tables that have a definition and no rows.
     pub without_rows: Vec<&'a TableDef>,
     /// What is there of a dump that was begun into the same directory.
@@ -174,7 +178,8 @@ impl<'a> Dump<'a> {
 
     /// How many tables there are.
     fn table_count(&self) -> usize {
-        self.tables.len() + self.later.len() + self.selected.len() + self.without_rows.len()
+        let read = self.tables.len() + self.later.len() + self.engine_tables.len();
+        read + self.selected.len() + self.without_rows.len()
     }
 
     /// Leaves out the tables that sequences are in their files: the objects stand for them. A ledger
@@ -193,13 +198,21 @@ impl<'a> Dump<'a> {
         self
     }
 
+    /// Database and name of every table.
+    fn table_names(&self) -> Vec<(String, String)> {
+        let of_def = |def: &TableDef| (def.schema.clone(), def.name.clone());
+        let named = |database: &String, name: &String| (database.clone(), name.clone());
+        let read = self.tables.iter().map(|table| of_def(&table.def));
+        let later = self.later.iter().map(|table| named(&table.database, &table.name));
+        let selected = self.selected.iter().map(|table| named(&table.database, &table.name));
+        let of_engines = self.engine_tables.iter().map(|table| of_def(&table.def));
+        let without_rows = self.without_rows.iter().map(|def| of_def(def));
+        read.chain(later).chain(selected).chain(of_engines).chain(without_rows).collect()
+    }
+
     fn enter_all(&mut self) {
-        let read = self.tables.iter().map(|table| (&table.def.schema, &table.def.name));
-        let later = self.later.iter().map(|table| (&table.database, &table.name));
-        let selected = self.selected.iter().map(|table| (&table.database, &table.name));
-        let without_rows = self.without_rows.iter().map(|def| (&def.schema, &def.name));
-        for (database, name) in read.chain(later).chain(selected).chain(without_rows) {
-            self.ledger.enter(Listed::table(database, name, None), State::Planned(Means::Files));
+        for (database, name) in self.table_names() {
+            self.ledger.enter(Listed::table(&database, &name, None), State::Planned(Means::Files));
         }
         for listed in self.objects.iter().filter_map(|object| Listed::of_object(object)) {
             self.ledger.enter(listed, State::Planned(Means::Definition));
@@ -233,14 +246,14 @@ pub struct DumpOptions {
     /// The output directory may hold files already; those of the same name are replaced. Loaders read
     /// every file, so their layouts want an empty one all the same.
     pub overwrite: bool,
-    /// Asked before the file is written that says the dump is complete: whether what was read still
-    /// holds.
+    /// Called when all rows were read, before the files are put on the disk: confirms that the tables
+    /// were locked until now, and unlocks them.
     pub confirm: Option<Arc<ConfirmFn>>,
     /// How tables are read.
     pub scan: ScanOptions,
 }
 
-/// Tells whether what was read still holds; its error ends the dump.
+/// Confirms that what was read holds; its error ends the dump.
 pub type ConfirmFn = dyn Fn() -> Result<()> + Send + Sync;
 
 impl DumpOptions {

@@ -6,13 +6,14 @@ use std::time::{Instant, SystemTime};
 use innoscan_format::schema::{Family, TableDef};
 
 use super::clock::utc;
-use super::jobs::{self, Confirm, Target};
+use super::jobs::{self, Source, Target};
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows};
 use crate::ledger::Ledger;
-use crate::sink::{Compression, sql};
+use crate::sink::{Compression, Encoded, sql};
+use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
 /// Dumps into one stream. `finished` is told of each table.
@@ -52,9 +53,9 @@ pub fn to_stream(
         script.output.text(&head(dump.tables.first().copied(), options))?;
     }
     script.objects(|kind| *kind == ObjectKind::Sequence)?;
-    let tables = jobs::run(&mut dump, &mut script, finished)?;
-    script.objects_after_rows()?;
+    let tables = jobs::run(&mut dump, &mut script, options, finished)?;
     options.confirmed()?;
+    script.objects_after_rows()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
     if is_script {
@@ -166,12 +167,8 @@ impl<W: Write> Script<'_, W> {
 }
 
 impl<W: Write> Target for Script<'_, W> {
-    fn read(
-        &mut self,
-        table: &Table,
-        outcome: &mut TableOutcome,
-        confirm: Confirm<'_>,
-    ) -> Result<()> {
+    fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let Source { table, ahead, confirm } = source;
         self.use_database(&table.def.schema)?;
         let create =
             || sql::create_table(&table.def, table.create_sql.as_deref(), self.options.drop_tables);
@@ -182,9 +179,12 @@ impl<W: Write> Target for Script<'_, W> {
         let form = self.options.format.form(&table.def)?;
         outcome.left_out = form.left_out().to_vec();
         self.output.bytes(form.head())?;
-        rows::read(table, form, self.options, None, outcome, |batch, _, _| {
-            self.output.out.write_all(batch.output()).map_err(stream_error)
-        })?;
+        let write =
+            |batch: &Encoded, _, _| self.output.out.write_all(batch.output()).map_err(stream_error);
+        match ahead {
+            Some(ahead) => rows::replay(ahead, outcome, write)?,
+            None => rows::read(table, form, self.options, None, outcome, write)?,
+        }
         confirm()
     }
 
@@ -201,6 +201,19 @@ impl<W: Write> Target for Script<'_, W> {
         }
         self.output.bytes(form.head())?;
         rows::select(table, &form, outcome, |batch| {
+            self.output.out.write_all(batch.output()).map_err(stream_error)
+        })
+    }
+
+    fn read_engine(&mut self, table: &EngineTable, outcome: &mut TableOutcome) -> Result<()> {
+        self.define(&table.def, outcome)?;
+        if !self.options.rows {
+            return Ok(());
+        }
+        let form = self.options.format.form(&table.def)?;
+        outcome.left_out = form.left_out().to_vec();
+        self.output.bytes(form.head())?;
+        rows::read_engine(table, form, self.options, outcome, |batch, _| {
             self.output.out.write_all(batch.output()).map_err(stream_error)
         })
     }

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use innoscan_format::SpaceId;
 use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Engine};
 
@@ -39,7 +40,9 @@ pub use self::foreground::Foreground;
 use self::foreground::Pages;
 use self::lob_service::LobServices;
 use self::options::pages_of;
-pub use self::options::{LeafPlace, OnCorrupt, ProgressFn, RowOrder, ScanOptions};
+pub use self::options::{
+    LeafPlace, OnCorrupt, ProgressFn, RowOrder, SMALL_TABLE_BYTES, ScanOptions,
+};
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
@@ -176,10 +179,13 @@ pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Sp
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
     for file in &table.files {
         let space = file.open(options.direct)?;
-        space
-            .header()
-            .require_readable()
-            .map_err(|error| Error::from(error).in_file(&file.path))?;
+        let header = space.header();
+        let readable = match file.clustered_root {
+            // The server's own tables share mysql.ibd, and each one's root is known.
+            Some(_) if header.space == SpaceId::DICTIONARY => header.require_plain_pages(),
+            _ => header.require_readable(),
+        };
+        readable.map_err(|error| Error::from(error).in_file(&file.path))?;
         let first_size = spaces.first().map_or(space.page_size(), Space::page_size);
         if first_size != space.page_size() {
             let what = format!(

@@ -132,7 +132,32 @@ pub enum OnCorrupt {
     Skip,
 }
 
+/// A table whose files have no more bytes together is small.
+pub const SMALL_TABLE_BYTES: u64 = 1 << 20;
+
 impl ScanOptions {
+    /// The same for a table whose files have so many bytes together. A small one is read by one thread
+    /// through the page cache, with no more memory than it needs: setting up more would take longer
+    /// than reading it.
+    #[must_use]
+    pub fn sized_for(&self, table_bytes: u64) -> ScanOptions {
+        let mut options = self.clone();
+        if table_bytes > SMALL_TABLE_BYTES || self.foreground.is_some() {
+            return options;
+        }
+        options.threads = 1;
+        options.memory_bytes = self.memory_bytes.min(2 * SMALL_TABLE_BYTES);
+        options.picks_read_ahead = false;
+        if self.engine == EngineKind::Auto {
+            options.engine = EngineKind::Inline;
+            options.depth = self.depth.min(8);
+        }
+        if self.direct == Direct::Optional {
+            options.direct = Direct::Off;
+        }
+        options
+    }
+
     /// The engine that reads as they say.
     pub(crate) fn open_engine(&self) -> Result<Box<dyn Engine>> {
         let mut engine = io::engine::open(self.engine, self.depth)?;

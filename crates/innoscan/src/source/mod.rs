@@ -4,17 +4,15 @@
 //! could not be read. None is passed over, so that a dump can account for each.
 
 mod frm_server;
+pub mod mysql_dictionary;
 mod offline;
 mod other_engines;
 mod table_files;
-
-use std::path::Path;
 
 pub use self::frm_server::objects_of_frm_server;
 pub use self::offline::Offline;
 pub use self::other_engines::EngineTable;
 use crate::dump::Object;
-use crate::ledger::Filter;
 pub use crate::ledger::{Item, ItemKind};
 use crate::{Error, Result};
 
@@ -45,13 +43,4 @@ pub struct FoundObjects {
     pub objects: Vec<FoundObject>,
     /// What could not be listed.
     pub unread: Vec<UnreadList>,
-}
-
-/// What a directory holds that is no table, of the databases that a filter may want.
-fn found_objects(root: &Path, filter: &Filter) -> Result<FoundObjects> {
-    let is_wanted = |database: &str| filter.wanted.excludes_database(database).is_none();
-    if root.join("mysql.ibd").is_file() {
-        return Ok(FoundObjects::default());
-    }
-    objects_of_frm_server(root, is_wanted)
 }

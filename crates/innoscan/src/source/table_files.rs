@@ -23,7 +23,7 @@ pub(super) struct TableFiles {
 #[derive(Debug)]
 pub(super) enum Definition {
     /// In a `.frm`, as it was read.
-    Frm(Box<TableDef>),
+    Frm(Box<TableDef>, PathBuf),
     /// In the `.ibd` file, if anywhere.
     Ibd,
     /// Nowhere, or it cannot be read.
@@ -34,7 +34,7 @@ impl TableFiles {
     /// The definition that was read.
     pub fn def(&self) -> Option<&TableDef> {
         match &self.definition {
-            Definition::Frm(def) => Some(def),
+            Definition::Frm(def, _) => Some(def),
             Definition::Ibd | Definition::Unread(_) => None,
         }
     }
@@ -72,19 +72,27 @@ fn definition(name: &TableName, paths: &[&PathBuf]) -> Option<Definition> {
         let is_it = |path: &&&PathBuf| path.extension().is_some_and(|found| found == wanted);
         paths.iter().find(is_it).copied()
     };
-    let read = match (with("frm"), with("ibd"), paths.first()) {
-        (Some(frm), ..) => read_frm(frm, name),
-        (None, Some(_), _) => return Some(Definition::Ibd),
-        (None, None, first) => Err(Error::refused(
-            "it has no definition: there is no .frm beside it, and its server does not know it",
-            "put the table's .frm beside it",
-        )
-        .in_file(first.map_or(Path::new(""), |path| path))),
+    let Some(frm) = with("frm") else {
+        return Some(match with("ibd") {
+            Some(_) => Definition::Ibd,
+            None => Definition::Unread(without_definition(paths)),
+        });
     };
-    match read {
+    match read_frm(frm, name) {
         Ok(None) => None,
-        Ok(Some(def)) => Some(Definition::Frm(Box::new(def))),
+        Ok(Some(def)) => Some(Definition::Frm(Box::new(def), frm.clone())),
         Err(error) => Some(Definition::Unread(error)),
+    }
+}
+
+fn without_definition(paths: &[&PathBuf]) -> Error {
+    let error = Error::refused(
+        "it has no definition: there is no .frm beside it, and its server does not know it",
+        "put the table's .frm beside it",
+    );
+    match paths.first() {
+        Some(path) => error.in_file(path),
+        None => error,
     }
 }
 

@@ -4,9 +4,11 @@
 //! |---|---|---|
 //! | [`uring`] | one thread, `io_uring` | wherever the kernel permits it |
 //! | [`pread`] | a pool of threads calling `preadv` | everywhere else |
+//! | [`inline`] | the caller's own thread | small files |
 //! | [`memory`] | by script: reordered, short, failing | tests |
 //! | [`paced`] | another engine, slowed down to a device's limits | rate limits, comparisons |
 
+pub mod inline;
 pub mod memory;
 pub mod paced;
 pub mod pread;
@@ -70,6 +72,8 @@ pub enum EngineKind {
     Uring,
     /// A pool of threads.
     Pread,
+    /// The caller's own thread.
+    Inline,
 }
 
 /// Threads of a [`pread::Pread`] pool: enough to keep a disk busy, few enough to start fast.
@@ -82,6 +86,7 @@ pub fn open(kind: EngineKind, depth: usize) -> Result<Box<dyn Engine>> {
     };
     match kind {
         EngineKind::Pread => pread(),
+        EngineKind::Inline => Ok(Box::new(inline::Inline::new(depth))),
         EngineKind::Uring => Ok(Box::new(uring::Uring::new(depth)?)),
         EngineKind::Auto => match uring::Uring::new(depth) {
             Ok(ring) => Ok(Box::new(ring)),

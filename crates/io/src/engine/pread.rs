@@ -1,13 +1,13 @@
 //! Reads by a pool of threads, each calling `preadv` and waiting for it.
 
-use std::io::IoSliceMut;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use super::inline::fly;
 use super::{Engine, Wait, Wake};
-use crate::flight::{Flight, Next};
+use crate::flight::Flight;
 use crate::{Completion, Error, Read, Result};
 
 const NAME: &str = "pread";
@@ -66,18 +66,8 @@ impl Pread {
 }
 
 fn serve(to_read: &Receiver<Flight>, over: &Sender<Event>) {
-    while let Ok(mut flight) = to_read.recv() {
-        let error = loop {
-            let file = Arc::clone(&flight.read().file);
-            let offset = flight.offset();
-            let mut parts: Vec<IoSliceMut<'_>> = Vec::with_capacity(flight.read().frames.len());
-            flight.rest(&mut parts);
-            let answer = file.attempt(&mut parts, offset);
-            if let Next::Over(error) = flight.advance(answer) {
-                break error;
-            }
-        };
-        if over.send(Event::Over(flight.complete(error))).is_err() {
+    while let Ok(flight) = to_read.recv() {
+        if over.send(Event::Over(fly(flight))).is_err() {
             return;
         }
     }

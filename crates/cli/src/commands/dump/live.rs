@@ -60,7 +60,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     };
     let confirm = snapshot
         .confirmation()
-        .map(|confirmation| -> Arc<ConfirmFn> { Arc::new(move || confirmation.confirm()) });
+        .map(|confirmation| -> Arc<ConfirmFn> { Arc::new(move || confirmation.conclude()) });
     let of_server = OfServer { origin: Some(origin), confirm };
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lock that was lost is why nothing more was written.

@@ -27,9 +27,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if args.dry_run {
         return Ok(ledger::print(&offline.ledger));
     }
-    let Offline { ledger, tables, without_rows, objects, .. } = &offline;
+    let Offline { ledger, tables, engine_tables, without_rows, objects, .. } = &offline;
     let dump = Dump {
         tables: tables.iter().collect(),
+        engine_tables: engine_tables.iter().collect(),
         without_rows: without_rows.iter().collect(),
         objects: objects.iter().collect(),
         unfinished: unfinished(args)?,

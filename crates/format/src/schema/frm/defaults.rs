@@ -4,15 +4,15 @@
 //! row is there (not in packed rows). A `BIT` column of MyISAM adds its odd bits after its NULL
 //! bit. MySQL 5.7 counts virtual columns after all others.
 //!
-//! Values are little-endian where InnoDB's are big-endian; [`stored_form`] makes the latter of
-//! them, and the column's [`Codec`] prints.
+//! Values are as in any record of the server; [`stored_form`] makes InnoDB's of them, and the column's [`Codec`] prints.
 
 use super::columns::{RawColumn, has_default_expressions};
 use super::expressions::Expressions;
 use super::image::Image;
 use crate::charset::Charset;
 use crate::schema::{ColumnDef, ColumnDefault, Family, ServerVersion};
-use crate::types::{Class, Codec, ColumnType, TemporalFormat};
+use crate::server_record;
+use crate::types::{Class, Codec, ColumnType};
 use crate::{Error, Result, bytes};
 
 /// The place of each column's first bit, counted from the row's first.
@@ -88,62 +88,19 @@ fn bits(row: &[u8], first: usize, n: u8) -> Result<u64> {
     Ok(value)
 }
 
-/// Bytes of a `DECIMAL` (strings/decimal.c: nine digits in four bytes, fewer in fewer).
-fn decimal_bytes(precision: u8, scale: u8) -> usize {
-    let digits = |digits: u8| {
-        let odd = [0, 1, 1, 2, 2, 3, 3, 4, 4].get(usize::from(digits % 9)).copied().unwrap_or(0);
-        usize::from(digits / 9) * 4 + odd
-    };
-    digits(precision.saturating_sub(scale)) + digits(scale)
-}
-
 /// Bytes of the column in the server's row; `None` for what lies elsewhere.
 pub(super) fn row_len(ty: &ColumnType, length: u16) -> Option<usize> {
-    let hires = |table: [usize; 7], fsp: u8| table.get(usize::from(fsp)).copied();
     Some(match ty {
-        ColumnType::Int { width, .. } => *width as usize,
-        ColumnType::Decimal { precision, scale, .. } => decimal_bytes(*precision, *scale),
-        ColumnType::Float(_) => 4,
-        ColumnType::Double(_) => 8,
         ColumnType::Bit { bits } => usize::from(*bits).div_ceil(8),
-        ColumnType::Year { .. } => 1,
-        ColumnType::Date => 3,
-        ColumnType::Time(temporal) => match temporal.format {
-            TemporalFormat::New => 3 + usize::from(temporal.fsp).div_ceil(2),
-            TemporalFormat::Old => 3,
-            TemporalFormat::OldHires => hires([3, 4, 4, 5, 5, 5, 6], temporal.fsp)?,
-        },
-        ColumnType::DateTime(temporal) => match temporal.format {
-            TemporalFormat::New => 5 + usize::from(temporal.fsp).div_ceil(2),
-            TemporalFormat::Old => 8,
-            TemporalFormat::OldHires => hires([5, 6, 6, 7, 7, 7, 8], temporal.fsp)?,
-        },
-        ColumnType::Timestamp(temporal) => match temporal.format {
-            TemporalFormat::New => 4 + usize::from(temporal.fsp).div_ceil(2),
-            TemporalFormat::Old => 4,
-            TemporalFormat::OldHires => hires([4, 5, 5, 6, 6, 7, 7], temporal.fsp)?,
-        },
         ColumnType::Char { .. } | ColumnType::Binary { .. } => usize::from(length),
         ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } | ColumnType::Vector { .. } => {
             usize::from(length) + length_bytes(length)
         }
-        ColumnType::Enum { members, .. } => {
-            if members.len() < 256 {
-                1
-            } else {
-                2
-            }
-        }
-        ColumnType::Set { members, .. } => match members.len().div_ceil(8) {
-            len @ 0..=4 => len.max(1),
-            _ => 8,
-        },
-        ColumnType::Uuid | ColumnType::UuidReversed | ColumnType::Inet6 => 16,
-        ColumnType::Inet4 => 4,
         ColumnType::Text { .. }
         | ColumnType::Blob { .. }
         | ColumnType::Json
         | ColumnType::Geometry(_) => return None,
+        _ => return server_record::field_len(ty),
     })
 }
 
@@ -154,33 +111,16 @@ fn length_bytes(length: u16) -> usize {
 
 /// The value as an InnoDB record has it.
 fn stored_form(ty: &ColumnType, length: u16, row: &[u8]) -> Result<Vec<u8>> {
-    let old = |format: TemporalFormat| format == TemporalFormat::Old;
+    if let Some(signed) = server_record::is_reversed(ty) {
+        return Ok(server_record::reversed(row, signed));
+    }
     Ok(match ty {
-        ColumnType::Int { unsigned, .. } => reversed(row, !unsigned),
-        ColumnType::Date => reversed(row, true),
-        ColumnType::Time(temporal) | ColumnType::DateTime(temporal) if old(temporal.format) => {
-            reversed(row, true)
-        }
-        ColumnType::Timestamp(temporal) if old(temporal.format) => reversed(row, false),
-        ColumnType::Enum { .. } | ColumnType::Set { .. } => reversed(row, false),
         ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } | ColumnType::Vector { .. } => {
-            let len = match length_bytes(length) {
-                1 => usize::from(bytes::u8_at(row, 0)?),
-                _ => usize::from(bytes::u16_le_at(row, 0)?),
-            };
+            let len = server_record::length(row, length_bytes(length))?;
             bytes::slice(row, length_bytes(length), len)?.to_vec()
         }
         _ => row.to_vec(),
     })
-}
-
-/// Big-endian, with the sign's bit as InnoDB has it.
-fn reversed(row: &[u8], signed: bool) -> Vec<u8> {
-    let mut stored: Vec<u8> = row.iter().rev().copied().collect();
-    if let Some(first) = stored.first_mut().filter(|_| signed) {
-        *first ^= 0x80;
-    }
-    stored
 }
 
 /// What `SHOW CREATE TABLE` prints after `DEFAULT`.
@@ -356,14 +296,5 @@ mod tests {
         assert_eq!(bits(&row, 6, 1), Ok(0));
         assert_eq!(bits(&row, 7, 4), Ok(0b0111));
         assert!(bits(&row, 15, 2).is_err());
-    }
-
-    #[test]
-    fn bytes_of_decimals() {
-        for (precision, scale, bytes) in
-            [(10, 2, 5), (65, 30, 30), (9, 9, 4), (1, 0, 1), (18, 9, 8)]
-        {
-            assert_eq!(decimal_bytes(precision, scale), bytes);
-        }
     }
 }

@@ -82,10 +82,12 @@ fn wrong(name: &str, expected: &str) -> Error {
 
 /// A list of properties (`dd::Properties`): the text between `;` and `=` with each `\` dropped and
 /// what follows it kept (`properties_impl.cc`, `dd::unescape`, MySQL 9.7).
-pub(in crate::schema) struct Properties(Vec<(String, String)>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties(Vec<(String, String)>);
 
 impl Properties {
-    pub(in crate::schema) fn parse(text: &str) -> Option<Properties> {
+    /// Reads a list; `None` when it is none.
+    pub fn parse(text: &str) -> Option<Properties> {
         let mut pairs = Vec::new();
         let mut pair = (String::new(), String::new());
         let mut in_value = false;
@@ -111,19 +113,19 @@ impl Properties {
     }
 
     /// The text of a property.
-    pub(in crate::schema) fn text(&self, key: &str) -> Option<&str> {
+    pub fn text(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
     /// A property that is a number.
-    pub(in crate::schema) fn number<T: TryFrom<u64>>(&self, key: &str) -> Result<Option<T>> {
+    pub fn number<T: TryFrom<u64>>(&self, key: &str) -> Result<Option<T>> {
         let Some(text) = self.text(key) else { return Ok(None) };
         let number = text.parse::<u64>().ok().and_then(|number| T::try_from(number).ok());
         number.map(Some).ok_or_else(|| wrong(key, "a number that fits"))
     }
 
     /// A property that is there and not 0.
-    pub(in crate::schema) fn flag(&self, key: &str) -> Result<Option<bool>> {
+    pub fn flag(&self, key: &str) -> Result<Option<bool>> {
         Ok(self.number::<u64>(key)?.map(|number| number != 0))
     }
 }

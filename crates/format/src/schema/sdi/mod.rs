@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::column::{DdColumn, Visibility};
 use self::json::Object;
-pub(super) use self::json::Properties;
+pub use self::json::Properties;
 pub use self::names::SdiNames;
 use super::{
     CheckDef, ColumnDefault, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart,

@@ -49,6 +49,14 @@ impl SdiNames {
         self.tables.iter().any(|table| table.0 == schema && table.1 == name)
     }
 
+    /// The schema and name of the table, where the definitions are of one.
+    pub fn only_table(&self) -> Option<(&str, &str)> {
+        match &self.tables[..] {
+            [(schema, table)] => Some((schema, table)),
+            _ => None,
+        }
+    }
+
     /// Whose definitions they are, when they are not those of this file in this directory. Letters may
     /// be of another case, as they are with `lower_case_table_names`.
     pub fn of_another(&self, directory: &str, file: &str) -> Option<String> {

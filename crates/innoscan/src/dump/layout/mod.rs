@@ -25,15 +25,16 @@ use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
 use super::chunks::{ChunkForm, ChunkNames, Chunks};
-use super::files::{Directory, DumpedFile};
-use super::jobs::{self, Confirm, Target, concerns_all};
+use super::files::{Directory, DumpedFile, partial_name};
+use super::jobs::{self, Source, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows};
-use crate::sink::{Form, sql};
-use crate::{Error, Result, Table};
+use crate::sink::{Encoded, Form, sql};
+use crate::source::EngineTable;
+use crate::{Error, Result};
 
 /// What a layout makes files of.
 pub(super) struct Contents<'a> {
@@ -49,16 +50,7 @@ pub(super) struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     fn of(dump: &Dump<'a>) -> Contents<'a> {
-        let read = dump.tables.iter().map(|table| (&table.def.schema, &table.def.name));
-        let later = dump.later.iter().map(|table| (&table.database, &table.name));
-        let selected = dump.selected.iter().map(|table| (&table.database, &table.name));
-        let without_rows = dump.without_rows.iter().map(|def| (&def.schema, &def.name));
-        let tables: Vec<(String, String)> = read
-            .chain(later)
-            .chain(selected)
-            .chain(without_rows)
-            .map(|(db, name)| (db.clone(), name.clone()))
-            .collect();
+        let tables = dump.table_names();
         let of_objects = dump.objects.iter().map(|object| &object.database);
         let mut databases: Vec<String> = Vec::new();
         for database in tables.iter().map(|(database, _)| database).chain(of_objects) {
@@ -66,7 +58,9 @@ impl<'a> Contents<'a> {
                 databases.push(database.clone());
             }
         }
-        let server = dump.tables.first().map(|table| table.def.server);
+        let def = dump.tables.first().map(|table| &table.def);
+        let of_engine = || dump.engine_tables.first().map(|table| &table.def);
+        let server = def.or_else(of_engine).map(|def| def.server);
         Contents { databases, tables, objects: dump.objects.clone(), server }
     }
 
@@ -197,7 +191,8 @@ pub(super) fn write(
     arrangement.begin()?;
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
-    let tables = jobs::run(&mut dump, &mut writer, finished)?;
+    let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
+    options.confirmed()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
     let summary = Summary {
@@ -207,20 +202,39 @@ pub(super) fn write(
         started: Some(started_at),
         elapsed: started.elapsed(),
     };
-    options.confirmed()?;
     arrangement.finish(&summary)?;
     let marker = arrangement.marker(&summary);
     drop(arrangement);
-    directory.write("innoscan.json", format!("{:#}\n", summary.to_json()).as_bytes())?;
-    directory.sync()?;
-    if let Some((name, text)) = marker {
-        // Without its marker no loader takes the directory for a whole dump.
-        let incomplete = format!("{name}.incomplete");
-        let name = if summary.ledger.is_complete() { name } else { &incomplete };
-        directory.write(name, text.as_bytes())?;
-    }
+    write_manifest(&directory, &summary, marker)?;
     directory.complete()?;
     Ok(summary)
+}
+
+/// Writes `innoscan.json`, and gives the file that a loader looks for its name when all else is on the
+/// disk.
+fn write_manifest(
+    directory: &Directory,
+    summary: &Summary,
+    marker: Option<(&'static str, String)>,
+) -> Result<()> {
+    let is_complete = summary.ledger.is_complete();
+    let marker = marker.map(|(name, text)| match is_complete {
+        true => (name.to_owned(), text),
+        // Without its marker no loader takes the directory for a whole dump.
+        false => (format!("{name}.incomplete"), text),
+    });
+    let written = match &marker {
+        Some((name, text)) => Some((name, directory.write_partial(name, text.as_bytes())?.1)),
+        None => None,
+    };
+    directory.flush()?;
+    directory.write("innoscan.json", format!("{:#}\n", summary.to_json()).as_bytes())?;
+    directory.flush()?;
+    if let Some((name, partial)) = written {
+        directory.rename(&partial_name(name), name)?;
+        partial.keep();
+    }
+    Ok(())
 }
 
 /// Refuses what a layout has no place for.
@@ -258,28 +272,11 @@ struct Writer<'w> {
 }
 
 impl Target for Writer<'_> {
-    fn read(
-        &mut self,
-        table: &Table,
-        outcome: &mut TableOutcome,
-        confirm: Confirm<'_>,
-    ) -> Result<()> {
+    fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let Source { table, ahead, confirm } = source;
         let (def, options) = (&table.def, self.options);
         let form = options.format.form(def)?;
-        let columns = match &form {
-            Form::Load(load) => {
-                load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect()
-            }
-            _ => Vec::new(),
-        };
-        outcome.files = self.arrangement.table(&TableFacts {
-            database: &def.schema,
-            name: &def.name,
-            create: sql::definition(def, table.create_sql.as_deref()),
-            lenient: sql::lenient(def),
-            columns,
-            primary_key: super::primary_key(def),
-        })?;
+        outcome.files = self.arrangement.table(&facts(def, table.create_sql.as_deref(), &form))?;
         if !options.rows {
             return Ok(());
         }
@@ -293,17 +290,20 @@ impl Target for Writer<'_> {
                 Chunks::begin(self.directory, key, version, chunk_form)?
             }
             Some(begun) => {
-                outcome.checksum = rows::checksum(table, options).map(|_| 0);
+                outcome.checksum = rows::checksum(def, options).map(|_| 0);
                 begun.chunks.iter().for_each(|chunk| outcome.keep(chunk));
                 Chunks::go_on(self.directory, key, begun, chunk_form)
             }
         };
+        let is_resumed = !chunks.done().is_empty();
         let last = chunks.done().last();
         if !last.is_some_and(|chunk| chunk.is_last) {
             let after = last.and_then(|chunk| chunk.after);
-            let read = rows::read(table, form, options, after, outcome, |batch, sum, end| {
-                chunks.write(batch, sum, end)
-            });
+            let write = |batch: &Encoded, sum, end| chunks.write(batch, sum, end);
+            let read = match ahead.filter(|_| !is_resumed) {
+                Some(ahead) => rows::replay(ahead, outcome, write),
+                None => rows::read(table, form, options, after, outcome, write),
+            };
             if let Err(error) = read.and_then(|()| confirm()) {
                 return Err(given_up(chunks, error));
             }
@@ -343,15 +343,32 @@ impl Target for Writer<'_> {
         Ok(())
     }
 
+    fn read_engine(&mut self, table: &EngineTable, outcome: &mut TableOutcome) -> Result<()> {
+        let (def, options) = (&table.def, self.options);
+        let form = options.format.form(def)?;
+        outcome.files = self.arrangement.table(&facts(def, None, &form))?;
+        if !options.rows {
+            return Ok(());
+        }
+        outcome.left_out = form.left_out().to_vec();
+        let head = form.head().to_vec();
+        let key = (def.schema.clone(), def.name.clone());
+        let chunk_form = self.chunk_form(&key, form.extension(), &head);
+        // Nothing tells whether such a table has changed: none is kept.
+        let mut chunks = Chunks::begin(self.directory, key, TableVersion::default(), chunk_form)?;
+        let read = rows::read_engine(table, form, options, outcome, |batch, sum| {
+            chunks.write(batch, sum, None)
+        });
+        if let Err(error) = read {
+            return Err(given_up(chunks, error));
+        }
+        outcome.files.extend(chunks.finish()?);
+        Ok(())
+    }
+
     fn define(&mut self, def: &TableDef, outcome: &mut TableOutcome) -> Result<()> {
-        outcome.files = self.arrangement.table(&TableFacts {
-            database: &def.schema,
-            name: &def.name,
-            create: sql::definition(def, None),
-            lenient: sql::lenient(def),
-            columns: Vec::new(),
-            primary_key: super::primary_key(def),
-        })?;
+        let form = self.options.format.form(def)?;
+        outcome.files = self.arrangement.table(&facts(def, None, &form))?;
         Ok(())
     }
 }
@@ -366,6 +383,23 @@ impl Writer<'_> {
         let extension = format!("{extension}{}", self.options.compression.suffix());
         let names = self.arrangement.chunk_names(database, table, extension);
         ChunkForm::new(names, head, self.options)
+    }
+}
+
+/// What a layout is told of a table that is read in a form.
+fn facts<'d>(def: &'d TableDef, create_sql: Option<&str>, form: &Form) -> TableFacts<'d> {
+    TableFacts {
+        database: &def.schema,
+        name: &def.name,
+        create: sql::definition(def, create_sql),
+        lenient: sql::lenient(def),
+        columns: match form {
+            Form::Load(load) => {
+                load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect()
+            }
+            _ => Vec::new(),
+        },
+        primary_key: super::primary_key(def),
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format as format;
 use innoscan_format::aria::{
-    Bitmap, Header, PageRows, PageType, RowReader, Step, Storage, entries, entry, page_type,
-    require_checksum,
+    Bitmap, Header, LOG_PAGE_BYTES, LogControl, PageRows, PageType, RowReader, Step, Storage,
+    ends_with_checkpoint, entries, entry, page_type, require_checksum,
 };
 use innoscan_format::myisam::{SumOf, row_sum};
 use innoscan_format::schema::TableDef;
@@ -13,7 +13,7 @@ use innoscan_format::server_record::RecordLayout;
 
 use super::data_file::DataFile;
 use super::{
-    Converter, RowReceiver, myisam, not_closed, read_header, require_all, require_len,
+    Converter, RowReceiver, located, myisam, not_closed, read_header, require_all, require_len,
     with_extension,
 };
 use crate::{Error, Result};
@@ -36,6 +36,9 @@ impl Part {
         }
         if header.open_count != 0 {
             return Err(not_closed(&index, "the table was changed and not closed"));
+        }
+        if header.transactional {
+            require_finished_log(stem)?;
         }
         let layout = RecordLayout::new(def, &header.engine_fields()).map_err(in_index)?;
         let data = with_extension(stem, "MAD");
@@ -72,22 +75,54 @@ impl Part {
     }
 }
 
+/// Refuses a directory whose log of Aria goes on after its last checkpoint: tables can lack what
+/// the log has. A clean shutdown ends in a checkpoint. Tables that were taken from their directory
+/// have no log.
+fn require_finished_log(stem: &Path) -> Result<()> {
+    let Some(directory) = stem.parent().and_then(Path::parent) else { return Ok(()) };
+    let control_path = directory.join("aria_log_control");
+    if !control_path.exists() {
+        return Ok(());
+    }
+    let in_control = |error: format::Error| Error::from(error).in_file(&control_path);
+    let mut file = DataFile::open(&control_path)?;
+    let control = LogControl::parse(file.read(0, CONTROL_BYTES)?).map_err(in_control)?;
+    let log_path = |number: u32| directory.join(format!("aria_log.{number:08}"));
+    let log = log_path(control.checkpoint_file);
+    let goes_on = "Aria's log goes on after its last checkpoint";
+    if log_path(control.checkpoint_file + 1).exists() {
+        return Err(not_closed(&log, goes_on));
+    }
+    if !log.exists() {
+        return Ok(());
+    }
+    let mut file = DataFile::open(&log)?;
+    let page_at = control.checkpoint_page_at();
+    let is_last = file.len() == page_at + LOG_PAGE_BYTES as u64;
+    if !is_last || !ends_with_checkpoint(file.read(page_at, LOG_PAGE_BYTES)?, control) {
+        return Err(not_closed(&log, goes_on));
+    }
+    Ok(())
+}
+
+/// More than `aria_log_control` has (`CF_MAX_SIZE`, ma_control_file.c, MariaDB 10.11).
+const CONTROL_BYTES: usize = 512;
+
 /// A file's pages, each with its checksum compared.
-struct Pages {
+struct Pages<'a> {
+    path: &'a Path,
     file: DataFile,
     page_bytes: usize,
 }
 
-impl Pages {
-    fn open(path: &Path, table: &PageRows) -> Result<Pages> {
-        Ok(Pages { file: DataFile::open(path)?, page_bytes: table.page_bytes })
+impl<'a> Pages<'a> {
+    fn open(path: &'a Path, table: &PageRows) -> Result<Pages<'a>> {
+        Ok(Pages { path, file: DataFile::open(path)?, page_bytes: table.page_bytes })
     }
 
     fn read(&mut self, page_no: u64, is_bitmap: bool) -> Result<&[u8]> {
-        let path = self.file.path().to_owned();
         let page = self.file.read(page_no * self.page_bytes as u64, self.page_bytes)?;
-        require_checksum(page, page_no, is_bitmap)
-            .map_err(|error| at_page(error, page_no, None).in_file(&path))?;
+        require_checksum(page, page_no, is_bitmap)?;
         Ok(page)
     }
 }
@@ -96,9 +131,9 @@ impl Pages {
 struct Rows<'a, 'r> {
     table: &'a PageRows,
     /// Bitmaps and head pages, in order.
-    pages: Pages,
+    pages: Pages<'a>,
     /// Pages that rows go on in.
-    extents: Pages,
+    extents: Pages<'a>,
     reader: RowReader<'a>,
     out: Converter<'a, 'r>,
     sum: u32,
@@ -108,12 +143,16 @@ impl Rows<'_, '_> {
     fn read_all(&mut self) -> Result<()> {
         let n_pages = self.table.data_bytes / self.table.page_bytes as u64;
         let step = Bitmap::step(self.table.page_bytes);
+        let path = self.pages.path;
+        let at = |error, page_no| located(error, path, format_args!("page {page_no}"));
         let mut bitmap_no = 0;
         while bitmap_no < n_pages {
-            let bitmap = self.pages.read(bitmap_no, true)?.to_vec();
+            let bitmap = self.pages.read(bitmap_no, true).map_err(|error| at(error, bitmap_no))?;
+            let bitmap = bitmap.to_vec();
             let covered = (n_pages - bitmap_no - 1).min(step - 1);
             for n in (0..covered).filter(|&n| Bitmap::new(&bitmap).is_head(n)) {
-                self.read_page(bitmap_no + 1 + n)?;
+                let page_no = bitmap_no + 1 + n;
+                self.read_page(page_no).map_err(|error| at(error, page_no))?;
             }
             bitmap_no += step;
         }
@@ -123,23 +162,20 @@ impl Rows<'_, '_> {
     /// Reads the rows that begin in a page.
     fn read_page(&mut self, page_no: u64) -> Result<()> {
         let page = self.pages.read(page_no, false)?.to_vec();
-        let path = self.pages.file.path().to_owned();
-        let failed = |error, number| at_page(error, page_no, number).in_file(&path);
-        match page_type(&page).map_err(|error| failed(error, None))? {
+        match page_type(&page)? {
             PageType::Head => {}
             // All its rows were deleted.
             PageType::Unallocated => return Ok(()),
             other => {
                 let what = format!("it is a page of type {other:?}, not one of rows");
-                return Err(failed(format::Error::corrupt(what), None));
+                return Err(format::Error::corrupt(what).into());
             }
         }
-        for number in 0..entries(&page).map_err(|error| failed(error, None))? {
-            let found = entry(&page, number).map_err(|error| failed(error, Some(number)))?;
-            if let Some(found) = found {
-                self.read_row(found).map_err(|error| {
-                    error.map_format(|error| at_row(error, page_no, Some(number))).in_file(&path)
-                })?;
+        let path = self.pages.path;
+        for number in 0..entries(&page)? {
+            if let Some(found) = entry(&page, number)? {
+                self.read_row(found)
+                    .map_err(|error| located(error, path, format_args!("row {number}")))?;
             }
         }
         Ok(())
@@ -148,7 +184,10 @@ impl Rows<'_, '_> {
     fn read_row(&mut self, entry: &[u8]) -> Result<()> {
         self.reader.start(entry)?;
         while let Step::Page(page_no) = self.reader.step()? {
-            self.reader.give(self.extents.read(page_no, false)?)?;
+            let path = self.extents.path;
+            let page = self.extents.read(page_no, false);
+            page.and_then(|page| Ok(self.reader.give(page)?))
+                .map_err(|error| located(error, path, format_args!("page {page_no}")))?;
         }
         let RowReader { record, blobs, sum, .. } = &self.reader;
         if self.table.sum.is_some() {
@@ -158,27 +197,10 @@ impl Rows<'_, '_> {
             let null_bytes = self.table.null_bytes;
             let row_sum = row_sum(SumOf::FieldsWithoutNulls, fields, null_bytes, record, blobs)?;
             if sum.is_some_and(|sum| sum != row_sum as u8) {
-                let what = "the row has another checksum than it says";
-                return Err(format::Error::corrupt(what).into());
+                return Err(format::Error::corrupt("it has another checksum than it says").into());
             }
             self.sum = self.sum.wrapping_add(row_sum);
         }
         self.out.row(record, blobs)
-    }
-}
-
-/// Damage of a page, or of a row that begins in it.
-fn at_page(error: format::Error, page_no: u64, number: Option<u8>) -> Error {
-    at_row(error, page_no, number).into()
-}
-
-/// Adds the place to damage.
-fn at_row(error: format::Error, page_no: u64, number: Option<u8>) -> format::Error {
-    let row = number.map(|number| format!(", row {number}")).unwrap_or_default();
-    match error {
-        format::Error::Corrupt { what, place } => {
-            format::Error::Corrupt { what: format!("page {page_no}{row}: {what}").into(), place }
-        }
-        other => other,
     }
 }

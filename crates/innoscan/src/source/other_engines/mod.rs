@@ -48,8 +48,17 @@ impl EngineTable {
         let stem = frm.file_stem().unwrap_or_default().to_string_lossy();
         let def = from_frm(&bytes, &decode(&schema), &decode(&stem))
             .map_err(|error| Error::from(error).in_file(frm))?;
+        EngineTable::of_definition(def, &frm.with_extension(""))
+    }
+
+    /// Opens the table of a definition that was read elsewhere; `stem` is what its files are called
+    /// without their extensions.
+    ///
+    /// # Errors
+    /// As [`EngineTable::open`].
+    pub fn of_definition(def: TableDef, stem: &Path) -> Result<EngineTable> {
         let mut parts = Vec::new();
-        for stem in stems(&def, frm) {
+        for stem in stems(&def, stem) {
             parts.push(Part::open(&def, &stem)?);
         }
         Ok(EngineTable { def, parts })
@@ -93,14 +102,14 @@ impl EngineTable {
 }
 
 /// The files' paths without their extension, in the partitions' order.
-fn stems(def: &TableDef, frm: &Path) -> Vec<PathBuf> {
-    let Some(partitioning) = &def.partitioning else { return vec![frm.with_extension("")] };
+fn stems(def: &TableDef, whole: &Path) -> Vec<PathBuf> {
+    let Some(partitioning) = &def.partitioning else { return vec![whole.to_owned()] };
     let mut stems = Vec::new();
     for partition in &partitioning.partitions {
         let stem = |sub: Option<&str>| filename::partition_stem(&def.name, &partition.name, sub);
         match partition.subpartitions.as_slice() {
-            [] => stems.push(frm.with_file_name(stem(None))),
-            subs => stems.extend(subs.iter().map(|sub| frm.with_file_name(stem(Some(sub))))),
+            [] => stems.push(whole.with_file_name(stem(None))),
+            subs => stems.extend(subs.iter().map(|sub| whole.with_file_name(stem(Some(sub))))),
         }
     }
     stems
@@ -175,6 +184,20 @@ impl<'a, 'r> Converter<'a, 'r> {
         self.rows += 1;
         (self.receiver)(&self.values.row(record, blobs))
     }
+}
+
+/// Adds to damage the file and, with `at`, the place in it; other errors are not the file's.
+fn located(error: Error, path: &Path, at: impl std::fmt::Display) -> Error {
+    if error.as_format().is_none() {
+        return error;
+    }
+    let add = |error| match error {
+        format::Error::Corrupt { what, place } => {
+            format::Error::Corrupt { what: format!("{at}: {what}").into(), place }
+        }
+        other => other,
+    };
+    error.map_format(add).in_file(path)
 }
 
 /// Compares what was read with what the header says.

@@ -11,7 +11,8 @@ use innoscan_format::server_record::RecordLayout;
 
 use super::data_file::DataFile;
 use super::{
-    Converter, RowReceiver, not_closed, read_header, require_all, require_len, with_extension,
+    Converter, RowReceiver, located, not_closed, read_header, require_all, require_len,
+    with_extension,
 };
 use crate::{Error, Result};
 
@@ -91,14 +92,12 @@ impl Rows<'_, '_> {
             let what = format!("records of {step} bytes do not fill {}", self.header.data_bytes);
             return Err(Error::from(format::Error::corrupt(what)).in_file(self.file.path()));
         }
-        for number in 0..self.header.data_bytes / step {
-            let mut record = std::mem::take(&mut self.record);
-            record.clear();
-            self.file.append(number * step, step, &mut record)?;
-            record.truncate(self.header.record_bytes);
-            self.record = record;
+        for at in (0..self.header.data_bytes / step).map(|number| number * step) {
+            self.record.clear();
+            self.file.append(at, step, &mut self.record)?;
+            self.record.truncate(self.header.record_bytes);
             if self.record.first() != Some(&0) {
-                self.give(&[], number * step)?;
+                self.give(&[]).map_err(|error| self.at_byte(error, at))?;
             }
         }
         Ok(())
@@ -112,8 +111,8 @@ impl Rows<'_, '_> {
             if let BlockKind::First { record_bytes } = block.kind {
                 packed.clear();
                 self.collect(block, record_bytes, &mut packed)
-                    .map_err(|error| at_byte(error, at))?;
-                self.unpack(&packed, at)?;
+                    .and_then(|()| self.unpack(&packed))
+                    .map_err(|error| self.at_byte(error, at))?;
             }
             at = block.end;
         }
@@ -127,75 +126,55 @@ impl Rows<'_, '_> {
 
     /// The packed record that begins in a block.
     fn collect(&mut self, first: Block, record_bytes: u64, packed: &mut Vec<u8>) -> Result<()> {
-        let corrupt = |what: &'static str| Error::from(format::Error::corrupt(what));
+        let corrupt = |what: &'static str| Err(format::Error::corrupt(what).into());
         if record_bytes > self.header.max_packed_bytes || record_bytes > self.header.data_bytes {
-            return Err(corrupt("a row is longer than rows can be").in_file(self.file.path()));
+            return corrupt("it is longer than rows can be");
         }
         let mut block = first;
         let mut left = record_bytes;
         loop {
             // With at least a byte of data in each, blocks cannot be linked for ever.
             if block.data_bytes > left || block.data_bytes == 0 {
-                return Err(
-                    corrupt("a row's blocks are not as long as it is").in_file(self.file.path())
-                );
+                return corrupt("its blocks are not as long as it is");
             }
             self.file.append(block.data_at, block.data_bytes, packed)?;
             left -= block.data_bytes;
             let next = match (left, block.next) {
                 (0, _) => return Ok(()),
                 (_, Some(next)) if next < self.header.data_bytes => next,
-                _ => {
-                    return Err(
-                        corrupt("a row does not go on where it says").in_file(self.file.path())
-                    );
-                }
+                _ => return corrupt("it ends before it is whole"),
             };
             block = self.block(next)?;
             if block.kind != BlockKind::Continued {
-                return Err(
-                    corrupt("a row goes on in a block of another").in_file(self.file.path())
-                );
+                return corrupt("it goes on in a block of another");
             }
         }
     }
 
-    fn unpack(&mut self, packed: &[u8], at: u64) -> Result<()> {
-        let mut record = std::mem::take(&mut self.record);
-        let sum = unpack(packed, self.header, &mut record);
-        self.record = record;
-        let sum = sum.map_err(|error| at_byte(error.into(), at).in_file(self.file.path()))?;
-        let row_sum = self.give(packed, at)?;
-        match sum {
-            Some(sum) if sum != row_sum as u8 => {
-                let what = format!("the row at byte {at} has another checksum than it says");
-                Err(Error::from(format::Error::corrupt(what)).in_file(self.file.path()))
+    fn unpack(&mut self, packed: &[u8]) -> Result<()> {
+        let said = unpack(packed, self.header, &mut self.record)?;
+        let sum = self.give(packed)?;
+        match said {
+            Some(said) if said != sum as u8 => {
+                Err(format::Error::corrupt("it has another checksum than it says").into())
             }
             _ => Ok(()),
         }
     }
 
     /// Hands on the record; its checksum.
-    fn give(&mut self, blobs: &[u8], at: u64) -> Result<u32> {
+    fn give(&mut self, blobs: &[u8]) -> Result<u32> {
         let mut sum = 0;
         if self.header.sum.is_some() {
             let Header { sum_of, fields, null_bytes, .. } = self.header;
             sum = row_sum(*sum_of, fields.iter(), *null_bytes, &self.record, blobs)?;
             self.sum = self.sum.wrapping_add(sum);
         }
-        self.out
-            .row(&self.record, blobs)
-            .map_err(|error| at_byte(error, at).in_file(self.file.path()))?;
+        self.out.row(&self.record, blobs)?;
         Ok(sum)
     }
-}
 
-/// Adds the row's place to damage.
-fn at_byte(error: Error, at: u64) -> Error {
-    error.map_format(|error| match error {
-        format::Error::Corrupt { what, place } => {
-            format::Error::Corrupt { what: format!("the row at byte {at}: {what}").into(), place }
-        }
-        other => other,
-    })
+    fn at_byte(&self, error: Error, at: u64) -> Error {
+        located(error, self.file.path(), format_args!("the row at byte {at}"))
+    }
 }

@@ -1,0 +1,106 @@
+//! What the statements of several kinds of objects have in common: names, texts, definers, and the
+//! sessions that objects were made in.
+
+use innoscan_format::charset::CollationId;
+use innoscan_format::schema::ServerVersion;
+use innoscan_format::{Error, Result};
+
+use super::rows::Row;
+use crate::dump::ObjectSession;
+
+/// A name in the quotes that a session's `sql_mode` has for names (`append_identifier`, sql_show.cc,
+/// MySQL 8.0).
+pub(super) fn name_under(name: &str, sql_mode: &str) -> String {
+    let quote = match is_in_mode(sql_mode, "ANSI_QUOTES") {
+        true => "\"",
+        false => "`",
+    };
+    format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)))
+}
+
+/// Whether a mode is among those of a `sql_mode`.
+pub(super) fn is_in_mode(sql_mode: &str, mode: &str) -> bool {
+    sql_mode.split(',').any(|set| set == mode)
+}
+
+/// `DEFINER=name@host ` of a definer as the dictionary keeps it, `name@host` without quotes: the
+/// host is what follows the last `@`.
+pub(super) fn definer(row: &Row, column: &str, sql_mode: &str) -> Result<String> {
+    let definer = row.text(column)?;
+    let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+    Ok(format!("DEFINER={}@{} ", name_under(user, sql_mode), name_under(host, sql_mode)))
+}
+
+/// A comment as a string literal of that `sql_mode` (`append_unescaped`, unireg.cc, MySQL 8.0). The
+/// server itself escapes under `NO_BACKSLASH_ESCAPES` too, which makes another comment of it.
+pub(super) fn comment_literal(text: &str, sql_mode: &str) -> String {
+    let text = text.replace('\'', "''");
+    if is_in_mode(sql_mode, "NO_BACKSLASH_ESCAPES") {
+        return format!("'{text}'");
+    }
+    let text = text.replace('\\', "\\\\").replace('\0', "\\0");
+    format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
+}
+
+/// A collation by the number in a column.
+pub(super) fn collation(row: &Row, column: &str) -> Result<CollationId> {
+    let collation = CollationId(row.number(column)?);
+    collation.charset().map(|_| collation)
+}
+
+fn collation_name(row: &Row, column: &str, server: ServerVersion) -> Result<String> {
+    let collation = collation(row, column)?;
+    collation
+        .name(server)
+        .ok_or_else(|| Error::schema(format!("collation number {} has no known name", collation.0)))
+}
+
+/// A statement's text, which the dictionary keeps in the charset that its client spoke.
+pub(super) fn client_text(row: &Row, column: &str, client: &str) -> Result<String> {
+    let charset = collation(row, client)?.charset()?;
+    let bytes = row.bytes(column).unwrap_or_default();
+    let mut text = Vec::with_capacity(bytes.len());
+    let lost = charset.decode(bytes, &mut text);
+    String::from_utf8(text).ok().filter(|_| lost == 0).ok_or_else(|| {
+        Error::unsupported(
+            format!("bytes in its `{column}` that are no text of {}", charset.name()),
+            "dump it from the running server",
+        )
+    })
+}
+
+/// The session that a trigger, routine or event was made in.
+pub(super) fn session(row: &Row, server: ServerVersion) -> Result<ObjectSession> {
+    Ok(ObjectSession {
+        sql_mode: sql_mode(row)?,
+        character_set_client: client_charset(row, "client_collation_id", server)?,
+        collation_connection: collation_name(row, "connection_collation_id", server)?,
+        database_collation: collation_name(row, "schema_collation_id", server)?,
+        time_zone: String::new(),
+    })
+}
+
+/// The `sql_mode`, whose members the dictionary's column has by the names of the variable, in its
+/// order, but for one: the column of MySQL 8.0.12 says `INVALID_DATES`.
+fn sql_mode(row: &Row) -> Result<String> {
+    let modes = row.text("sql_mode")?.split(',').map(|mode| match mode {
+        "INVALID_DATES" => "ALLOW_INVALID_DATES",
+        mode => mode,
+    });
+    // Bits that no mode has, in rows that came from MySQL 5.7.
+    let modes = modes.filter(|mode| !mode.starts_with("NOT_USED"));
+    Ok(modes.collect::<Vec<_>>().join(","))
+}
+
+/// The session that a view was made in.
+pub(super) fn view_session(row: &Row, server: ServerVersion) -> Result<ObjectSession> {
+    Ok(ObjectSession {
+        character_set_client: client_charset(row, "view_client_collation_id", server)?,
+        collation_connection: collation_name(row, "view_connection_collation_id", server)?,
+        ..ObjectSession::default()
+    })
+}
+
+fn client_charset(row: &Row, column: &str, server: ServerVersion) -> Result<String> {
+    Ok(collation(row, column)?.charset()?.name_in(server).to_owned())
+}

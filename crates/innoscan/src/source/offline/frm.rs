@@ -1,0 +1,57 @@
+//! The plan of a directory of a server with `.frm` files.
+
+use std::path::Path;
+
+use super::{Planner, database_directories};
+use crate::Result;
+use crate::catalog::{TableName, sorted_entries};
+use crate::ledger::{Item, ItemKind, Listed, State};
+use crate::source::objects_of_frm_server;
+use crate::source::table_files::{Definition, TableFiles, tables_in};
+
+pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
+    for (schema, dir) in database_directories(planner.root)? {
+        if planner.meet(&schema)? {
+            database(planner, &schema, &dir)?;
+        }
+    }
+    let found = objects_of_frm_server(planner.root, |database| planner.has_met(database))?;
+    planner.objects(found)
+}
+
+fn database(planner: &mut Planner<'_>, schema: &str, dir: &Path) -> Result<()> {
+    let entries = match sorted_entries(dir) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let item = Item::new(schema, ItemKind::Database, schema);
+            let reason = format!("nothing in it can be read: {error}");
+            planner.offline.ledger.set(&item, State::NotDumped(reason));
+            return Ok(());
+        }
+    };
+    tables_in(schema, &entries).into_iter().try_for_each(|table| self::table(planner, table))
+}
+
+fn table(planner: &mut Planner<'_>, table: TableFiles) -> Result<()> {
+    // Sequences are objects.
+    if table.is_sequence() {
+        return Ok(());
+    }
+    let TableName { schema, table: name } = &table.name;
+    let listed = match table.def() {
+        Some(def) => Listed::of_table(def),
+        None => Listed::table(schema, name, None),
+    };
+    planner.table(listed, |planner| open(planner, table))
+}
+
+/// Finds what is needed to dump a table.
+fn open(planner: &mut Planner<'_>, table: TableFiles) -> Result<()> {
+    let TableFiles { name, definition } = table;
+    match definition {
+        Definition::Ibd => planner.open_innodb(&name),
+        Definition::Unread(error) => Err(error),
+        Definition::Frm(def, _) if def.options.engine == "InnoDB" => planner.open_innodb(&name),
+        Definition::Frm(def, frm) => planner.open_other(*def, &frm.with_extension("")),
+    }
+}

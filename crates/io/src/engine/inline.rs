@@ -1,0 +1,117 @@
+//! Reads on the thread that asks for them, one after the other: for files so small that a ring or a
+//! pool of threads costs more than their reads.
+
+use std::io::IoSliceMut;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::{Engine, Wait, Wake};
+use crate::flight::{Flight, Next};
+use crate::{Completion, Read, Result};
+
+const NAME: &str = "inline";
+
+/// Does each read when it is submitted.
+pub struct Inline {
+    depth: usize,
+    pushed: Vec<Flight>,
+    over: Vec<Completion>,
+    waker: Arc<Waker>,
+}
+
+#[derive(Default)]
+struct Waker {
+    is_woken: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Waker {
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_woken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a wake, and takes it.
+    fn wait(&self) {
+        let woken = self.changed.wait_while(self.lock(), |is_woken| !*is_woken);
+        *woken.unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
+    fn take(&self) {
+        *self.lock() = false;
+    }
+}
+
+impl Wake for Waker {
+    fn wake(&self) {
+        *self.lock() = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Inline {
+    /// Takes up to `depth` reads at a time.
+    pub fn new(depth: usize) -> Inline {
+        Inline {
+            depth: depth.max(1),
+            pushed: Vec::new(),
+            over: Vec::new(),
+            waker: Arc::new(Waker::default()),
+        }
+    }
+}
+
+impl Engine for Inline {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn depth(&self) -> usize {
+        self.depth
+    }
+
+    fn in_flight(&self) -> usize {
+        self.pushed.len() + self.over.len()
+    }
+
+    fn push(&mut self, read: Read) {
+        assert!(self.in_flight() < self.depth, "no more reads than the depth");
+        self.pushed.push(Flight::new(read));
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        for flight in self.pushed.drain(..) {
+            self.over.push(fly(flight));
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
+        self.submit()?;
+        if wait == Wait::UntilSomething {
+            match self.over.is_empty() {
+                true => self.waker.wait(),
+                false => self.waker.take(),
+            }
+        }
+        done.append(&mut self.over);
+        Ok(())
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        Arc::clone(&self.waker) as Arc<dyn Wake>
+    }
+}
+
+/// Reads until the read is over.
+pub(super) fn fly(mut flight: Flight) -> Completion {
+    let error = loop {
+        let file = Arc::clone(&flight.read().file);
+        let offset = flight.offset();
+        let mut parts: Vec<IoSliceMut<'_>> = Vec::with_capacity(flight.read().frames.len());
+        flight.rest(&mut parts);
+        let answer = file.attempt(&mut parts, offset);
+        if let Next::Over(error) = flight.advance(answer) {
+            break error;
+        }
+    };
+    flight.complete(error)
+}

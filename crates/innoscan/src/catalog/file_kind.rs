@@ -26,7 +26,7 @@ impl FileKind {
         let file = filename::decode_table(&stem);
         Some(match file.partition {
             _ if is_fulltext(&stem) => FileKind::FullText,
-            _ if file.table.starts_with("#sql") => FileKind::LeftOver,
+            _ if stem.starts_with("#sql") => FileKind::LeftOver,
             Some(_) => FileKind::Partition(file.table),
             None => FileKind::Table,
         })

@@ -302,8 +302,8 @@ fn a_reader_that_goes_away_is_no_error() {
         return;
     }
     let fixture = fixture("grown");
-    for more in [&["explain"][..], &["scan"], &["schema"], &["check"], &["dump"], &["inspect", "4"]]
-    {
+    // What a dump is then, tests/it/usage.rs says.
+    for more in [&["explain"][..], &["scan"], &["schema"], &["check"], &["inspect", "4"]] {
         let mut innoscan = command()
             .arg(more[0])
             .arg(&fixture.file)

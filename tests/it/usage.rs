@@ -1,10 +1,13 @@
 //! What the command says and how it ends: usage, messages, exit codes.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use innoscan_testkit::server::Server;
+
+use crate::live::{QUICK, client};
 use crate::parity::{command, there_is_a_binary};
 
 /// The folder with `cities.ibd` and `flights.ibd` of the demo.
@@ -109,8 +112,7 @@ fn options_without_effect_are_refused() {
     let ibd = flights();
     let dir = demo().to_str().unwrap();
     let refused: &[(&[&str], &[&str])] = &[
-        (&["dump", &ibd, "--users"], &["--users", "from a running server"]),
-        (&["dump", dir, "--users", "-o", "X"], &["--users", "from a running server"]),
+        (&["dump", &ibd, "--users"], &["--users", "or a running server"]),
         (&["dump", &ibd, "--no-views"], &["--no-views"]),
         (&["dump", &ibd, "-S", "/tmp/s"], &["--socket", "files were named"]),
         (&["dump", &ibd, "--ssl-mode", "REQUIRED"], &["--ssl-mode"]),
@@ -179,7 +181,7 @@ fn a_lone_h_is_help() {
     for args in [&["dump", "-h"][..], &["tablespaces", "-h"], &["dump", "-A", "-h"]] {
         let ended = run(args);
         assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
-        assert!(ended.out.contains("Usage: innoscan"), "{ended:?}");
+        assert!(ended.out.contains("Usage: "), "{ended:?}");
     }
     run(["dump", "-h", "-A"]).is_usage(&["--help prints help"]);
 }
@@ -335,4 +337,258 @@ fn the_exit_code_tells_which_signal_ended_it() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{signal}: {output:?}");
     }
+}
+
+/// What it draws on a terminal of so many columns: lines, without control sequences.
+fn drawn(columns: u32, args: &[&str]) -> Vec<String> {
+    const PTY: &str = "
+import fcntl, os, pty, re, struct, sys, termios
+columns, args = int(sys.argv[1]), sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    os.execv(args[0], args)
+drawn = b''
+while True:
+    try:
+        read = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not read:
+        break
+    drawn += read
+os.waitpid(child, 0)
+for line in re.split('[\\r\\n]', re.sub('\\x1b\\\\[[0-9;?]*[A-Za-z]', '\\n', drawn.decode())):
+    if line:
+        print(line)
+";
+    let command = command();
+    let output = Command::new("python3")
+        .args(["-c", PTY, &columns.to_string()])
+        .arg(command.get_program())
+        .args(args)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn progress_fits_on_a_narrow_terminal() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for columns in [20, 50] {
+        let args = ["scan", &cities(), "--max-rate", "20M", "--lra-size", "1M"];
+        let lines = drawn(columns, &args);
+        let of_progress = |line: &&String| line.contains(" % ");
+        let bars: Vec<&String> = lines.iter().filter(of_progress).collect();
+        assert!(!bars.is_empty(), "{lines:?}");
+        for bar in bars {
+            assert!(bar.chars().count() <= columns as usize, "{columns}: {bar}");
+            assert!(!bar.contains("leaves"), "{bar}");
+            assert!(columns < 50 || bar.contains("cities"), "{bar}");
+        }
+    }
+}
+
+#[test]
+fn a_dump_tells_of_each_table_only_when_asked() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let dump = |more: &str| {
+        let output = command()
+            .args(["dump", &cities(), "--format", "csv", more])
+            .stdout(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let tables = |said: &str| said.lines().filter(|line| line.contains("cities: 3")).count();
+    let said = dump("-v");
+    assert_eq!(tables(&said), 1, "{said}");
+    let said = dump("--include-invisible");
+    assert_eq!(tables(&said), 0, "{said}");
+    assert!(said.contains("innoscan: dumped 1 table: 3"), "{said}");
+    assert!(!dump("-q").contains("dumped"));
+}
+
+#[test]
+fn keys_without_a_row_are_named() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let get = |keys: &[&str]| run([&["get", &*cities()], keys].concat());
+    let key = get(&["--range", "1.."]).out.lines().next().unwrap().to_owned();
+    let key = key.split('\t').next().unwrap();
+    let ended = get(&[key, "1", "2"]);
+    assert_eq!((ended.code, ended.out.lines().count()), (Some(0), 1), "{ended:?}");
+    for missing in ["no row has the key 1\n", "no row has the key 2\n"] {
+        assert!(ended.err.contains(missing), "{ended:?}");
+    }
+    assert!(!ended.err.contains(&format!("key {key}\n")), "{ended:?}");
+    let ended = get(&["1"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("no row has the key 1\n"), "{ended:?}");
+    assert_eq!(get(&["--range", "1..2"]).code, Some(0));
+}
+
+#[test]
+fn databases_that_are_named_as_files_are_answered() {
+    if !there_is_a_binary() {
+        return;
+    }
+    run(["dump", "-S", "/s", "-u", "root", "shop"]).is_usage(&["use -B shop"]);
+    run(["dump", "-S", "/s", "-B", "shop", "crm"]).is_usage(&["use -B shop,crm"]);
+    run(["dump", "-S", "/s", "-A", "shop"]).is_usage(&["use -B shop"]);
+    let ended = run(["dump", "-S", "/s", "-p", "secret"]);
+    ended.is_usage(&["what follows -p is neither a file nor a password"]);
+    assert!(!ended.err.contains("secret"), "{ended:?}");
+}
+
+#[test]
+fn rows_that_cannot_be_told_apart_are_refused_before_a_server_is_asked() {
+    if !there_is_a_binary() {
+        return;
+    }
+    for wanted in [&["-A"][..], &["-B", "a,b"], &["-T", "a.b,a.c"]] {
+        let args = [&["dump", "-S", "/tmp/no.sock", "--format", "csv"], wanted].concat();
+        run(args).is_usage(&["could not be told apart", "-o"]);
+    }
+}
+
+#[test]
+fn a_password_without_a_terminal_is_asked_for_in_vain() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let output = Command::new("setsid")
+        .arg("-w")
+        .arg(command().get_program())
+        .args(["dump", "--no-defaults", "-S", "/tmp/no.sock", "-A", "-p"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("there is no terminal to ask for the password on"), "{said}");
+}
+
+/// A stopped server's directory with a table that has a FULLTEXT index, one of partitions and one
+/// without a primary key.
+fn stopped() -> Server {
+    let mut server = Server::start("mariadb-10.11", &QUICK).unwrap();
+    server
+        .sql(
+            "CREATE DATABASE shop; USE shop;
+             CREATE TABLE notes (id INT PRIMARY KEY, t TEXT, FULLTEXT (t)) ENGINE=InnoDB;
+             INSERT INTO notes VALUES (1, 'one'), (2, 'two');
+             CREATE TABLE parts (id INT PRIMARY KEY) ENGINE=InnoDB PARTITION BY HASH (id) PARTITIONS 3;
+             INSERT INTO parts VALUES (1), (2), (3), (4);
+             CREATE TABLE nopk (a INT) ENGINE=InnoDB;
+             INSERT INTO nopk VALUES (5);",
+        )
+        .unwrap();
+    server.stop().unwrap();
+    server
+}
+
+#[test]
+fn files_of_a_database_are_named_in_many_ways() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let server = stopped();
+    let data = server.data();
+    let shop = data.join("shop");
+    let file = |name: &str| shop.join(name).to_str().unwrap().to_owned();
+    // Its directory.
+    let ended = run(["dump", shop.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let wanted = format!("innoscan dump {} -B shop", data.canonicalize().unwrap().display());
+    assert!(ended.err.contains(&wanted), "{ended:?}");
+    // All its files, as a shell's `*.ibd` names them.
+    let mut files: Vec<String> = std::fs::read_dir(&shop)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path().to_str().unwrap().to_owned())
+        .filter(|path| path.ends_with(".ibd"))
+        .collect();
+    files.sort();
+    assert!(files.iter().any(|file| file.contains("FTS_")), "{files:?}");
+    let out = tempfile::tempdir().unwrap();
+    let directory = out.path().to_str().unwrap();
+    let all = [vec!["dump".into()], files, vec!["-o".into(), directory.into()]].concat();
+    let ended = run(all);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("dumped 3 tables: 7 rows"), "{ended:?}");
+    assert!(ended.err.contains("FULLTEXT"), "{ended:?}");
+    // A directory that is in use.
+    let ended = run(["dump", &file("nopk.ibd"), "-o", directory, "--layout", "files"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("--overwrite"), "{ended:?}");
+    // A definition from the .frm beside a copy.
+    let copy = out.path().join("copy.ibd");
+    std::fs::copy(file("nopk.ibd"), &copy).unwrap();
+    let copy = copy.to_str().unwrap();
+    let ended = run(["dump", copy, "--schema", &file("nopk.frm"), "--format", "csv", "-q"]);
+    assert_eq!((ended.code, &*ended.out), (Some(0), "a\r\n5\r\n"), "{ended:?}");
+    // Keys, where there are none.
+    let ended = run(["get", &file("nopk.ibd"), "5"]);
+    assert!(ended.err.contains("has no primary key to find rows by; read all"), "{ended:?}");
+    // A typing error in what is left out.
+    let ended =
+        run(["dump", data.to_str().unwrap(), "--ignore-table", "shop.nopc,shop.parts", "-d"]);
+    assert!(ended.err.contains("--ignore-table shop.nopc: there is no such"), "{ended:?}");
+    assert!(!ended.err.contains("--ignore-table shop.parts:"), "{ended:?}");
+    let ended = run(["dump", data.to_str().unwrap(), "-B", "mysql"]);
+    assert!(ended.err.contains("`mysql` is left out on purpose"), "{ended:?}");
+}
+
+#[test]
+fn who_holds_the_lock_is_said() {
+    if !there_is_a_binary() {
+        return;
+    }
+    let server = Server::start("mariadb-10.11", &QUICK).unwrap();
+    server
+        .sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY) ENGINE=InnoDB;")
+        .unwrap();
+    let socket = server.socket().to_str().unwrap().to_owned();
+    let mut holder = client(&server)
+        .arg("--unbuffered")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut statements = holder.stdin.take().unwrap();
+    statements
+        .write_all(b"BEGIN; INSERT INTO shop.t VALUES (1); SELECT CONNECTION_ID();\n")
+        .unwrap();
+    let mut id = String::new();
+    BufReader::new(holder.stdout.as_mut().unwrap()).read_line(&mut id).unwrap();
+    let login = ["dump", "--no-defaults", "-u", "root", "-S", &socket, "--lock-mode", "export"];
+    let dump = |more: &[&str]| run([&login, more].concat());
+    let ended = dump(&["-B", "shop", "-q", "--lock-wait-timeout", "4"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let who = format!("connection {} of root", id.trim());
+    for start in ["waiting for the lock: ", "could not be locked within 4 s: "] {
+        let wanted = format!("{start}{who}");
+        assert!(ended.err.contains(&wanted), "{wanted}: {ended:?}");
+    }
+    let remedy = format!("(KILL {})", id.trim());
+    assert!(ended.err.contains("has been in a transaction for"), "{ended:?}");
+    assert!(ended.err.contains(&remedy), "{ended:?}");
+    drop(statements);
+    holder.wait().unwrap();
+    // A pattern alone chooses from all databases.
+    let ended = dump(&["-x", "^shop", "-q"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("CREATE TABLE `t`"), "{ended:?}");
+    let ended = dump(&["-B", "mysql"]);
+    assert!(ended.err.contains("`mysql` is left out on purpose"), "{ended:?}");
+    let ended = run(["dump", "--no-defaults", "-h", "127.0.0.1", "-P", "1", "-A"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(!ended.err.contains("Error {"), "{ended:?}");
 }

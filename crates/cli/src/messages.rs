@@ -11,7 +11,7 @@ use innoscan::{Notes, Table, TableDef};
 pub enum Exit {
     /// All done.
     Done = 0,
-    /// What was typed makes no sense.
+    /// What was typed makes no sense, or no key that was typed has a row.
     Usage = 1,
     /// Refused, or damage met.
     Refused = 2,
@@ -95,7 +95,20 @@ pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
         Some(error) => note!("innoscan: {error}{}", hint(error, verb)),
         None => note!("innoscan: {error:#}"),
     }
+    if let Some(advice) = error.downcast_ref::<Advice>() {
+        note!("innoscan: {advice}");
+    }
     exit
+}
+
+/// What to do about an error, where the error does not say it: printed after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice(pub String);
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// What to do about damage; other errors say it themselves.

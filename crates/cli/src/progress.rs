@@ -1,14 +1,14 @@
 //! How far a scan is, on stderr: a bar on a terminal, else a line every few seconds.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use innoscan::scan::{Progress, ProgressFn};
 
-use crate::sizes::MIB;
+use crate::sizes::{bytes, bytes_of};
 
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -16,134 +16,150 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Steps of a bar.
 const STEPS: u64 = 1000;
 
-fn leaves_and_rows(progress: &Progress) -> String {
-    let sorted = match progress.sorted_leaves {
-        0 => String::new(),
-        sorted => format!("{sorted} read to be sorted, "),
-    };
-    let total = if progress.is_exact { "" } else { "at least " };
-    let (done, leaves, rows) = (progress.done_leaves, progress.total_leaves, progress.rows);
-    format!("{sorted}{done} of {total}{leaves} leaves, {rows} rows")
-}
-
 /// Several tables, one after the other, as one whole.
 #[derive(Default)]
 pub struct Whole {
-    /// Bytes of each one's files.
-    sizes_bytes: Vec<u64>,
-    /// Those that are done.
+    /// The name of each one, and the bytes of its files; 0 where they are not known.
+    tables: Vec<(String, u64)>,
+    /// Those that are done, and their rows.
     done: AtomicUsize,
+    done_rows: AtomicU64,
 }
 
 impl Whole {
-    /// Of tables whose files have so many bytes.
-    pub fn new(sizes_bytes: Vec<u64>) -> Whole {
-        Whole { sizes_bytes, done: AtomicUsize::new(0) }
+    /// Of tables of these names, whose files have so many bytes.
+    pub fn new(tables: Vec<(String, u64)>) -> Whole {
+        Whole { tables, ..Whole::default() }
     }
 
-    /// The next table begins.
-    pub fn next(&self) {
+    /// A table is done, with so many rows; the next one begins.
+    fn next(&self, rows: u64) {
         self.done.fetch_add(1, Ordering::Relaxed);
+        self.done_rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    fn total_bytes(&self) -> u64 {
+        self.tables.iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// How much of all is done when of the present table this share is.
     fn share(&self, of_table: f64) -> f64 {
         let done = self.done.load(Ordering::Relaxed);
-        let total: u64 = self.sizes_bytes.iter().sum();
-        let before: u64 = self.sizes_bytes.iter().take(done).sum();
-        match self.sizes_bytes.get(done) {
-            Some(present) if total > 0 => {
-                (before as f64 + *present as f64 * of_table) / total as f64
-            }
-            _ => of_table,
+        let total = self.total_bytes();
+        let Some((_, present)) = self.tables.get(done) else { return of_table };
+        if total == 0 {
+            return (done as f64 + of_table) / self.tables.len() as f64;
         }
+        let before: u64 = self.tables.iter().take(done).map(|(_, bytes)| bytes).sum();
+        (before as f64 + *present as f64 * of_table) / total as f64
+    }
+
+    /// All of it in a line, the most telling first: it may be cut off.
+    fn line(&self, progress: &Progress, elapsed: Duration) -> String {
+        let share = self.share(progress.share());
+        let eta_s = elapsed.as_secs_f64() * (1.0 - share) / share.max(1e-9);
+        let done = self.done.load(Ordering::Relaxed);
+        let count = self.tables.len();
+        let name = match self.tables.get(done) {
+            Some((name, _)) if count > 1 => format!("{name} {}/{count}", done + 1),
+            Some((name, _)) => name.clone(),
+            None => String::new(),
+        };
+        let mut line = format!("{:.0} % | {name}", 100.0 * share);
+        let total = self.total_bytes();
+        let done_bytes = (share * total as f64) as u64;
+        if total > 0 {
+            line += &format!(" | {}", bytes_of(done_bytes, total));
+        }
+        let rows = self.done_rows.load(Ordering::Relaxed) + progress.rows;
+        line += &format!(" | {} rows", short(rows));
+        if total > 0 {
+            let rate = done_bytes as f64 / elapsed.as_secs_f64().max(1e-3);
+            line += &format!(" | {}/s", bytes(rate as u64));
+        }
+        format!("{line} | ETA {}", duration(eta_s))
     }
 }
 
-/// Shows a scan's progress, or that of several as a whole.
-pub struct Bar {
-    bar: Option<ProgressBar>,
-    lines: Option<Arc<Lines>>,
-    whole: Arc<Whole>,
+/// `745`, `745k`, `2.6M`.
+fn short(number: u64) -> String {
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}k", number / 1000),
+        1_000_000..1_000_000_000 => format!("{:.1}M", number as f64 / 1e6),
+        _ => format!("{:.1}G", number as f64 / 1e9),
+    }
 }
 
-struct Lines {
-    name: String,
-    started: Instant,
-    last: Mutex<Instant>,
+/// `6 s`, `12 min`, `3.4 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds < 1e6 => format!("{:.1} h", seconds / 3600.0),
+        _ => "unknown".to_owned(),
+    }
+}
+
+/// Shows the progress of a scan, or of several as a whole.
+pub struct Bar {
+    bar: Option<ProgressBar>,
+    /// When a line was printed last, where there is no terminal.
+    lines: Option<Arc<Mutex<Instant>>>,
+    whole: Arc<Whole>,
+    begun: Instant,
 }
 
 impl Bar {
-    /// A bar for the table of this name; nothing at all when `quiet`.
-    pub fn new(quiet: bool, name: &str) -> Bar {
-        Bar::of_whole(quiet, name, Whole::default())
-    }
-
-    /// A bar for several tables.
-    pub fn of_whole(quiet: bool, name: &str, whole: Whole) -> Bar {
-        let whole = Arc::new(whole);
+    /// A bar for tables; nothing at all when `quiet`.
+    pub fn new(quiet: bool, whole: Whole) -> Bar {
+        let (whole, begun) = (Arc::new(whole), Instant::now());
         if quiet {
-            return Bar { bar: None, lines: None, whole };
+            return Bar { bar: None, lines: None, whole, begun };
         }
-        let started = Instant::now();
         if !std::io::stderr().is_terminal() {
-            let lines = Lines { name: name.to_owned(), started, last: Mutex::new(started) };
-            return Bar { bar: None, lines: Some(Arc::new(lines)), whole };
+            return Bar { bar: None, lines: Some(Arc::new(Mutex::new(begun))), whole, begun };
         }
-        let style = "{prefix} {percent:>3}% [{bar:30}] {msg}, ETA {eta}";
-        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
-            .with_prefix(name.to_owned());
-        if let Ok(style) = ProgressStyle::with_template(style) {
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
+        // The message is cut off at the terminal's width.
+        if let Ok(style) = ProgressStyle::with_template("{bar:10} {wide_msg}") {
             bar.set_style(style);
         }
-        Bar { bar: Some(bar), lines: None, whole }
+        Bar { bar: Some(bar), lines: None, whole, begun }
     }
 
     /// What a scan is to call.
     pub fn callback(&self) -> Option<Arc<ProgressFn>> {
-        let whole = Arc::clone(&self.whole);
+        let (whole, begun) = (Arc::clone(&self.whole), self.begun);
         if let Some(bar) = self.bar.clone() {
             return Some(Arc::new(move |progress: &Progress| {
+                bar.set_message(whole.line(progress, begun.elapsed()));
+                if bar.is_finished() {
+                    bar.reset();
+                }
                 bar.set_position((whole.share(progress.share()) * STEPS as f64) as u64);
-                bar.set_message(leaves_and_rows(progress));
             }));
         }
-        let lines = Arc::clone(self.lines.as_ref()?);
+        let last = Arc::clone(self.lines.as_ref()?);
         Some(Arc::new(move |progress: &Progress| {
-            lines.tell(progress, whole.share(progress.share()));
+            let Ok(mut last) = last.lock() else { return };
+            if last.elapsed() >= LINE_EVERY {
+                *last = Instant::now();
+                note!("innoscan: {}", whole.line(progress, begun.elapsed()));
+            }
         }))
     }
 
-    /// A table is done.
-    pub fn next_table(&self) {
-        self.whole.next();
+    /// A table is done, with so many rows.
+    pub fn next_table(&self, rows: u64) {
+        self.whole.next(rows);
     }
 
     /// Takes the bar away; the next progress brings it back.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.finish_and_clear();
         }
-    }
-}
-
-impl Lines {
-    fn tell(&self, progress: &Progress, share: f64) {
-        let Ok(mut last) = self.last.lock() else { return };
-        if last.elapsed() < LINE_EVERY {
-            return;
-        }
-        *last = Instant::now();
-        let elapsed = self.started.elapsed().as_secs_f64();
-        note!(
-            "innoscan: {}: {:.1} % ({}), {:.1} MiB/s, ETA {:.0} s",
-            self.name,
-            100.0 * share,
-            leaves_and_rows(progress),
-            progress.read_bytes as f64 / MIB / elapsed,
-            elapsed * (1.0 - share) / share.max(1e-9),
-        );
     }
 }
 
@@ -163,7 +179,7 @@ impl Count {
         let is_terminal = !quiet && std::io::stderr().is_terminal();
         let bar =
             is_terminal.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
-        if let (Some(bar), Ok(style)) = (&bar, ProgressStyle::with_template("{msg}")) {
+        if let (Some(bar), Ok(style)) = (&bar, ProgressStyle::with_template("{wide_msg}")) {
             bar.set_style(style);
         }
         let now = Instant::now();
@@ -211,14 +227,38 @@ impl Count {
 mod tests {
     use super::*;
 
+    fn whole() -> Whole {
+        Whole::new(vec![("a.b".to_owned(), 1 << 20), ("a.c".to_owned(), 3 << 20)])
+    }
+
     #[test]
     fn the_whole_is_weighed_by_bytes() {
-        let whole = Whole::new(vec![100, 300]);
+        let whole = whole();
         assert_eq!(whole.share(0.5), 0.125);
-        whole.next();
+        whole.next(7);
         assert_eq!(whole.share(0.0), 0.25);
-        whole.next();
+        whole.next(7);
         assert_eq!(whole.share(1.0), 1.0);
         assert_eq!(Whole::default().share(0.3), 0.3);
+        let unknown = Whole::new(vec![("a.b".to_owned(), 0), ("a.c".to_owned(), 0)]);
+        unknown.next(7);
+        assert_eq!(unknown.share(0.5), 0.75);
+    }
+
+    #[test]
+    fn a_line_says_which_table_how_much_and_how_long() {
+        let whole = whole();
+        whole.next(12_000);
+        let progress = Progress {
+            done_leaves: 1,
+            total_leaves: 3,
+            is_exact: true,
+            rows: 345,
+            ..Progress::default()
+        };
+        assert_eq!(
+            whole.line(&progress, Duration::from_secs(2)),
+            "50 % | a.c 2/2 | 2.0 of 4.0 MiB | 12k rows | 1.0 MiB/s | ETA 2 s"
+        );
     }
 }

@@ -33,6 +33,32 @@ impl fmt::Display for ByteSize {
     }
 }
 
+/// Units of bytes, the largest first.
+const UNITS: [(u64, &str); 4] =
+    [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+
+/// A number of bytes for people: `912 B`, `27 KiB`, `1.4 MiB`.
+pub fn bytes(bytes: u64) -> String {
+    let (unit, name) = unit_of(bytes);
+    format!("{} {name}", in_unit(bytes, unit))
+}
+
+/// So many bytes of so many, in the unit of these: `1.2 of 4.3 GiB`.
+pub fn bytes_of(done: u64, all: u64) -> String {
+    let (unit, name) = unit_of(all);
+    format!("{} of {} {name}", in_unit(done, unit), in_unit(all, unit))
+}
+
+fn unit_of(bytes: u64) -> (u64, &'static str) {
+    UNITS.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or((1, "B"))
+}
+
+fn in_unit(bytes: u64, unit: u64) -> String {
+    // Tenths say something of the larger units alone.
+    let decimals = usize::from(unit > 1 << 10);
+    format!("{:.decimals$}", bytes as f64 / unit as f64)
+}
+
 /// A separator as mysqldump takes it: `\t`, `\n`, `\r`, `\0`, `\\`, or `0x` and hex digits.
 pub fn separator(typed: &str) -> Result<Vec<u8>, String> {
     if let Some(hex) = typed.strip_prefix("0x") {
@@ -76,6 +102,20 @@ mod tests {
         for wrong in ["", "M", "1X", "-1", "99999999999T"] {
             assert!(wrong.parse::<ByteSize>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn bytes_are_printed_in_units_that_suit_them() {
+        for (number, text) in [
+            (0, "0 B"),
+            (912, "912 B"),
+            (27 << 10, "27 KiB"),
+            (1_468_006, "1.4 MiB"),
+            (5 << 30, "5.0 GiB"),
+        ] {
+            assert_eq!(bytes(number), text);
+        }
+        assert_eq!(bytes_of(1 << 29, 4 << 30), "0.5 of 4.0 GiB");
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! from the file's SDI (MySQL 8+), the `.frm` beside it (MySQL 5.x, MariaDB; its foreign keys from
 //! the system tablespace), or the user's own `CREATE TABLE`.
 
+mod file_kind;
+mod given;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,11 +15,12 @@ use std::rc::Rc;
 use innoscan_format::page::sdi::SdiObject;
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
-use innoscan_format::schema::{
-    Partitioning, TableDef, from_create_table, from_frm, from_sdi_documents, server_of_text,
-};
+use innoscan_format::schema::{Partitioning, TableDef, from_frm, from_sdi_documents};
 use innoscan_io::Direct;
 
+pub(crate) use self::file_kind::is_fulltext;
+pub use self::file_kind::{FileKind, database_of};
+use self::given::Given;
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};
 use crate::exported::Export;
@@ -31,7 +35,7 @@ pub const SYSTEM_DATABASES: [&str; 4] =
 #[derive(Debug, Default)]
 pub struct Catalog {
     datadir: Option<PathBuf>,
-    definition: Option<(PathBuf, String)>,
+    definition: Option<Given>,
     force: bool,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
 }
@@ -114,13 +118,6 @@ impl Catalog {
         Catalog { datadir, ..Catalog::default() }
     }
 
-    /// Every table is defined by this text of a `CREATE TABLE`, which `path` names in errors.
-    #[must_use]
-    pub fn with_definition(mut self, path: PathBuf, sql: String) -> Catalog {
-        self.definition = Some((path, sql));
-        self
-    }
-
     /// Reads directories of running servers, and such as were not shut down cleanly.
     #[must_use]
     pub fn with_force(mut self, force: bool) -> Catalog {
@@ -177,7 +174,7 @@ impl Catalog {
                 }
                 let table = filename::decode_table(&stem(&file)).table;
                 // Left over from an ALTER that was cut short, and full-text auxiliary tables.
-                if table.starts_with("#sql") || is_fulltext_auxiliary(&stem(&file)) {
+                if table.starts_with("#sql") || is_fulltext(&stem(&file)) {
                     continue;
                 }
                 names.push(TableName { schema: schema.clone(), table });
@@ -359,9 +356,8 @@ impl Catalog {
     fn definition_of_file(&self, ibd: &Path, directory: Option<&Directory>) -> Result<TableDef> {
         let schema = ibd.parent().map(schema_of).unwrap_or_default();
         let FileName { table, .. } = filename::decode_table(&stem(ibd));
-        if let Some((path, sql)) = &self.definition {
-            return from_create_table(sql, server_of_text(sql))
-                .map_err(|error| Error::from(error).in_file(path));
+        if let Some(given) = &self.definition {
+            return given.def();
         }
         if let Some(def) = definition_in_sdi(ibd, &table)? {
             return Ok(def);
@@ -569,15 +565,6 @@ fn partition_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>> {
 
 fn partition_key(partition: &str, subpartition: Option<&str>) -> String {
     format!("{}\0{}", partition, subpartition.unwrap_or_default()).to_lowercase()
-}
-
-/// `FTS_0000000000000437_BEING_DELETED` and its kin (`fts0fts.cc`).
-pub(crate) fn is_fulltext_auxiliary(stem: &str) -> bool {
-    let Some(rest) = stem.get(..4).filter(|head| head.eq_ignore_ascii_case("fts_")) else {
-        return false;
-    };
-    let id = stem.get(rest.len()..rest.len() + 16);
-    id.is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn schema_of(dir: &Path) -> String {

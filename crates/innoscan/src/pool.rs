@@ -526,9 +526,9 @@ impl Pool {
 /// not.
 pub(crate) fn unreadable(page: PageNo, error: io::ReadError) -> Error {
     match error {
-        io::ReadError::EndOfFile { at_byte } => {
+        io::ReadError::EndOfFile { .. } => {
             let place = innoscan_format::Place { page: Some(page), ..Default::default() };
-            let what = format!("the file ends before the page does: there is no byte {at_byte}");
+            let what = format!("{error}, before the end of the page");
             let corrupt =
                 innoscan_format::Error::Corrupt { what: what.into(), place: place.into() };
             Error::from(corrupt)

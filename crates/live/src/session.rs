@@ -159,7 +159,12 @@ pub fn quoted_text(text: &str) -> String {
 
 fn at_server(doing: &str, place: &str, error: &mysql::Error) -> Error {
     let said = match error {
+        // The whole error's own text names its variants.
         mysql::Error::MySqlError(error) => error.to_string(),
+        mysql::Error::DriverError(error) => error.to_string(),
+        mysql::Error::IoError(error) => error.to_string(),
+        mysql::Error::CodecError(error) => error.to_string(),
+        mysql::Error::UrlError(error) => error.to_string(),
         error => error.to_string(),
     };
     Error::server(format!("{doing} at {place}"), said)

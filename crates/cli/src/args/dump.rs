@@ -28,7 +28,7 @@ pub struct DumpArgs {
     #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
     pub databases: Vec<String>,
 
-    /// Tables of a directory or server as db.table, separated by commas
+    /// Tables of a directory or server as db.table, separated by commas; with -B these too
     #[arg(short = 'T', long, value_delimiter = ',', value_name = "DB.TABLE")]
     pub tables_list: Vec<String>,
 
@@ -91,6 +91,10 @@ pub struct DumpArgs {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// A line for each table on stderr
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+
     /// Only definitions
     #[arg(short = 'd', long)]
     pub no_data: bool,
@@ -146,7 +150,8 @@ pub struct GetArgs {
     pub source: String,
 
     /// Keys: the values of the primary key's columns, or of the first ones, separated by commas, as
-    /// the server prints them (times in UTC, bytes as 0x...); - reads keys from stdin, one a line
+    /// the server prints them (times in UTC, bytes as 0x...); - reads keys from stdin, one a line.
+    /// Keys without a row are named on stderr; when none has one, the exit code is 1
     #[arg(allow_negative_numbers = true, required_unless_present_any = ["range", "condition"],
           conflicts_with_all = ["range", "condition"])]
     pub keys: Vec<String>,

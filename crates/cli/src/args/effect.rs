@@ -25,9 +25,11 @@ pub fn refusal(command: &clap::Command, verb: &Verb, typed: &ArgMatches) -> Opti
     let typed = Typed { command, matches: typed };
     match verb {
         Verb::Dump(args) => typed
-            .first_idle(args, DUMP)
+            .stray_source(args)
+            .or_else(|| typed.first_idle(args, DUMP))
             .or_else(|| typed.first_idle(&args.server, SERVER))
-            .or_else(|| typed.of_files(&args.sources, &args.read)),
+            .or_else(|| typed.of_files(&args.sources, &args.read))
+            .or_else(|| args.untold_tables()),
         Verb::Get(args) => {
             typed.first_idle(args, GET).or_else(|| typed.of_files([&args.source], &args.read))
         }
@@ -66,6 +68,36 @@ impl Typed<'_> {
         let argument = self.command.get_arguments().find(|argument| argument.get_id() == id);
         let long = argument.and_then(clap::Arg::get_long).unwrap_or(id);
         Some(format!("--{long} has no effect: {why}"))
+    }
+
+    /// `dump -u root shop`, as mysqldump takes it: a database where files are named.
+    fn stray_source(&self, args: &DumpArgs) -> Option<String> {
+        let is_name =
+            |source: &&String| !source.contains(['/', '.']) && !Path::new(source).exists();
+        let goes_to_server = SERVER_OPTIONS.iter().any(|id| self.is_typed(id))
+            || args.all_databases
+            || !args.databases.is_empty();
+        if args.from.datadir.is_some() || !args.sources.iter().any(|source| is_name(&source)) {
+            return None;
+        }
+        if !goes_to_server && args.sources.len() > 1 {
+            return None;
+        }
+        // What follows -p may be meant as a password.
+        if args.server.password.is_some() {
+            return Some(
+                "what follows -p is neither a file nor a password: databases of a running server are \
+                 named with -B, tables with -T DB.TABLE"
+                    .to_owned(),
+            );
+        }
+        let named = args.sources.iter().filter(is_name);
+        let databases: Vec<&str> = args.databases.iter().chain(named).map(String::as_str).collect();
+        let databases = databases.join(",");
+        Some(format!(
+            "there is no file of that name: use -B {databases} for databases of a running server or of \
+             a data directory, -T DB.TABLE for tables"
+        ))
     }
 
     /// Of reading the tables of files.
@@ -129,26 +161,45 @@ impl DumpArgs {
         self.is_to_directory() && (is_default || is_one)
     }
 
+    /// Why the rows of what was named cannot go to stdout, where that is certain before it is looked
+    /// at.
+    fn untold_tables(&self) -> Option<String> {
+        let from = self.comes_from();
+        let is_all =
+            self.tables_list.is_empty() && self.databases.is_empty() && from != From::Tables;
+        let named = [&self.sources, &self.databases, &self.tables_list];
+        let is_many = named.iter().any(|names| names.len() > 1);
+        let is_stream = !self.is_to_directory() && !self.is_sql() && self.regex.is_none();
+        (is_stream && (is_all || is_many)).then(|| {
+            "rows of several tables on stdout could not be told apart in this format: name a directory \
+             with -o, one table, or use --format sql"
+                .to_owned()
+        })
+    }
+
     /// Whether definitions are written: rows alone go to stdout in other formats than SQL.
     fn has_definitions(&self) -> bool {
         !self.no_schemas && (self.is_sql() || self.is_to_directory())
     }
 }
 
+/// Options that say where a server is, and as whom one goes there.
+const SERVER_OPTIONS: &[&str] = &[
+    "socket",
+    "host",
+    "port",
+    "user",
+    "password",
+    "ssl_mode",
+    "ssl_ca",
+    "defaults_file",
+    "defaults_extra_file",
+    "no_defaults",
+];
+
 const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
-        options: &[
-            "socket",
-            "host",
-            "port",
-            "user",
-            "password",
-            "ssl_mode",
-            "ssl_ca",
-            "defaults_file",
-            "defaults_extra_file",
-            "no_defaults",
-        ],
+        options: SERVER_OPTIONS,
         has_effect: |args| args.is_of_server(),
         why: "it is of a running server, and files were named; leave out one or the other",
     },
@@ -351,18 +402,7 @@ const BENCH: &[Rule<bool>] = &[
 ];
 
 const TABLESPACES: &[Rule<TablespacesArgs>] = &[Rule {
-    options: &[
-        "socket",
-        "host",
-        "port",
-        "user",
-        "password",
-        "ssl_mode",
-        "ssl_ca",
-        "defaults_file",
-        "defaults_extra_file",
-        "no_defaults",
-    ],
+    options: SERVER_OPTIONS,
     has_effect: |args| args.server_list == Some(ServerListArg::Server),
     why: "a running server is asked only with --server-list=server",
 }];

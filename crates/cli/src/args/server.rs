@@ -135,8 +135,10 @@ impl ServerArgs {
         let password = match &self.password {
             None => None,
             Some(None) => {
-                let typed =
-                    rpassword::prompt_password("Password: ").context("asking for the password")?;
+                let typed = rpassword::prompt_password("Password: ").context(
+                    "there is no terminal to ask for the password on: use an option file \
+                     (--defaults-file) or MYSQL_PWD",
+                )?;
                 Some(Password(typed))
             }
             Some(Some(_)) => anyhow::bail!(

@@ -4,8 +4,11 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::Context;
+use innoscan::Table;
 use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
 use innoscan::key_ranges::KeyCondition;
+use innoscan::scan::{ScanOptions, scan};
+use innoscan::sink::checksum::Checksum;
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::sql::SqlOptions;
 use innoscan::sink::text::TextOptions;
@@ -15,23 +18,24 @@ use crate::args::{FormatArg, GetArgs};
 use crate::messages::{self, Exit};
 use crate::stats;
 
+/// Keys that are looked for one by one, to say which have no row, at most.
+const KEYS_MAX: usize = 1000;
+
 pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
-    let keys = wanted(args)?;
+    let typed = typed_keys(args)?;
+    let keys = wanted(args, &typed)?;
     let table = super::catalog(&args.from)?.table(&args.source)?;
     messages::row_notes(&table);
     let cancel = crate::signals::cancel_on_signal()?;
-    let mut scan = super::scan_options(&args.read, Some(&table), None, cancel)?;
-    scan.on_corrupt = super::on_corrupt(&args.tell);
-    scan.keys = Some(Arc::new(keys));
-    let options = DumpOptions { definitions: false, scan, ..DumpOptions::new(format(args)) };
+    let mut read = super::scan_options(&args.read, Some(&table), None, cancel)?;
+    read.on_corrupt = super::on_corrupt(&args.tell);
+    read.keys = Some(Arc::new(keys));
+    let options = DumpOptions { definitions: false, scan: read, ..DumpOptions::new(format(args)) };
     let finished = |outcome: &TableOutcome| {
         if outcome.error.is_some() {
             return;
         }
-        dump::tell(outcome, true);
-        if outcome.rows == 0 && !args.tell.quiet {
-            note!("innoscan: {}: no row has such a key", table.qualified_name());
-        }
+        dump::tell(outcome, false);
         if let Some(form) = args.tell.stats {
             stats::print(form, &table.qualified_name(), &outcome.scan, None);
         }
@@ -40,18 +44,60 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
         to_stream(Dump::of([&table]), &mut std::io::stdout().lock(), &options, finished)?;
     match summary.tables.pop() {
         Some(TableOutcome { error: Some(error), .. }) => Err(error.into()),
-        Some(outcome) if outcome.is_damaged() => Ok(Exit::Skipped),
-        _ => Ok(Exit::Done),
+        Some(outcome) => {
+            if !args.tell.quiet {
+                note_missing(&table, &options.scan, &typed, outcome.rows)?;
+            }
+            let is_key_missing = outcome.rows == 0 && !typed.is_empty();
+            Ok(match outcome.is_damaged() {
+                true => Exit::Skipped,
+                // As grep ends when nothing matches.
+                false if is_key_missing => Exit::Usage,
+                false => Exit::Done,
+            })
+        }
+        None => Ok(Exit::Done),
     }
 }
 
-fn wanted(args: &GetArgs) -> anyhow::Result<KeyCondition> {
-    if let Some(range) = &args.range {
-        return Ok(KeyCondition::of_range(range)?);
+/// Notes which of the keys have no row, of which `rows` have been found.
+fn note_missing(
+    table: &Table,
+    options: &ScanOptions,
+    keys: &[String],
+    rows: u64,
+) -> anyhow::Result<()> {
+    let name = table.qualified_name();
+    if rows == 0 && keys.len() != 1 {
+        note!("innoscan: {name}: no row has such a key");
+        return Ok(());
     }
-    if let Some(condition) = &args.condition {
-        return Ok(KeyCondition::of_where(condition)?);
+    if keys.len() > KEYS_MAX {
+        let keys = keys.len();
+        note!("innoscan: {name}: {rows} rows were found for {keys} keys");
+        return Ok(());
     }
+    for key in keys {
+        let condition = KeyCondition::of_keys([key.as_str()])?;
+        let options =
+            ScanOptions { keys: Some(Arc::new(condition)), progress: None, ..options.clone() };
+        if rows == 0 || scan(table, &options, &Checksum::count_only(), |_| Ok(()))?.rows == 0 {
+            note!("innoscan: {name}: no row has the key {key}");
+        }
+    }
+    Ok(())
+}
+
+fn wanted(args: &GetArgs, typed: &[String]) -> anyhow::Result<KeyCondition> {
+    Ok(match (&args.range, &args.condition) {
+        (Some(range), _) => KeyCondition::of_range(range)?,
+        (None, Some(condition)) => KeyCondition::of_where(condition)?,
+        (None, None) => KeyCondition::of_keys(typed.iter().map(String::as_str))?,
+    })
+}
+
+/// The keys that were named, in the command line or on stdin.
+fn typed_keys(args: &GetArgs) -> anyhow::Result<Vec<String>> {
     let mut keys = Vec::new();
     for key in &args.keys {
         if key == "-" {
@@ -61,7 +107,7 @@ fn wanted(args: &GetArgs) -> anyhow::Result<KeyCondition> {
             keys.push(key.clone());
         }
     }
-    Ok(KeyCondition::of_keys(keys.iter().map(String::as_str))?)
+    Ok(keys)
 }
 
 fn format(args: &GetArgs) -> Format {

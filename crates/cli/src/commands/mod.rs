@@ -58,6 +58,9 @@ fn account(server: &ServerArgs) -> anyhow::Result<Account> {
 fn catalog(from: &SourceArgs) -> anyhow::Result<Catalog> {
     let catalog = Catalog::new(from.datadir.clone()).with_force(from.force);
     let Some(path) = &from.schema else { return Ok(catalog) };
+    if path.extension().is_some_and(|extension| extension == "frm") {
+        return Ok(catalog.with_frm(path)?);
+    }
     let sql = std::fs::read_to_string(path)
         .with_context(|| format!("reading the definition in {}", path.display()))?;
     Ok(catalog.with_definition(path.clone(), sql))

@@ -8,14 +8,15 @@ use serde_json::json;
 
 use crate::args::ScanArgs;
 use crate::messages::{self, Exit};
-use crate::progress::Bar;
+use crate::progress::{Bar, Whole};
 use crate::sizes::MIB;
 use crate::stats::{self, Estimate};
 
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     messages::row_notes(&table);
-    let bar = Bar::new(args.tell.quiet, &table.qualified_name());
+    let bar =
+        Bar::new(args.tell.quiet, Whole::new(vec![(table.qualified_name(), table.size_bytes())]));
     let cancel = crate::signals::cancel_on_signal()?;
     let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
     options.on_corrupt = super::on_corrupt(&args.tell);

@@ -115,7 +115,16 @@ impl Directory {
         if holds_any && !options.overwrite {
             return Err(Error::refused(
                 "the output directory is not empty",
-                "give one that is empty or does not exist",
+                match options.layout {
+                    Layout::Files => {
+                        "give one that is empty or does not exist, or use --overwrite to replace files \
+                         of the same names"
+                    }
+                    _ => {
+                        "give one that is empty or does not exist; --resume goes on only with a dump \
+                         that did not end"
+                    }
+                },
             )
             .in_file(path));
         }

@@ -190,7 +190,7 @@ fn it_is_gone_on_with_in_the_same_way_and_place() {
     let open = || Unfinished::open(&two.out(), OnChange::Redo).unwrap();
     let options = DumpOptions { drop_tables: true, ..two.options.clone() };
     let error = two.dump(&options, open()).unwrap_err().to_string();
-    assert!(error.contains("its drop tables was false, and is now true"), "{error}");
+    assert!(error.contains("its drop tables was off, and is now on"), "{error}");
     fs::write(two.out().join("shop.other.00000.sql"), "").unwrap();
     let error = two.dump(&two.options, open()).unwrap_err().to_string();
     assert!(error.contains("`shop.other.00000.sql` in it is not of the dump"), "{error}");

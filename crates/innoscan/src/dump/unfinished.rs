@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use super::files::partial_name;
 use super::journal::{self, DoneChunk, Entry, Journal, Outline, TableKey, TableVersion};
-use super::{DUMPER, Dump, DumpOptions};
-use crate::sink::sql;
+use super::{DUMPER, Dump, DumpOptions, Layout};
+use crate::scan::{OnCorrupt, RowOrder};
+use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
 
 /// What becomes of what is done of a table that has changed since.
@@ -199,7 +200,10 @@ impl Unfinished {
         for (name, now) in outline(options) {
             let then = begun.get(&name).map_or("not known", String::as_str);
             if then != now {
-                return Err(refused(format!("its {name} was {then}, and is now {now}")));
+                return Err(refused(match &*name {
+                    FORMAT | CONDITION => format!("its {name} was another one"),
+                    _ => format!("its {name} was {then}, and is now {now}"),
+                }));
             }
         }
         Ok(())
@@ -261,20 +265,44 @@ pub(super) fn head(options: &DumpOptions) -> Entry {
 fn outline(options: &DumpOptions) -> Outline {
     let DumpOptions { layout, format, compression, chunk_bytes, checksums, .. } = options;
     let DumpOptions { definitions, rows, drop_tables, scan, .. } = options;
+    let switch = |is_on: &bool| if *is_on { "on" } else { "off" }.to_owned();
     let parts = [
-        ("layout", format!("{layout:?}")),
-        ("format", format!("{format:?}")),
-        ("compression", format!("{compression:?}")),
-        ("chunk size", format!("{chunk_bytes:?}")),
-        ("checksums", format!("{checksums:?}")),
-        ("definitions", format!("{definitions:?}")),
-        ("rows", format!("{rows:?}")),
-        ("drop tables", format!("{drop_tables:?}")),
-        ("condition", format!("{:?}", scan.keys)),
-        ("order", format!("{:?}", scan.order)),
-        ("on corrupt", format!("{:?}", scan.on_corrupt)),
+        ("layout", named_layout(*layout).to_owned()),
+        (FORMAT, format!("{format:?}")),
+        ("compression", named_compression(*compression)),
+        (
+            "chunk size",
+            chunk_bytes.map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes")),
+        ),
+        ("checksums", switch(checksums)),
+        ("definitions", switch(definitions)),
+        ("rows", switch(rows)),
+        ("drop tables", switch(drop_tables)),
+        (CONDITION, format!("{:?}", scan.keys)),
+        ("order", if scan.order == RowOrder::Key { "key" } else { "any" }.to_owned()),
+        ("on corrupt", if scan.on_corrupt == OnCorrupt::Fail { "fail" } else { "skip" }.to_owned()),
     ];
     parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Parts whose text is not for people.
+const FORMAT: &str = "format";
+const CONDITION: &str = "condition";
+
+fn named_layout(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Files => "files",
+        Layout::MyDumper => "mydumper",
+        Layout::MySqlShell => "mysqlsh",
+    }
+}
+
+fn named_compression(compression: Compression) -> String {
+    match compression {
+        Compression::None => "none".to_owned(),
+        Compression::Zstd { level } => format!("zstd (level {level})"),
+        Compression::Gzip { level } => format!("gzip (level {level})"),
+    }
 }
 
 /// A table as it is now.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
 
-use crate::catalog::{TableName, is_fulltext_auxiliary, stem};
+use crate::catalog::{TableName, is_fulltext, stem};
 use crate::{Error, Result};
 
 /// What files of tables' rows end in: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
@@ -54,7 +54,7 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Vec<TableFiles> {
         let stem = stem(path);
         let is_of_table = extension == "frm" || DATA_FILES.contains(&&*extension);
         // What is left of an ALTER that was cut short; full-text auxiliary tables.
-        if is_of_table && !stem.starts_with("#sql") && !is_fulltext_auxiliary(&stem) {
+        if is_of_table && !stem.starts_with("#sql") && !is_fulltext(&stem) {
             files.entry(filename::decode_table(&stem).table).or_default().push(path);
         }
     }

@@ -3,10 +3,10 @@
 use innoscan::dump::Summary;
 use innoscan::ledger::{Entry, Ledger, Listed, State, counted};
 
-use super::{mib, seconds};
+use super::seconds;
 use crate::args::DumpArgs;
 use crate::messages::Exit;
-use crate::sizes::MIB;
+use crate::sizes::bytes;
 
 /// Objects that are not dumped are listed on stderr up to so many; `innoscan.json` has them all.
 const LISTED_MAX: usize = 20;
@@ -79,16 +79,17 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
 
 fn tell_dumped(summary: &Summary) {
     let dumped = summary.ledger.counts(|state| matches!(state, State::Dumped { .. }));
-    if dumped.values().sum::<usize>() < 2 {
+    if dumped.is_empty() {
         return;
     }
-    let read_bytes: u64 = summary.tables.iter().map(|table| table.scan.read_bytes).sum();
-    let rate = read_bytes as f64 / MIB / summary.elapsed.as_secs_f64().max(1e-9);
+    let plain_bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
+    let rate = plain_bytes as f64 / summary.elapsed.as_secs_f64().max(1e-9);
     note!(
-        "innoscan: dumped {}: {} rows, {} read in {}, {rate:.1} MiB/s",
+        "innoscan: dumped {}: {} rows, {} in {}, {}/s",
         counted(&dumped),
         summary.rows(),
-        mib(read_bytes),
+        bytes(plain_bytes),
         seconds(summary.elapsed),
+        bytes(rate as u64),
     );
 }

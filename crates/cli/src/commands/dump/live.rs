@@ -13,8 +13,12 @@ use crate::messages::Exit;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     anyhow::ensure!(
-        args.all_databases || !args.databases.is_empty() || !args.tables_list.is_empty(),
-        "name what to dump: files or a directory; or of a running server -B DATABASES, -T TABLES, -A"
+        args.all_databases
+            || !args.databases.is_empty()
+            || !args.tables_list.is_empty()
+            || args.regex.is_some(),
+        "name what to dump: files or a directory; or of a running server -B DATABASES, -T TABLES, \
+         -x REGEX, -A"
     );
     let account = crate::commands::account(&args.server)?;
     let options = SnapshotOptions {
@@ -30,6 +34,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let unfinished = super::unfinished(args)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
+    super::note_unmatched(&snapshot.inventory.ledger, args);
     for (name, error) in &snapshot.unread {
         note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
     }
@@ -59,7 +64,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let of_server = OfServer { origin: Some(origin), confirm };
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lock that was lost is why nothing more was written.
-    let held = snapshot.release()?;
+    let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
     let (summary, layout) = written?;
     if !args.tell.quiet {
         tell_lock(&snapshot, &options, held);

@@ -4,6 +4,7 @@ mod format;
 mod ledger;
 mod live;
 mod offline;
+mod sources;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,20 +15,51 @@ use innoscan::dump::{
     ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
     Unfinished, is_begun, to_directory, to_stream,
 };
-use innoscan::ledger::{Filter, ObjectKinds};
+use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
 use innoscan::sink::{Compression, LeftOutReason};
 use innoscan::{Table, Wanted};
 use innoscan_live::snapshot::Consistency;
 
 use self::format::format;
 use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg, ResumeArg};
-use crate::messages::{self, Exit};
+use crate::messages::{self, Advice, Exit};
 use crate::progress::{Bar, Whole};
-use crate::sizes::MIB;
+use crate::sizes::bytes;
 use crate::stats;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    note_directory(args);
     if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
+}
+
+/// Whoever names a directory as a file may expect a file.
+fn note_directory(args: &DumpArgs) {
+    let directory = &args.outputdir;
+    let extension = Path::new(directory).extension().and_then(|extension| extension.to_str());
+    let is_like_file = matches!(extension, Some("csv" | "sql" | "txt" | "tsv" | "json" | "ndjson"));
+    if is_like_file && !args.tell.quiet && !Path::new(directory).exists() {
+        note!("innoscan: note: {directory} is made as a directory; for one file use > {directory}");
+    }
+}
+
+/// Notes what was to be left out and is not there.
+fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
+    for ignored in &args.ignore_table {
+        let matches = |entry: &Entry| {
+            let item = &entry.listed.item;
+            let is_left_out = matches!(entry.state, State::LeftOut(_));
+            // Of a database that is left out as a whole the tables are not listed.
+            let is_within = item.kind == ItemKind::Database
+                && is_left_out
+                && ignored.strip_prefix(&*item.database).is_some_and(|rest| rest.starts_with('.'));
+            is_within
+                || *ignored == item.database
+                || *ignored == format!("{}.{}", item.database, item.name)
+        };
+        if !ledger.entries().any(matches) {
+            note!("innoscan: note: --ignore-table {ignored}: there is no such database or table");
+        }
+    }
 }
 
 /// Which objects the arguments choose.
@@ -69,8 +101,8 @@ fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
         note!("innoscan: {file}: note: dumped anew, with what follows it: {wrong}");
     }
     if !args.tell.quiet {
-        let (files, bytes) = unfinished.done();
-        note!("innoscan: {files} files of rows are done, {}", mib(bytes));
+        let (files, done_bytes) = unfinished.done();
+        note!("innoscan: {files} files of rows are done, {}", bytes(done_bytes));
     }
     Ok(Some(unfinished))
 }
@@ -100,8 +132,7 @@ fn write(
             messages::definition_notes(&table.def, &table.notes);
         }
     }
-    let sizes = dump.tables.iter().map(|table| table.size_bytes()).collect();
-    let bar = Bar::of_whole(args.tell.quiet, "dump", Whole::new(sizes));
+    let bar = Bar::new(args.tell.quiet, whole(&dump));
     let first = dump.tables.first().copied();
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
@@ -130,8 +161,8 @@ fn write(
     };
     let finished = |outcome: &TableOutcome| {
         bar.clear();
-        bar.next_table();
-        tell(outcome, args.tell.quiet);
+        bar.next_table(outcome.rows);
+        tell(outcome, args.verbose);
         if let Some(form) = args.tell.stats {
             let name = format!("{}.{}", outcome.database, outcome.table);
             stats::print(form, &name, &outcome.scan, None);
@@ -140,23 +171,34 @@ fn write(
     let summary = match &*args.outputdir {
         "-" => to_stream(dump, &mut std::io::stdout().lock(), &options, finished)?,
         dir => to_directory(dump, Path::new(dir), &options, finished)
-            .inspect_err(|_| tell_resume(dir, args))?,
+            .map_err(|error| with_resume(error, args))?,
     };
     bar.clear();
     Ok((summary, layout))
 }
 
-/// How to go on with a dump that did not end.
-fn tell_resume(directory: &str, args: &DumpArgs) {
-    if is_begun(Path::new(directory)) {
-        let without = match args.lock.consistency() {
-            Consistency::All => "",
-            Consistency::Table => ", and without --consistency,",
-        };
-        note!(
-            "innoscan: what is done is kept: the same command with --resume{without} goes on with it"
-        );
+/// The tables as their progress is shown; of those whose turn comes later no size is known.
+fn whole(dump: &Dump<'_>) -> Whole {
+    let read = dump.tables.iter().map(|table| (table.qualified_name(), table.size_bytes()));
+    let later = dump.later.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
+    Whole::new(read.chain(later).collect())
+}
+
+/// An error, and how to go on with the dump it ended, where something is done of it.
+fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
+    // Others say themselves what to do.
+    let ends_work =
+        error.is_write() || error.is_interrupted() || error.is_resources() || error.is_server();
+    if !ends_work || args.outputdir == "-" || !is_begun(Path::new(&args.outputdir)) {
+        return error.into();
     }
+    let without = match args.lock.consistency() {
+        Consistency::All => "",
+        Consistency::Table => ", and without --consistency,",
+    };
+    anyhow::Error::new(error).context(Advice(format!(
+        "what is done is kept: the same command with --resume{without} goes on with it"
+    )))
 }
 
 /// How to have it loaded.
@@ -192,8 +234,8 @@ fn qualified(outcome: &TableOutcome) -> String {
     }
 }
 
-/// A table's end, on stderr: what went wrong always, the rest unless `quiet`.
-pub fn tell(outcome: &TableOutcome, quiet: bool) {
+/// A table's end, on stderr: what went wrong always, the rest when `verbose`.
+pub fn tell(outcome: &TableOutcome, verbose: bool) {
     let name = qualified(outcome);
     for left in &outcome.left_out {
         if left.reason != LeftOutReason::Generated {
@@ -213,7 +255,7 @@ pub fn tell(outcome: &TableOutcome, quiet: bool) {
             "innoscan: {name}: NOT DUMPED: {error}{}",
             messages::hint(error, messages::Verb::Dump)
         );
-    } else if !quiet {
+    } else if verbose {
         let kept = match outcome.kept_files {
             0 => String::new(),
             files => format!("; {files} files were done"),
@@ -221,14 +263,10 @@ pub fn tell(outcome: &TableOutcome, quiet: bool) {
         note!(
             "innoscan: {name}: {} rows, {} in {}{kept}",
             outcome.rows,
-            mib(outcome.plain_bytes),
+            bytes(outcome.plain_bytes),
             seconds(outcome.elapsed)
         );
     }
-}
-
-fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / MIB)
 }
 
 fn seconds(time: Duration) -> String {

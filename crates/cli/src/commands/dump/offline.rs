@@ -6,6 +6,7 @@ use innoscan::dump::Dump;
 use innoscan::ledger::{Ledger, Listed, Means, State};
 use innoscan::source::Offline;
 
+use super::sources::{self, Source};
 use super::{OfServer, ledger, unfinished, write};
 use crate::args::DumpArgs;
 use crate::messages::Exit;
@@ -18,13 +19,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     for note in &offline.notes {
         note!("innoscan: note: {note}");
     }
+    super::note_unmatched(&offline.ledger, args);
     let is_none = |state: &State| matches!(state, State::Planned(_) | State::NotDumped(_));
     if offline.ledger.counts(is_none).is_empty() && offline.ledger.unlisted().is_empty() {
-        return Err(innoscan::Error::refused(
-            "there is nothing to dump",
-            "see --databases, --tables-list and --ignore-table",
-        )
-        .into());
+        return Err(sources::nothing_in(Path::new(&args.sources[0])).into());
     }
     if args.dry_run {
         return Ok(ledger::print(&offline.ledger));
@@ -61,8 +59,8 @@ fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
     let catalog = crate::commands::catalog(&args.from)?;
     let mut ledger = Ledger::default();
     let mut tables = Vec::new();
-    for source in &args.sources {
-        match catalog.table(source) {
+    for Source { named, table } in sources::tables(&catalog, &args.sources) {
+        match table {
             Ok(table) => {
                 let listed = Listed::of_table(&table.def);
                 ledger.enter(listed, State::Planned(Means::Files));
@@ -72,7 +70,7 @@ fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
                 return Err(error.into());
             }
             Err(error) => {
-                let listed = Listed::table("", source, None);
+                let listed = Listed::table("", &named, None);
                 ledger.enter(listed, State::NotDumped(error.to_string()));
             }
         }

@@ -1,0 +1,54 @@
+//! A definition that the user gives, in place of that in or beside the files.
+
+use std::path::{Path, PathBuf};
+
+use innoscan_format::schema::{TableDef, filename, from_create_table, server_of_text};
+
+use super::{Catalog, read_frm, schema_of, stem};
+use crate::{Error, Result};
+
+/// A definition that the user gives.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    /// The text of a `CREATE TABLE`, and the file it is in.
+    Text(PathBuf, String),
+    /// That of a `.frm` file.
+    Frm(Box<TableDef>),
+}
+
+impl Given {
+    pub fn def(&self) -> Result<TableDef> {
+        match self {
+            Given::Text(path, sql) => from_create_table(sql, server_of_text(sql))
+                .map_err(|error| Error::from(error).in_file(path)),
+            Given::Frm(def) => Ok((**def).clone()),
+        }
+    }
+}
+
+impl Catalog {
+    /// Every table is defined by this text of a `CREATE TABLE`, which `path` names in errors.
+    #[must_use]
+    pub fn with_definition(mut self, path: PathBuf, sql: String) -> Catalog {
+        self.definition = Some(Given::Text(path, sql));
+        self
+    }
+
+    /// Every table is defined by this `.frm` file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn with_frm(mut self, path: &Path) -> Result<Catalog> {
+        let schema = path.parent().map(schema_of).unwrap_or_default();
+        let def = read_frm(path, &schema, &filename::decode(&stem(path)))?;
+        self.definition = Some(Given::Frm(Box::new(def)));
+        Ok(self)
+    }
+
+    /// The same for names in another directory.
+    #[must_use]
+    pub fn in_directory(&self, root: &Path) -> Catalog {
+        let (definition, force) = (self.definition.clone(), self.force);
+        Catalog { datadir: Some(root.to_owned()), definition, force, ..Catalog::default() }
+    }
+}

@@ -48,7 +48,7 @@ pub struct TableOutcome {
 }
 
 impl TableOutcome {
-    pub(super) fn new(database: &str, table: &str) -> TableOutcome {
+    pub(crate) fn new(database: &str, table: &str) -> TableOutcome {
         TableOutcome {
             database: database.to_owned(),
             table: table.to_owned(),

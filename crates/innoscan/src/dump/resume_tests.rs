@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::journal::NAME;
 use super::tests::{expected, names, table, text};
 use super::*;
+use crate::Error;
 use crate::scan::RowOrder;
 
 /// Two tables whose file is the test's own.

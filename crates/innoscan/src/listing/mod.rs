@@ -1,0 +1,258 @@
+//! What there is in a stopped server's directory, in a table's file, or in a dump.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use innoscan_format::page::IndexPage;
+use innoscan_format::schema::{RowFormat, TableDef, filename};
+use innoscan_io::Direct;
+use serde_json::{Value, json};
+
+use crate::catalog::Catalog;
+use crate::ledger::{Choice, Filter, ItemKind, Listed, State};
+use crate::source::{Offline, data_bytes};
+use crate::space::SpaceReader;
+use crate::verify::{Manifest, ManifestState, ManifestTable};
+use crate::{Error, Result, Table, TableFile};
+
+/// What a listing is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListingKind {
+    /// A stopped server's directory, or a physical backup.
+    Directory,
+    /// A table's file.
+    File,
+    /// A dump's directory.
+    Dump,
+}
+
+impl ListingKind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ListingKind::Directory => "directory",
+            ListingKind::File => "file",
+            ListingKind::Dump => "dump",
+        }
+    }
+}
+
+/// An object, and what is known of it without reading a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedObject {
+    /// Its kind and names; a table's engine and partitions.
+    pub listed: Listed,
+    /// A table's row format, as `information_schema.tables` has it: `Dynamic`.
+    pub row_format: Option<String>,
+    /// Bytes of a table's files: of a directory those of rows and keys, of a dump all.
+    pub size_bytes: Option<u64>,
+    /// Rows, where they are counted already.
+    pub rows: Option<u64>,
+    /// A database of the server's own, of which nothing more is listed.
+    pub is_system: bool,
+    /// Why it cannot be read; in a dump, why it is not there or not whole.
+    pub error: Option<String>,
+}
+
+/// The objects of a source.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// What it is of.
+    pub kind: ListingKind,
+    /// The objects, by database, kind and name.
+    pub objects: Vec<ListedObject>,
+    /// Kinds of objects that could not be listed, and why.
+    pub unlisted: Vec<String>,
+}
+
+impl Listing {
+    /// Lists a source: the directory of a stopped server or of a dump, or a table's file.
+    ///
+    /// # Errors
+    /// When the source as a whole cannot be read, or must not be since a server runs on it.
+    pub fn of(source: &Path, filter: &Filter, force: bool) -> Result<Listing> {
+        if Manifest::is_in(source) {
+            return Listing::of_dump(&Manifest::read(source)?, filter);
+        }
+        if !source.is_dir() {
+            let table = Catalog::new(None).with_force(force).table(&source.to_string_lossy())?;
+            return Ok(Listing::of_table(&table));
+        }
+        Listing::of_directory(&Catalog::new(Some(source.to_owned())).with_force(force), filter)
+    }
+
+    fn of_table(table: &Table) -> Listing {
+        let object = ListedObject {
+            row_format: row_format(table).ok().flatten(),
+            size_bytes: Some(table.size_bytes()),
+            ..ListedObject::new(Listed::of_table(&table.def))
+        };
+        Listing { kind: ListingKind::File, objects: vec![object], unlisted: Vec::new() }
+    }
+
+    fn of_directory(catalog: &Catalog, filter: &Filter) -> Result<Listing> {
+        let mut offline = Offline::plan(catalog, filter)?;
+        offline.look_at_tables();
+        let mut row_formats = row_formats(&offline);
+        let counted = |table: &crate::source::EngineTable| (key(&table.def), table.rows());
+        let rows: BTreeMap<(String, String), u64> =
+            offline.engine_tables.iter().map(counted).collect();
+        let root = catalog.datadir()?;
+        let mut sizes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        let mut objects = Vec::new();
+        for entry in offline.ledger.entries() {
+            let item = &entry.listed.item;
+            let mut object = ListedObject::new(entry.listed.clone());
+            match &entry.state {
+                State::LeftOut(Choice::System) => object.is_system = true,
+                State::LeftOut(_) => continue,
+                State::NotDumped(reason) => object.error = Some(reason.clone()),
+                State::Planned(_) | State::Dumped { .. } => {}
+            }
+            if item.kind == ItemKind::Table {
+                let of_database = sizes.entry(item.database.clone()).or_insert_with(|| {
+                    // A directory that cannot be listed fails each of its tables.
+                    data_bytes(&root.join(filename::encode(&item.database))).unwrap_or_default()
+                });
+                object.size_bytes = of_database.get(&item.name).copied();
+                let key = (item.database.clone(), item.name.clone());
+                object.row_format = row_formats.remove(&key);
+                object.rows = rows.get(&key).copied();
+            }
+            objects.push(object);
+        }
+        let unlisted = offline.ledger.unlisted().iter().map(ToString::to_string).collect();
+        Ok(Listing { kind: ListingKind::Directory, objects, unlisted })
+    }
+
+    fn of_dump(manifest: &Manifest, filter: &Filter) -> Result<Listing> {
+        let key = |table: &ManifestTable| (table.database.clone(), table.name.clone());
+        let tables: BTreeMap<(String, String), &ManifestTable> =
+            manifest.tables.iter().map(|table| (key(table), table)).collect();
+        let mut objects = Vec::new();
+        for entry in &manifest.ledger {
+            let mut object = ListedObject::new(entry.listed.clone());
+            match &entry.state {
+                ManifestState::LeftOut(_) => continue,
+                ManifestState::Dumped { damaged: 0 } => {}
+                ManifestState::Dumped { damaged } => {
+                    object.error = Some(format!("{damaged} places of damage were skipped"));
+                }
+                ManifestState::NotDumped(reason) => object.error = Some(reason.clone()),
+            }
+            if filter.choice(&object.listed)?.is_some() {
+                continue;
+            }
+            let item = &object.listed.item;
+            let table = tables.get(&(item.database.clone(), item.name.clone()));
+            if let Some(table) = table.filter(|_| item.kind == ItemKind::Table) {
+                object.size_bytes = Some(table.files.iter().map(|file| file.file_bytes).sum());
+                object.rows = table.error.is_none().then_some(table.rows);
+            }
+            objects.push(object);
+        }
+        let unlisted =
+            |(kinds, reason): &(Vec<String>, String)| format!("{}: {reason}", kinds.join(", "));
+        let unlisted = manifest.unlisted.iter().map(unlisted).collect();
+        Ok(Listing { kind: ListingKind::Dump, objects, unlisted })
+    }
+
+    /// An object with `kind`, `objects` and `unlisted`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "kind": self.kind.name(),
+            "objects": self.objects.iter().map(ListedObject::to_json).collect::<Vec<Value>>(),
+            "unlisted": self.unlisted,
+        })
+    }
+}
+
+impl ListedObject {
+    fn new(listed: Listed) -> ListedObject {
+        ListedObject {
+            listed,
+            row_format: None,
+            size_bytes: None,
+            rows: None,
+            is_system: false,
+            error: None,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let Listed { item, engine, table, partitions } = &self.listed;
+        json!({
+            "kind": item.kind.name(),
+            "database": (!item.database.is_empty()).then_some(&item.database),
+            "name": item.name,
+            "engine": engine,
+            "table": table,
+            "row_format": self.row_format,
+            "bytes": self.size_bytes,
+            "rows": self.rows,
+            "partitions": partitions,
+            "system": self.is_system,
+            "error": self.error,
+        })
+    }
+}
+
+fn key(def: &TableDef) -> (String, String) {
+    (def.schema.clone(), def.name.clone())
+}
+
+/// The row formats of the tables whose files can be read.
+fn row_formats(offline: &Offline) -> BTreeMap<(String, String), String> {
+    let of_innodb = offline.tables.iter().filter_map(|table| {
+        let row_format = row_format(table).ok().flatten()?;
+        Some((key(&table.def), row_format))
+    });
+    of_innodb.collect()
+}
+
+/// The format of an InnoDB table's rows: as the dictionary has it, else as the tablespace's flags
+/// have it, and where these leave it open, the clustered index's root.
+fn row_format(table: &Table) -> Result<Option<String>> {
+    if let Some(known) = table.def.physical.row_format {
+        return Ok(Some(name_of(known).to_owned()));
+    }
+    let Some(file) = table.files.first() else { return Ok(None) };
+    let space = file.open(Direct::Off)?;
+    let flags = space.header().flags;
+    // With all page checksums of the newest MariaDB the flags do not say whether long columns are
+    // cut as of DYNAMIC or of COMPACT (`fil_space_t::full_crc32`): what the user asked for does.
+    let asked = table.def.options.row_format.as_deref().and_then(by_name);
+    let known = match (flags.row_format(true), flags.atomic_blobs) {
+        (RowFormat::Compressed, _) => Some(RowFormat::Compressed),
+        (format, Some(true)) => Some(format),
+        (_, Some(false)) => None,
+        (_, None) => asked,
+    };
+    let format = match known {
+        Some(known) => known,
+        None => flags.row_format(has_compact_root(file, space)?),
+    };
+    Ok(Some(name_of(format).to_owned()))
+}
+
+fn has_compact_root(file: &TableFile, space: crate::space::Space) -> Result<bool> {
+    let root = file.clustered_root.unwrap_or(space.first_root());
+    let mut reader = SpaceReader::new(space)?;
+    let compact = reader.with_page(root, |page| Ok(IndexPage::parse(page)?.is_compact()));
+    compact.map_err(|error: Error| error.in_file(&file.path))
+}
+
+fn name_of(format: RowFormat) -> &'static str {
+    match format {
+        RowFormat::Redundant => "Redundant",
+        RowFormat::Compact => "Compact",
+        RowFormat::Dynamic => "Dynamic",
+        RowFormat::Compressed => "Compressed",
+    }
+}
+
+fn by_name(name: &str) -> Option<RowFormat> {
+    let formats =
+        [RowFormat::Redundant, RowFormat::Compact, RowFormat::Dynamic, RowFormat::Compressed];
+    formats.into_iter().find(|format| name_of(*format).eq_ignore_ascii_case(name))
+}

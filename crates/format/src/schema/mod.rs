@@ -13,7 +13,7 @@ pub mod tablespaces;
 pub mod text_file;
 
 pub use ddl::{from_create_table, server_of_text};
-pub use frm::{from_frm, from_frm_shown_by, is_view};
+pub use frm::{from_frm, from_frm_shown_by, is_sequence, is_view};
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
 pub use sdi::{Properties, SdiNames, from_sdi, from_sdi_documents};
 

@@ -1,5 +1,6 @@
 //! Tables in one stream: SQL as a script, other formats of one table.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Instant, SystemTime};
 
@@ -48,6 +49,7 @@ pub fn to_stream(
         objects: if is_script && options.definitions { objects } else { &[] },
         names_databases: is_script && (count > 1 || !objects.is_empty()),
         database: String::new(),
+        named: BTreeSet::new(),
     };
     if is_script {
         script.output.text(&head(dump.tables.first().copied(), options))?;
@@ -114,6 +116,8 @@ struct Script<'s, W> {
     names_databases: bool,
     /// The database that was said last.
     database: String,
+    /// All that were said.
+    named: BTreeSet<String>,
 }
 
 impl<W: Write> Script<'_, W> {
@@ -122,6 +126,7 @@ impl<W: Write> Script<'_, W> {
             return Ok(());
         }
         database.clone_into(&mut self.database);
+        self.named.insert(database.to_owned());
         let create = create_database(self.objects, database);
         let name = sql::quoted_name(database);
         self.output.text(&format!("{}{create}USE {name};\n", sql::SET_UTF8))
@@ -155,6 +160,12 @@ impl<W: Write> Script<'_, W> {
         self.objects(|kind| *kind == ObjectKind::Event)?;
         for view in self.objects.iter().filter(is_view) {
             self.object(&in_place_of_its_placeholder(view))?;
+        }
+        // Those that have nothing but themselves.
+        for object in self.objects.iter().filter(|object| object.kind == ObjectKind::Database) {
+            if !self.named.contains(&object.database) {
+                self.use_database(&object.database)?;
+            }
         }
         self.objects(ObjectKind::is_of_accounts)
     }

@@ -43,6 +43,12 @@ pub fn is_view(bytes: &[u8]) -> bool {
     bytes.starts_with(b"TYPE=VIEW")
 }
 
+/// Whether the file defines a sequence of MariaDB: a table that has a mark in its header
+/// (`dd_frm_type` in sql/datadict.cc, MariaDB 10.11).
+pub fn is_sequence(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xfe, 1]) && bytes.get(39).is_some_and(|choices| choices >> 4 & 3 == 2)
+}
+
 /// Reads a table's definition from its `.frm` file. `schema` and `name` are the table's, which the
 /// file does not say.
 ///

@@ -189,4 +189,34 @@ mod tests {
             assert!(texts(value, "a").is_err());
         }
     }
+
+    /// A view as MariaDB 10.11 wrote it.
+    const VIEW: &[u8] = b"TYPE=VIEW\nquery=select \\'x;y\\' AS `it\\'s` from `d`.`t`\nmd5=0\n\
+        updatable=0\nalgorithm=1\ndefiner_user=o\\'d\ndefiner_host=10.%\nsuid=0\n\
+        with_check_option=2\ntimestamp=0001795333106039394\ncreate-version=2\n\
+        source=SELECT 1\nclient_cs_name=utf8mb4\nconnection_cl_name=utf8mb4_general_ci\n\
+        view_body_utf8=select 1\nmariadb-version=101119\n";
+
+    #[test]
+    fn views_whole_and_cut_off() {
+        use crate::schema::Family;
+        let view = ViewDefinition::parse(VIEW, Family::MariaDb).unwrap();
+        assert_eq!(view.query, "select 'x;y' AS `it's` from `d`.`t`");
+        assert_eq!(view.columns.as_deref(), Some(&["it's".to_owned()][..]));
+        assert_eq!((view.algorithm, view.definer_user.as_str()), (ViewAlgorithm::Merge, "o'd"));
+        assert_eq!(view.check_option, Some(CheckOption::Cascaded));
+        let behind = |line: &[u8]| {
+            let at = VIEW.windows(line.len()).position(|bytes| bytes == line).unwrap();
+            at + line.len()
+        };
+        // MySQL 5.0 wrote no more lines than up to this.
+        let of_5_0 = behind(b"source=SELECT 1\n");
+        for end in (0..behind(b"view_body_utf8=select 1\n")).filter(|&end| end != of_5_0) {
+            assert!(ViewDefinition::parse(&VIEW[..end], Family::MariaDb).is_err(), "{end}");
+        }
+        for end in 0..VIEW.len() {
+            let _ = TriggersFile::parse(&[b"TYPE=TRIGGERS\ntriggers=", &VIEW[end..]].concat());
+            let _ = trigger_table(&[b"TYPE=TRIGGERNAME\ntrigger_table=", &VIEW[end..]].concat());
+        }
+    }
 }

@@ -45,6 +45,9 @@ impl TriggersFile {
             file.texts("connection_cl_names")?,
             file.texts("db_cl_names")?,
         ];
+        if lists.iter().flatten().count() % lists.len() != 0 {
+            return Err(Error::corrupt("the file lacks charsets or collations of its triggers"));
+        }
         let lengths = modes.iter().map(Vec::len).chain(lists.iter().flatten().map(Vec::len));
         if let Some(other) = lengths.into_iter().find(|&length| length != texts.len()) {
             return Err(Error::corrupt(format!(

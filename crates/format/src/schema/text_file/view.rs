@@ -34,6 +34,9 @@ pub struct ViewDefinition {
     pub query: String,
     /// The names of its columns; `None` where the query does not tell them.
     pub columns: Option<Vec<String>>,
+    /// Pairs of names with a point between them in the query: the database and name of each table and
+    /// view that it uses, and others.
+    pub qualified_names: Vec<(String, String)>,
     /// How it is run.
     pub algorithm: ViewAlgorithm,
     /// The definer's name.
@@ -65,6 +68,12 @@ impl ViewDefinition {
             "" => Charset::Utf8Mb3,
             name => charset_named(name)?,
         };
+        // Lines that every view has, and those that came together: the file may be cut off.
+        file.get("source")?;
+        if !character_set_client.is_empty() {
+            file.get("connection_cl_name")?;
+            file.get("view_body_utf8")?;
+        }
         let query = decoded(&file.text("query")?, charset, "a view")?;
         let algorithm = match (file.number("algorithm")?, family) {
             (0, _) => ViewAlgorithm::Undefined,
@@ -85,6 +94,7 @@ impl ViewDefinition {
         };
         Ok(ViewDefinition {
             columns: select_list::columns(&query),
+            qualified_names: select_list::qualified_names(&query),
             query,
             algorithm,
             definer_user: definer(&file, "definer_user", family)?,

@@ -11,9 +11,15 @@
 //! The statements are as the server's `SHOW CREATE` gives them wherever that is a statement that a
 //! server reads back as it was.
 
+mod accounts;
 mod database;
+mod events;
+mod routines;
+mod rows;
+mod sequences;
 mod text;
 mod triggers;
+mod utc;
 mod version;
 mod views;
 
@@ -21,7 +27,8 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::filename;
 
-use super::{FoundObject, FoundObjects};
+use self::rows::SystemRows;
+use super::{FoundObject, FoundObjects, ItemKind, UnreadList};
 use crate::dump::{Object, ObjectKind};
 use crate::{Error, Result};
 
@@ -40,17 +47,53 @@ pub fn objects_of_frm_server(
     is_wanted_database: impl Fn(&str) -> bool,
 ) -> Result<FoundObjects> {
     let server = version::version_of(root);
+    let mysql = root.join("mysql");
     let mut found = FoundObjects::default();
+    let mut list = |name: &str, kinds: &[ItemKind]| {
+        SystemRows::read(&mysql.join(name)).unwrap_or_else(|error| {
+            found.unread.push(UnreadList { kinds: kinds.to_vec(), error });
+            SystemRows::default()
+        })
+    };
+    use ItemKind::{Event, Function, Package, PackageBody, Procedure};
+    let proc = list("proc.frm", &[Function, Procedure, Package, PackageBody]);
+    let event = list("event.frm", &[Event]);
+    let (mut routines, mut events) = (proc.grouped(["db"]), event.grouped(["db"]));
     for dir in databases(root)? {
         let name = database_name(&dir);
+        let rows = [&mut routines, &mut events];
+        let [routines, events] =
+            rows.map(|rows| rows.remove(std::slice::from_ref(&name)).unwrap_or_default());
         if SYSTEM_DATABASES.contains(&&*name) || !is_wanted_database(&name) {
             continue;
         }
         found.objects.push(database::database(server, &dir));
+        found.objects.extend(sequences::sequences(server, &dir)?);
         found.objects.extend(views::views(server, &dir)?);
         found.objects.extend(triggers::triggers(server, &dir)?);
+        found.objects.extend(routines::routines(server, &routines, &name));
+        found.objects.extend(events::events(server, &events, &name));
+    }
+    let lost = routines.iter().flat_map(|([name], rows)| routines::routines(server, rows, name));
+    let lost =
+        lost.chain(events.iter().flat_map(|([name], rows)| events::events(server, rows, name)));
+    let is_wanted = |lost: &FoundObject| {
+        let database = &*lost.item.database;
+        !SYSTEM_DATABASES.contains(&database) && is_wanted_database(database)
+    };
+    found.objects.extend(lost.filter(is_wanted).map(without_database));
+    match accounts::accounts(server, &mysql) {
+        Ok(accounts) => found.objects.extend(accounts),
+        Err(unread) => found.unread.push(unread),
     }
     Ok(found)
+}
+
+/// A routine or an event whose database has no directory: the server does not show it.
+fn without_database(found: FoundObject) -> FoundObject {
+    let why = format!("there is no database {} that it could be of", found.item.database);
+    let remedy = "see whether the database's directory was lost, or delete its row";
+    FoundObject { statements: Err(Error::refused(why, remedy)), ..found }
 }
 
 /// The directories below a server's that are databases, in the order of their names.
@@ -64,7 +107,7 @@ fn databases(root: &Path) -> Result<Vec<PathBuf>> {
             dirs.push(path);
         }
     }
-    dirs.sort();
+    dirs.sort_by_key(|dir| database_name(dir));
     Ok(dirs)
 }
 

@@ -1,6 +1,9 @@
 //! Statements as the servers write them: names and texts in quotes, definers.
 
+use innoscan_format::charset::Charset;
 use innoscan_format::schema::Family;
+
+use crate::{Error, Result};
 
 /// How the statements of a session quote (`sql_mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,4 +63,17 @@ impl Quoting {
 /// An account of the form `user@host`: the host has no `@`.
 pub(super) fn split_account(account: &str) -> (&str, &str) {
     account.rsplit_once('@').unwrap_or((account, ""))
+}
+
+/// A value in a charset as text; an error where some bytes have no meaning there.
+pub(super) fn decoded(bytes: Option<&[u8]>, charset: Charset, what: &str) -> Result<String> {
+    let mut text = Vec::new();
+    let lost = charset.decode(bytes.unwrap_or_default(), &mut text);
+    match String::from_utf8(text) {
+        Ok(text) if lost == 0 => Ok(text),
+        _ => Err(Error::refused(
+            format!("its {what} has bytes that are no text in {}", charset.name()),
+            "make it again with such bytes written as x'...'",
+        )),
+    }
 }

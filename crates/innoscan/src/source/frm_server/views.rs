@@ -1,5 +1,6 @@
 //! Views: the `.frm` files that are text.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use innoscan_format::schema::text_file::{CheckOption, ViewAlgorithm, ViewDefinition};
@@ -11,29 +12,56 @@ use super::{database_name, files_with, object, read};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The views of a database's directory, in the order of their names.
+/// The views of a database's directory: in the order of their names, but each behind those that it
+/// uses. A view with a check option cannot be made over the placeholder of another.
 ///
 /// # Errors
 /// When the directory cannot be listed.
 pub(super) fn views(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
-    let mut found = Vec::new();
+    let mut found = BTreeMap::new();
     let database = database_name(dir);
     for (stem, path) in files_with(dir, "frm")? {
         let name = filename::decode(&stem);
-        let statements = match read(&path) {
+        let definition = match read(&path) {
             Ok(bytes) if !is_view(&bytes) => continue,
-            Ok(bytes) => view(server, &database, &name, &bytes),
+            Ok(bytes) => ViewDefinition::parse(&bytes, server.family).map_err(Error::from),
             Err(error) => Err(error),
         };
-        let statements = statements.map(|view| vec![view]).map_err(|error| error.in_file(&path));
-        found.push(FoundObject { item: Item::new(&database, ItemKind::View, &name), statements });
+        let used = definition.as_ref().map_or(Vec::new(), |view| view.qualified_names.clone());
+        let used = used.into_iter().filter(|used| used.0 == database).map(|used| used.1);
+        let used: Vec<String> = used.collect();
+        let view = definition.and_then(|view| self::view(server, &database, &name, view));
+        let statements = view.map(|view| vec![view]).map_err(|error| error.in_file(&path));
+        let item = Item::new(&database, ItemKind::View, &name);
+        found.insert(name, (used, FoundObject { item, statements }));
     }
-    found.sort_by(|a, b| a.item.cmp(&b.item));
-    Ok(found)
+    Ok(behind_used(found))
 }
 
-fn view(server: ServerVersion, database: &str, name: &str, bytes: &[u8]) -> Result<Object> {
-    let mut view = ViewDefinition::parse(bytes, server.family)?;
+/// Views by their names, with the names that each uses, in an order in which they can be made.
+fn behind_used(mut views: BTreeMap<String, (Vec<String>, FoundObject)>) -> Vec<FoundObject> {
+    let mut ordered = Vec::new();
+    // Views that wait for those above them on the stack.
+    let mut waiting: Vec<(Vec<String>, FoundObject)> = Vec::new();
+    loop {
+        let next = match waiting.last_mut() {
+            Some((used, _)) => used.pop(),
+            None => views.keys().next().cloned(),
+        };
+        match (next, waiting.is_empty()) {
+            (Some(name), _) => waiting.extend(views.remove(&name)),
+            (None, true) => return ordered,
+            (None, false) => ordered.extend(waiting.pop().map(|(_, view)| view)),
+        }
+    }
+}
+
+fn view(
+    server: ServerVersion,
+    database: &str,
+    name: &str,
+    mut view: ViewDefinition,
+) -> Result<Object> {
     let columns = view.columns.take().ok_or_else(|| {
         Error::refused(
             "the names of the view's columns cannot be told from its query",

@@ -15,7 +15,7 @@ use innoscan_io::Direct;
 
 use super::{EngineTable, FoundObject, FoundObjects};
 use crate::catalog::{Catalog, TableName, sorted_entries};
-use crate::dump::Object;
+use crate::dump::{Object, ObjectKind};
 use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
 use crate::{Error, Result, Table};
 
@@ -197,6 +197,13 @@ impl Planner<'_> {
                 Err(error) => self.refuse(&item, &error),
             }
         }
+        // Whatever a statement of an account names must be there before.
+        self.offline.objects.sort_by_key(|object| match object.kind {
+            ObjectKind::User => 1,
+            ObjectKind::Grants => 2,
+            ObjectKind::DefaultRole => 3,
+            _ => 0,
+        });
         for unread in found.unread {
             self.unlisted(&unread.kinds, &unread.error);
         }

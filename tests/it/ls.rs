@@ -77,6 +77,7 @@ fn a_directory_is_listed(version: &str) {
     let data = server.data();
     let data = data.to_str().unwrap();
     run(["ls", data]).says(2, &["a server is running on this directory"]);
+    run(["check", data]).says(2, &["a server is running on this directory"]);
     let said = said_by(&server);
     let accounts = server.sql("SELECT COUNT(*) FROM mysql.user WHERE user = 'root'").unwrap();
     assert_ne!(accounts, b"0\n");

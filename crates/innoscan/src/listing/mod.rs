@@ -1,17 +1,18 @@
 //! What there is in a stopped server's directory, in a table's file, or in a dump.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use innoscan_format::page::IndexPage;
+use innoscan_format::page::{IndexPage, Page};
 use innoscan_format::schema::{RowFormat, TableDef, filename};
-use innoscan_io::Direct;
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::ledger::{Choice, Filter, ItemKind, Listed, State};
-use crate::source::{Offline, data_bytes};
-use crate::space::SpaceReader;
+use crate::source::{EngineTable, Offline, data_bytes, look_at};
+use crate::space::Space;
 use crate::verify::{Manifest, ManifestState, ManifestTable};
 use crate::{Error, Result, Table, TableFile};
 
@@ -82,29 +83,31 @@ impl Listing {
     }
 
     fn of_table(table: &Table) -> Listing {
-        let object = ListedObject {
-            row_format: row_format(table).ok().flatten(),
-            size_bytes: Some(table.size_bytes()),
-            ..ListedObject::new(Listed::of_table(&table.def))
-        };
+        let mut object = ListedObject::new(Listed::of_table(&table.def));
+        object.size_bytes = Some(table.size_bytes());
+        match row_format(table) {
+            Ok(row_format) => object.row_format = row_format,
+            Err(error) => object.error = Some(error.to_string()),
+        }
         Listing { kind: ListingKind::File, objects: vec![object], unlisted: Vec::new() }
     }
 
     fn of_directory(catalog: &Catalog, filter: &Filter) -> Result<Listing> {
-        let mut offline = Offline::plan(catalog, filter)?;
-        offline.look_at_tables();
-        let mut row_formats = row_formats(&offline);
-        let counted = |table: &crate::source::EngineTable| (key(&table.def), table.rows());
+        let offline = Offline::plan(catalog, filter)?;
+        let mut looked_at: HashMap<(String, String), Result<Option<String>>> =
+            offline.tables.iter().map(|table| (key(&table.def), row_format(table))).collect();
+        let counted = |table: &EngineTable| (key(&table.def), table.rows());
         let rows: BTreeMap<(String, String), u64> =
             offline.engine_tables.iter().map(counted).collect();
         let root = catalog.datadir()?;
         let mut sizes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        let is_chosen = !filter.wanted.databases.is_empty() || !filter.wanted.tables.is_empty();
         let mut objects = Vec::new();
         for entry in offline.ledger.entries() {
             let item = &entry.listed.item;
             let mut object = ListedObject::new(entry.listed.clone());
             match &entry.state {
-                State::LeftOut(Choice::System) => object.is_system = true,
+                State::LeftOut(Choice::System) if !is_chosen => object.is_system = true,
                 State::LeftOut(_) => continue,
                 State::NotDumped(reason) => object.error = Some(reason.clone()),
                 State::Planned(_) | State::Dumped { .. } => {}
@@ -116,8 +119,12 @@ impl Listing {
                 });
                 object.size_bytes = of_database.get(&item.name).copied();
                 let key = (item.database.clone(), item.name.clone());
-                object.row_format = row_formats.remove(&key);
                 object.rows = rows.get(&key).copied();
+                match looked_at.remove(&key) {
+                    Some(Ok(row_format)) => object.row_format = row_format,
+                    Some(Err(error)) => object.error = Some(error.to_string()),
+                    None => {}
+                }
             }
             objects.push(object);
         }
@@ -201,23 +208,16 @@ fn key(def: &TableDef) -> (String, String) {
     (def.schema.clone(), def.name.clone())
 }
 
-/// The row formats of the tables whose files can be read.
-fn row_formats(offline: &Offline) -> BTreeMap<(String, String), String> {
-    let of_innodb = offline.tables.iter().filter_map(|table| {
-        let row_format = row_format(table).ok().flatten()?;
-        Some((key(&table.def), row_format))
-    });
-    of_innodb.collect()
-}
-
 /// The format of an InnoDB table's rows: as the dictionary has it, else as the tablespace's flags
 /// have it, and where these leave it open, the clustered index's root.
+///
+/// # Errors
+/// When a file of the table cannot be read.
 fn row_format(table: &Table) -> Result<Option<String>> {
+    let (Some(file), Some(space)) = (table.files.first(), look_at(table)?) else { return Ok(None) };
     if let Some(known) = table.def.physical.row_format {
         return Ok(Some(name_of(known).to_owned()));
     }
-    let Some(file) = table.files.first() else { return Ok(None) };
-    let space = file.open(Direct::Off)?;
     let flags = space.header().flags;
     // With all page checksums of the newest MariaDB the flags do not say whether long columns are
     // cut as of DYNAMIC or of COMPACT (`fil_space_t::full_crc32`): what the user asked for does.
@@ -230,16 +230,21 @@ fn row_format(table: &Table) -> Result<Option<String>> {
     };
     let format = match known {
         Some(known) => known,
-        None => flags.row_format(has_compact_root(file, space)?),
+        None => flags.row_format(has_compact_root(file, &space)?),
     };
     Ok(Some(name_of(format).to_owned()))
 }
 
-fn has_compact_root(file: &TableFile, space: crate::space::Space) -> Result<bool> {
+/// One read, without the pool of pages that a reader sets up: there may be very many tables.
+fn has_compact_root(file: &TableFile, space: &Space) -> Result<bool> {
     let root = file.clustered_root.unwrap_or(space.first_root());
-    let mut reader = SpaceReader::new(space)?;
-    let compact = reader.with_page(root, |page| Ok(IndexPage::parse(page)?.is_compact()));
-    compact.map_err(|error: Error| error.in_file(&file.path))
+    let mut page = vec![0; space.page_size().len()];
+    let offset = u64::from(root.0) * page.len() as u64;
+    let read = File::open(&file.path).and_then(|opened| opened.read_exact_at(&mut page, offset));
+    read.map_err(|error| Error::read("reading its root page", error).in_file(&file.path))?;
+    let root = Page::parse(&page, space.format(), root).and_then(IndexPage::parse);
+    let root = root.map_err(|error| Error::from(error).in_file(&file.path))?;
+    Ok(root.is_compact())
 }
 
 fn name_of(format: RowFormat) -> &'static str {

@@ -138,8 +138,8 @@ fn options_without_effect_are_refused() {
         (&["dump", &ibd, "--format", "text", "--replace"], &["--replace", "--format sql"]),
         (&["dump", &ibd, "--format", "csv", "--add-drop-table"], &["CREATE TABLE"]),
         (
-            &["dump", &ibd, "--format", "csv", "--fields-terminated-by", ";"],
-            &["--fields-terminated-by", "comma", "--format text"],
+            &["dump", &ibd, "--format", "ndjson", "--fields-terminated-by", ";"],
+            &["--fields-terminated-by", "--format text"],
         ),
         (&["dump", &ibd, "--lines-terminated-by", ";"], &["--lines-terminated-by"]),
         (&["dump", &ibd, "--format", "ndjson", "--fields-enclosed-by", "x"], &["--format text"]),

@@ -26,6 +26,9 @@ use crate::page::IndexPage;
 use crate::record::Record;
 use crate::{Error, Result, bytes};
 
+/// What every such error begins with.
+pub const MISFIT: &str = "the definition does not fit the file";
+
 /// Bits of `DB_TRX_ID` that no server has come to use: 2^46 transactions are 2000 years of a
 /// thousand a second.
 const TRX_ID_BITS: u32 = 46;
@@ -158,7 +161,8 @@ impl Layout {
 /// lies within a page (`trx_undo_decode_roll_ptr`, `trx0undo.ic`).
 fn check_system_columns(record: &Record<'_>, at: usize) -> Result<()> {
     let page = record.page();
-    let trx_id = u64::from(bytes::u16_at(page, at)?) << 32 | u64::from(bytes::u32_at(page, at + 2)?);
+    let trx_id =
+        u64::from(bytes::u16_at(page, at)?) << 32 | u64::from(bytes::u32_at(page, at + 2)?);
     let undo_offset = usize::from(bytes::u16_at(page, at + 11)?);
     if trx_id >> TRX_ID_BITS != 0 || undo_offset >= page.len() {
         return Err(Error::corrupt(format!(
@@ -225,10 +229,9 @@ fn check_sum(page: &IndexPage<'_>, placed: &[Placed<'_>]) -> Result<()> {
 #[cold]
 fn misfit(error: Error) -> Error {
     match error {
-        Error::Corrupt { what, place } => Error::Corrupt {
-            what: format!("the definition does not fit the file: {what}").into(),
-            place,
-        },
+        Error::Corrupt { what, place } => {
+            Error::Corrupt { what: format!("{MISFIT}: {what}").into(), place }
+        }
         error => error,
     }
 }

@@ -1,12 +1,13 @@
 //! A definition that the user gives (`--schema`), held against the table's files before anything
 //! else is done with it: by another table's, rows would be read that never were.
 
+use innoscan_format::fit::MISFIT;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located};
 use innoscan_format::page::{IndexPage, Page};
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::Codec;
-use innoscan_format::{PageNo, tree};
+use innoscan_format::{Error as FormatError, PageNo, tree};
 use innoscan_io::Direct;
 
 use crate::space::{Space, SpaceReader};
@@ -16,6 +17,9 @@ use crate::{Error, Result, Table, TableFile};
 const PAGES_OF_A_LEVEL: usize = 8;
 /// What a user whose definition does not fit can do.
 const REMEDY: &str = "is the CREATE TABLE of --schema that of this table?";
+/// The same for a file that says itself what is in it.
+const REMEDY_WITH_SDI: &str = "is the CREATE TABLE of --schema that of this table? The file has a \
+                               definition of its own, which is read without --schema";
 
 /// Requires that the definition fits some pages of each of the table's files.
 ///
@@ -33,8 +37,18 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
     if space.header().require_readable().is_err() {
         return Ok(());
     }
+    let remedy = if space.header().sdi_root.is_some() { REMEDY_WITH_SDI } else { REMEDY };
     let root = file.clustered_root.unwrap_or(space.first_root());
-    let mut reader = SpaceReader::new(space)?;
+    look_at(def, root, &mut SpaceReader::new(space)?).map_err(|error| match error.as_format() {
+        Some(FormatError::Schema(_)) => Error::refused(misfit(&error), remedy),
+        Some(FormatError::Corrupt { what, .. }) if what.starts_with(MISFIT) => {
+            Error::refused(error.to_string(), remedy)
+        }
+        _ => error,
+    })
+}
+
+fn look_at(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()> {
     let (_, layout) = reader.clustered(def, root)?;
     let mut values = Values::new(def, &layout);
     let mut level = vec![root];
@@ -55,7 +69,7 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
         let apart = below.len().div_ceil(PAGES_OF_A_LEVEL).max(1);
         level = below.into_iter().step_by(apart).collect();
     }
-    values.check_charsets()
+    Ok(values.check_charsets()?)
 }
 
 fn look_into(
@@ -64,11 +78,9 @@ fn look_into(
     values: &mut Values,
     below: &mut Vec<PageNo>,
 ) -> Result<()> {
-    layout
-        .check_fit(page, &mut values.fields)
-        .map_err(|error| Error::refused(error.to_string(), REMEDY))?;
+    layout.check_fit(page, &mut values.fields)?;
     if page.is_leaf() {
-        return values.check(page, layout);
+        return Ok(values.check(page, layout)?);
     }
     // Those named before damage are as good as any.
     let _ = tree::children(page, layout, below);
@@ -91,6 +103,19 @@ struct Column {
     ill_formed: u64,
 }
 
+impl Column {
+    fn check(&mut self, value: Located<'_>, text: &mut Vec<u8>) -> innoscan_format::Result<()> {
+        let (Located::Inline(stored), Some(codec)) = (value, &self.codec) else { return Ok(()) };
+        let ill_formed = codec.write_utf8(stored, text)?;
+        // Charsets of single bytes leave bytes without a character, and texts have them.
+        if !stored.is_ascii() && codec.charset().max_len() > 1 {
+            self.well_formed += u64::from(ill_formed == 0);
+            self.ill_formed += u64::from(ill_formed > 0);
+        }
+        Ok(())
+    }
+}
+
 impl Values {
     fn new(def: &TableDef, layout: &Layout) -> Values {
         let columns = layout.columns().filter_map(|place| def.columns.get(place));
@@ -104,7 +129,7 @@ impl Values {
     }
 
     /// Requires each value to be one of its column's type.
-    fn check(&mut self, page: &IndexPage<'_>, layout: &Layout) -> Result<()> {
+    fn check(&mut self, page: &IndexPage<'_>, layout: &Layout) -> innoscan_format::Result<()> {
         for record in page.records() {
             let Ok(record) = record else { return Ok(()) };
             if !record.is_row() {
@@ -112,20 +137,12 @@ impl Values {
             }
             let Ok(row) = layout.locate(&record, &mut self.fields) else { continue };
             for (place, column) in self.columns.iter_mut().enumerate() {
-                let (Ok(Located::Inline(stored)), Some(codec)) = (row.get(place), &column.codec)
-                else {
-                    continue;
-                };
                 self.text.clear();
-                match codec.write_utf8(stored, &mut self.text) {
-                    Err(error) => {
-                        let error = record.locate_error(error.at_column(&column.name));
-                        return Err(misfit(&page.page().locate_error(error)));
-                    }
-                    Ok(_) if stored.is_ascii() => {}
-                    Ok(0) => column.well_formed += 1,
-                    Ok(_) => column.ill_formed += 1,
-                }
+                let checked = row.get(place).and_then(|value| column.check(value, &mut self.text));
+                checked.map_err(|error| {
+                    let error = record.locate_error(error.at_column(&column.name));
+                    FormatError::corrupt(misfit(&page.page().locate_error(error)))
+                })?;
             }
         }
         Ok(())
@@ -133,18 +150,19 @@ impl Values {
 
     /// Requires that most texts beyond ASCII are well-formed in their column's charset. (Old
     /// servers let some through that are not.)
-    fn check_charsets(&self) -> Result<()> {
+    fn check_charsets(&self) -> innoscan_format::Result<()> {
         let is_other = |column: &&Column| column.ill_formed > column.well_formed;
         match self.columns.iter().find(is_other) {
             None => Ok(()),
-            Some(column) => Err(misfit(&format!(
-                "{} texts of the column `{}` have characters that its charset does not have",
-                column.ill_formed, column.name
-            ))),
+            Some(column) => {
+                let texts = format!("{} of the texts looked at", column.ill_formed);
+                let why = format!("{texts} are none in the column's charset");
+                Err(FormatError::corrupt(misfit(&why)).at_column(&column.name))
+            }
         }
     }
 }
 
-fn misfit(why: &dyn std::fmt::Display) -> Error {
-    Error::refused(format!("the definition does not fit the file: {why}"), REMEDY)
+fn misfit(why: &dyn std::fmt::Display) -> String {
+    format!("{MISFIT}: {why}")
 }

@@ -16,7 +16,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
-pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
+pub use self::dump::{
+    BinaryArg, CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
+};
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
 pub use self::tablespaces::{ServerListArg, TablespacesArgs};
 use crate::sizes::ByteSize;

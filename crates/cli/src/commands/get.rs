@@ -7,6 +7,7 @@ use anyhow::Context;
 use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
 use innoscan::key_ranges::KeyCondition;
 use innoscan::sink::csv::CsvOptions;
+use innoscan::sink::ndjson::NdjsonOptions;
 use innoscan::sink::sql::SqlOptions;
 use innoscan::sink::text::TextOptions;
 
@@ -72,6 +73,8 @@ fn format(args: &GetArgs) -> Format {
             Format::Text(TextOptions { include_invisible, ..TextOptions::default() })
         }
         FormatArg::Csv => Format::Csv(CsvOptions { include_invisible, ..CsvOptions::default() }),
-        FormatArg::Ndjson => Format::Ndjson { include_invisible },
+        FormatArg::Ndjson => {
+            Format::Ndjson(NdjsonOptions { include_invisible, ..NdjsonOptions::default() })
+        }
     }
 }

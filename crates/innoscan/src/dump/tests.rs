@@ -194,7 +194,7 @@ fn every_format_has_every_row() {
     let tables = [table("", "t")];
     let formats = [
         Format::Csv(CsvOptions::default()),
-        Format::Ndjson { include_invisible: false },
+        Format::Ndjson(Default::default()),
         Format::Sql(SqlOptions { statement_size_bytes: 1000, ..SqlOptions::default() }),
     ];
     for format in formats {

@@ -8,7 +8,7 @@ use innoscan_format::types::{Class, ColumnType, IntWidth, RealFormat, Temporal, 
 
 use super::csv::{BinaryForm, Csv, CsvOptions};
 use super::load::Load;
-use super::ndjson::Ndjson;
+use super::ndjson::{Ndjson, NdjsonOptions};
 use super::selected::{SelectedColumn, SelectedRows};
 use super::sql::{Sql, SqlOptions, Verb, create_table};
 use super::text::{Text, TextOptions};
@@ -406,7 +406,7 @@ fn ndjson_is_exact() {
         Some(&vector),
         None,
     ];
-    let ndjson = Ndjson::new(&def, &stored(&def), false).unwrap();
+    let ndjson = Ndjson::new(&def, &stored(&def), NdjsonOptions::default()).unwrap();
     let out = rows(Form::Ndjson(ndjson), &[&row]);
     let expected = "{\"a\":18446744073709551615,\"b\":\"q\\\"\\\\\\u0001\u{7f}\\n\\té\",\
         \"c\":\"Zm9vYg==\",\"d\":1e+300,\"e\":259,\"f\":0,\"g\":[1.5,-2],\"h\":null}\n";

@@ -6,7 +6,7 @@ use innoscan_format::schema::{
 };
 use innoscan_format::types::{Class, ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
 
-use super::csv::{BinaryForm, Csv, CsvOptions};
+use super::csv::{BinaryForm, Csv, CsvOptions, NullText, Separator};
 use super::load::Load;
 use super::ndjson::{Ndjson, NdjsonOptions};
 use super::selected::{SelectedColumn, SelectedRows};
@@ -375,6 +375,38 @@ fn csv_tells_null_from_empty() {
     let csv = Csv::new(&def, &stored(&def), &options).unwrap();
     let row: &[Option<&[u8]>] = &[None, None, Some(b"\xca\xfe"), None];
     assert_eq!(rows(Form::Csv(csv), &[row]), b",,yv4=,\n");
+}
+
+#[test]
+fn csv_has_the_separator_and_null_that_are_wished() {
+    let types = [varchar(UTF8MB4), ColumnType::Blob { length_bytes: 2 }, int()];
+    let def = table(&types);
+    let separator = Separator::new(b";").unwrap();
+    let options = CsvOptions {
+        separator,
+        null: NullText::new("NULL", separator).unwrap(),
+        header: false,
+        line_end: "\n",
+        binary: BinaryForm::Prefixed,
+        ..CsvOptions::default()
+    };
+    let csv = Csv::new(&def, &stored(&def), &options).unwrap();
+    assert_eq!(csv.head(), b"");
+    let given: [&[Option<&[u8]>]; 4] = [
+        &[None, None, None],
+        &[Some(b"NULL"), Some(b"\xca\xfe"), None],
+        &[Some(b"a,b"), Some(b""), None],
+        &[Some(b"a;b"), None, None],
+    ];
+    let expected = "NULL;NULL;NULL\n\"NULL\";0xCAFE;NULL\na,b;\"\";NULL\n\"a;b\";NULL;NULL\n";
+    assert_eq!(str::from_utf8(&rows(Form::Csv(csv), &given)).unwrap(), expected);
+
+    for wrong in [&b""[..], b";;", b"-", b".", b":", b" ", b"7", b"e", b"\"", b"\n", b"\xe9"] {
+        assert_eq!(Separator::new(wrong), None, "{wrong:?}");
+    }
+    for wrong in ["a;b", "\"", " N", "N\n"] {
+        assert_eq!(NullText::new(wrong, separator), None, "{wrong:?}");
+    }
 }
 
 #[test]

@@ -12,9 +12,9 @@ use crate::parity::{command, there_is_a_binary};
 const TABLES: [(&str, &str); 6] = [
     ("mysql-8.0.33", "t_rows/lengths"),
     ("mysql-8.0.33", "t_types/decimals"),
-    ("mysql-8.0.33", "t_rows/composite_pk"),
+    ("mysql-8.0.33", "t_rows/pk_order"),
     ("mariadb-10.5.23", "t_instant/add_last"),
-    ("mariadb-10.5.23", "t_rows/lengths_compact"),
+    ("mariadb-10.5.23", "t_rows/no_pk"),
     ("mysql-5.7.22", "t_rows/nullables"),
 ];
 

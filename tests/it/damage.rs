@@ -52,6 +52,7 @@ fn rows(path: &Path, def: &TableDef, on_corrupt: OnCorrupt) -> (Vec<u64>, Result
     let table = Table {
         def: def.clone(),
         create_sql: None,
+        is_definition_given: false,
         files,
         newest_lsn: None,
         notes: Default::default(),

@@ -10,6 +10,7 @@ mod ddl;
 mod frm;
 mod frm_objects;
 mod fuzz;
+mod given_definition;
 mod holds;
 mod inspect;
 mod json_schema;

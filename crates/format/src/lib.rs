@@ -9,6 +9,7 @@ pub mod bytes;
 pub mod charset;
 pub mod checksum;
 mod error;
+pub mod fit;
 mod ids;
 pub mod key;
 pub mod layout;

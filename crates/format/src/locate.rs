@@ -155,8 +155,22 @@ impl Layout {
         if fields.cells.len() != self.n_columns() {
             fields.cells.resize(self.n_columns(), Cell::default());
         }
-        let cells = fields.cells.as_mut_slice();
-        let located = if record.is_compact() != self.compact {
+        let located = self.find(record, fields.cells.as_mut_slice());
+        match located {
+            Ok(_) => Ok(Row { cells: &fields.cells, page: record.page(), layout: self }),
+            Err(error) => Err(record.locate_error(error)),
+        }
+    }
+
+    /// Where a leaf record begins and ends, its header included.
+    pub(crate) fn extent(&self, record: &Record<'_>, fields: &mut Fields) -> Result<Extent> {
+        fields.cells.resize(self.n_columns(), Cell::default());
+        self.find(record, fields.cells.as_mut_slice())
+    }
+
+    #[inline(always)]
+    fn find(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<Extent> {
+        if record.is_compact() != self.compact {
             Err(wrong_form(record))
         } else if !self.compact {
             self.locate_redundant(record, cells)
@@ -169,16 +183,12 @@ impl Layout {
             }
         } else {
             self.locate_instant(record, cells)
-        };
-        match located {
-            Ok(()) => Ok(Row { cells: &fields.cells, page: record.page(), layout: self }),
-            Err(error) => Err(record.locate_error(error)),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn locate_instant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<()> {
+    fn locate_instant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<Extent> {
         // What is younger than the record stays absent.
         cells.fill(Cell::default());
         let (holds, nulls, null_bytes) = self.instant_header(record)?;
@@ -243,7 +253,7 @@ impl Layout {
         null_bytes: usize,
         presence: impl Fn(usize, &Field) -> Presence,
         cells: &mut [Cell],
-    ) -> Result<()> {
+    ) -> Result<Extent> {
         let page = record.page();
         let mut nulls = nulls;
         let mut lens = nulls.wrapping_sub(null_bytes);
@@ -293,11 +303,11 @@ impl Layout {
         if at > record.limit() {
             return Err(data_overrun(record, at));
         }
-        Ok(())
+        Ok(Extent { start: lens.wrapping_add(1), end: at })
     }
 
     #[inline(never)]
-    fn locate_redundant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<()> {
+    fn locate_redundant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<Extent> {
         cells.fill(Cell::default());
         let ends = Ends::of(record)?;
         let holds = match &self.flavour {
@@ -344,8 +354,16 @@ impl Layout {
         if end > record.limit() {
             return Err(data_overrun(record, end));
         }
-        Ok(())
+        ends.extent(record)
     }
+}
+
+/// The bytes of a page that a record takes, its header included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
 }
 
 /// The field ends before a REDUNDANT record.
@@ -403,6 +421,24 @@ impl<'d> Ends<'d> {
         let lens =
             || Ok::<_, Error>(self.end(known)?.wrapping_sub(self.end(known.saturating_sub(1))?));
         self.n_fields == known + 1 && lens() == Ok(8)
+    }
+
+    /// Where the record begins, and where its last field ends.
+    pub(crate) fn extent(&self, record: &Record<'_>) -> Result<Extent> {
+        let entry = if self.short { 1 } else { 2 };
+        let last = self.end(self.n_fields.wrapping_sub(1))?;
+        let start = (self.first + 1).wrapping_sub(self.n_fields * entry);
+        Ok(Extent { start, end: record.origin() + last })
+    }
+
+    /// The bytes of the `nth` field; `None` when it is NULL or off the page.
+    pub(crate) fn inline_len(&self, nth: usize) -> Result<Option<usize>> {
+        let (end, kind) = self.get(nth)?;
+        let start = match nth.checked_sub(1) {
+            Some(before) => self.end(before)?,
+            None => 0,
+        };
+        Ok((kind == Kind::Inline).then_some(end.wrapping_sub(start)))
     }
 
     /// The end of the `nth` field alone.

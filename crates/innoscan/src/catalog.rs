@@ -25,7 +25,7 @@ use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};
 use crate::exported::Export;
 use crate::space::{Space, SpaceReader};
-use crate::{Error, Notes, Result, Table, TableFile, dictionary};
+use crate::{Error, Notes, Result, Table, TableFile, dictionary, given_definition};
 
 /// Databases that hold no user's data.
 pub const SYSTEM_DATABASES: [&str; 4] =
@@ -303,7 +303,12 @@ impl Catalog {
         let files = paths.into_iter().map(|path| table_file(path, &def)).collect();
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory.as_ref(), &def, only.is_some());
-        let mut table = Table { def, create_sql: None, files, newest_lsn, notes };
+        let is_definition_given = self.definition.is_some();
+        let mut table =
+            Table { def, create_sql: None, is_definition_given, files, newest_lsn, notes };
+        if is_definition_given {
+            given_definition::check(&table)?;
+        }
         let counters = directory.as_ref().and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
         Ok(table)

@@ -15,6 +15,7 @@ pub mod explain;
 mod exported;
 mod file_order;
 mod file_stamp;
+mod given_definition;
 pub mod inspect;
 pub mod key_ranges;
 pub mod ledger;

@@ -21,6 +21,8 @@ pub struct Table {
     /// What its running server's `SHOW CREATE TABLE` says, which is written in place of what `def`
     /// prints as.
     pub create_sql: Option<String>,
+    /// The definition is the user's own (`--schema`), which may be that of another table.
+    pub is_definition_given: bool,
     /// Its tablespaces: one, or one a partition in the partitions' order.
     pub files: Vec<TableFile>,
     /// No page can be newer in a directory that was shut down cleanly; a newer one means that the

@@ -114,6 +114,9 @@ pub struct DumpArgs {
     pub text: TextArgs,
 
     #[command(flatten)]
+    pub csv: CsvArgs,
+
+    #[command(flatten)]
     pub server: ServerArgs,
 
     #[command(flatten)]
@@ -208,9 +211,9 @@ pub struct SqlArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "--format text (escapes such as \\t and 0x09 are understood)")]
 pub struct TextArgs {
-    /// Between fields
-    #[arg(long, default_value = "\\t", value_name = "S")]
-    pub fields_terminated_by: String,
+    /// Between fields; for csv too, one character [default: \t, of csv a comma]
+    #[arg(long, value_name = "S")]
+    pub fields_terminated_by: Option<String>,
 
     /// Around every field
     #[arg(long, value_name = "C", conflicts_with = "fields_optionally_enclosed_by")]
@@ -228,9 +231,45 @@ pub struct TextArgs {
     #[arg(long, default_value = "", value_name = "S")]
     pub lines_starting_by: String,
 
-    /// After a line
-    #[arg(long, default_value = "\\n", value_name = "S")]
-    pub lines_terminated_by: String,
+    /// After a line; for csv too, \n or \r\n [default: \n, of csv \r\n]
+    #[arg(long, value_name = "S")]
+    pub lines_terminated_by: Option<String>,
+}
+
+/// The shape of `--format csv`, and of times for other programs.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "--format csv, ndjson")]
+pub struct CsvArgs {
+    /// csv: no first line with the columns' names
+    #[arg(long)]
+    pub no_header: bool,
+
+    /// csv: what NULL is written as; a value that is the same is quoted [default: nothing]
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    pub null: String,
+
+    /// csv: how bytes without a charset are written: CAFE, yv4= or 0xCAFE
+    #[arg(long, value_enum, default_value_t = BinaryArg::Hex, value_name = "FORM")]
+    pub binary: BinaryArg,
+
+    /// csv and ndjson: how TIMESTAMP, which is in UTC, is written: 2024-01-01 12:00:00 as the
+    /// server does, or 2024-01-01T12:00:00Z
+    #[arg(long, value_enum, default_value_t = TimestampsArg::Server, value_name = "FORM")]
+    pub timestamps: TimestampsArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BinaryArg {
+    Hex,
+    Base64,
+    #[value(name = "0x")]
+    Prefixed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimestampsArg {
+    Server,
+    Iso,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

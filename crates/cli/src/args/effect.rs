@@ -283,6 +283,10 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
             "fields_escaped_by",
             "lines_starting_by",
             "lines_terminated_by",
+            "no_header",
+            "null",
+            "binary",
+            "timestamps",
         ],
         has_effect: |args| !args.no_data,
         why: "with --no-data no rows are read",
@@ -298,21 +302,33 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
         why: "no CREATE TABLE is written; that takes --format sql, or a directory (-o)",
     },
     Rule {
-        options: &["fields_terminated_by"],
-        has_effect: |args| !args.is_written_as(FormatArg::Csv),
-        why: "the separator of --format csv is a comma; use --format text for another one",
+        options: &["fields_terminated_by", "lines_terminated_by"],
+        has_effect: |args| {
+            args.is_written_as(FormatArg::Text) || args.is_written_as(FormatArg::Csv)
+        },
+        why: "it is for --format text and --format csv",
     },
     Rule {
         options: &[
-            "fields_terminated_by",
             "fields_enclosed_by",
             "fields_optionally_enclosed_by",
             "fields_escaped_by",
             "lines_starting_by",
-            "lines_terminated_by",
         ],
         has_effect: |args| args.is_written_as(FormatArg::Text),
         why: "it is for --format text",
+    },
+    Rule {
+        options: &["no_header", "null", "binary"],
+        has_effect: |args| args.is_written_as(FormatArg::Csv),
+        why: "it is for --format csv",
+    },
+    Rule {
+        options: &["timestamps"],
+        has_effect: |args| {
+            args.is_written_as(FormatArg::Csv) || args.is_written_as(FormatArg::Ndjson)
+        },
+        why: "it is for --format csv and --format ndjson",
     },
     Rule {
         options: &["include_invisible"],

@@ -8,17 +8,18 @@ mod server;
 mod tablespaces;
 mod verify;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-
-use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
-pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
+pub use self::dump::{
+    BinaryArg, CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
+};
 pub use self::ls::LsArgs;
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
 pub use self::tablespaces::{ServerListArg, TablespacesArgs};

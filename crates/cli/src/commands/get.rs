@@ -10,6 +10,7 @@ use innoscan::key_ranges::KeyCondition;
 use innoscan::scan::{ScanOptions, scan};
 use innoscan::sink::checksum::Checksum;
 use innoscan::sink::csv::CsvOptions;
+use innoscan::sink::ndjson::NdjsonOptions;
 use innoscan::sink::sql::SqlOptions;
 use innoscan::sink::text::TextOptions;
 
@@ -118,6 +119,8 @@ fn format(args: &GetArgs) -> Format {
             Format::Text(TextOptions { include_invisible, ..TextOptions::default() })
         }
         FormatArg::Csv => Format::Csv(CsvOptions { include_invisible, ..CsvOptions::default() }),
-        FormatArg::Ndjson => Format::Ndjson { include_invisible },
+        FormatArg::Ndjson => {
+            Format::Ndjson(NdjsonOptions { include_invisible, ..NdjsonOptions::default() })
+        }
     }
 }

@@ -42,7 +42,7 @@ use crate::ledger::{Ledger, Listed, Means, State};
 use crate::scan::ScanOptions;
 use crate::sink::csv::{Csv, CsvOptions};
 use crate::sink::load::Load;
-use crate::sink::ndjson::Ndjson;
+use crate::sink::ndjson::{Ndjson, NdjsonOptions};
 use crate::sink::sql::{self, Sql, SqlOptions};
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Form};
@@ -62,10 +62,7 @@ pub enum Format {
     /// CSV.
     Csv(CsvOptions),
     /// A JSON object a line.
-    Ndjson {
-        /// Write invisible columns too.
-        include_invisible: bool,
-    },
+    Ndjson(NdjsonOptions),
     /// As `LOAD DATA` of the MySQL Shell reads them; the layout [`Layout::MySqlShell`] has no other.
     Load,
 }
@@ -79,9 +76,7 @@ impl Format {
             Format::Text(options) => Form::Text(Text::new(def, stored, options)?),
             Format::Load => Form::Load(Load::new(def, stored)?),
             Format::Csv(options) => Form::Csv(Csv::new(def, stored, options)?),
-            Format::Ndjson { include_invisible } => {
-                Form::Ndjson(Ndjson::new(def, stored, *include_invisible)?)
-            }
+            Format::Ndjson(options) => Form::Ndjson(Ndjson::new(def, stored, *options)?),
         })
     }
 }

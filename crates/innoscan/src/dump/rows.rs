@@ -152,7 +152,7 @@ pub(super) fn selected_form(
     match &options.format {
         Format::Sql(sql) => Ok(SelectedRows::sql(&table.name, &table.columns, sql)),
         Format::Load => Ok(SelectedRows::load(&table.columns)),
-        Format::Text(_) | Format::Csv(_) | Format::Ndjson { .. } => Err(Error::refused(
+        Format::Text(_) | Format::Csv(_) | Format::Ndjson(_) => Err(Error::refused(
             "rows that a server gives are not written in this format",
             "use --format sql, or leave the table out",
         )),

@@ -21,7 +21,14 @@ pub(super) fn table(schema: &str, name: &str) -> Table {
     let mut def = from_create_table(&create, server).unwrap();
     (def.schema, def.name) = (schema.to_owned(), name.to_owned());
     let file = TableFile::whole(fixture("tree.ibd"));
-    Table { def, create_sql: None, files: vec![file], newest_lsn: None, notes: Default::default() }
+    Table {
+        def,
+        create_sql: None,
+        is_definition_given: false,
+        files: vec![file],
+        newest_lsn: None,
+        notes: Default::default(),
+    }
 }
 
 fn missing(schema: &str, name: &str) -> Table {
@@ -187,7 +194,7 @@ fn every_format_has_every_row() {
     let tables = [table("", "t")];
     let formats = [
         Format::Csv(CsvOptions::default()),
-        Format::Ndjson { include_invisible: false },
+        Format::Ndjson(Default::default()),
         Format::Sql(SqlOptions { statement_size_bytes: 1000, ..SqlOptions::default() }),
     ];
     for format in formats {

@@ -81,6 +81,8 @@ pub(super) struct SpaceContext {
     /// The rows that are wanted; `None`: all.
     pub wanted: Option<Arc<KeyRanges>>,
     pub newest_lsn: Option<Lsn>,
+    /// The definition is the user's own: each leaf is held against it.
+    pub is_definition_given: bool,
 }
 
 type Channels<B> = (Receiver<Task>, Sender<Output<B>>, Sender<LobRequest>);
@@ -237,6 +239,12 @@ impl<'s, S: RowSink> Worker<'s, S> {
                 return self.pass_over(&space.path, page_no, Lost::Page, error.into(), output);
             }
         };
+        if (space.is_definition_given || leaf.prev().is_none())
+            && let Err(error) = space.layout.check_fit(&leaf, &mut self.fields)
+        {
+            let lost = Lost::RowsOfPage(u64::from(leaf.n_recs()));
+            return self.pass_over(&space.path, page_no, lost, error.into(), output);
+        }
         if let Err(error) = check_place(&leaf, space, siblings) {
             let error = leaf.page().locate_error(error).into();
             self.pass_over(&space.path, page_no, Lost::Nothing, error, output)?;

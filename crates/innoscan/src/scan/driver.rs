@@ -228,6 +228,7 @@ impl<'s> Driver<'s> {
             layout,
             wanted: keys,
             newest_lsn: self.table.newest_lsn,
+            is_definition_given: self.table.is_definition_given,
         };
         let sizes = self.budget.sizes(self.options, format);
         let policy = self.options.read_ahead.begin(&sizes);

@@ -29,7 +29,14 @@ fn table_of(server: ServerVersion, file: &Path) -> Table {
     let create = std::fs::read_to_string(fixture(server).join("tree.create.sql")).unwrap();
     let file = TableFile::whole(file.to_owned());
     let def = from_create_table(&create, server).unwrap();
-    Table { def, create_sql: None, files: vec![file], newest_lsn: None, notes: Default::default() }
+    Table {
+        def,
+        create_sql: None,
+        is_definition_given: false,
+        files: vec![file],
+        newest_lsn: None,
+        notes: Default::default(),
+    }
 }
 
 fn table(server: ServerVersion) -> Table {

@@ -33,7 +33,14 @@ pub(crate) fn fixture(name: &str) -> Fixture {
     std::fs::write(&path, zstd::decode_all(&read("ibd.zst")[..]).unwrap()).unwrap();
     let def = from_create_table(&text("create.sql"), MYSQL).unwrap();
     let files = vec![TableFile::whole(path)];
-    let table = Table { def, create_sql: None, files, newest_lsn: None, notes: Default::default() };
+    let table = Table {
+        def,
+        create_sql: None,
+        is_definition_given: false,
+        files,
+        newest_lsn: None,
+        notes: Default::default(),
+    };
     Fixture { table, checksum: text("checksum").trim().parse().unwrap(), _dir: dir }
 }
 

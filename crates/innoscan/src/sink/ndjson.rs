@@ -7,7 +7,8 @@
 //! FLOAT, DOUBLE                 a number, the fewest digits that give the same float again
 //! DECIMAL                       a string: most readers would make a double of a number
 //! text, ENUM, SET               a string
-//! dates and times               a string as the server prints it, TIMESTAMP in UTC
+//! dates and times               a string as the server prints it, TIMESTAMP in UTC, or as
+//!                               2024-01-01T12:00:00Z
 //! JSON                          the document itself (MariaDB's JSON is text, and stays a string)
 //! BINARY, BLOB, GEOMETRY        a string of base64
 //! VECTOR                        an array of numbers
@@ -20,8 +21,18 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
+use super::csv::TimestampForm;
 use super::escape::{Finder, append_base64, escape_json_newlines};
 use super::real::{append_real, append_vector};
+
+/// The shape of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NdjsonOptions {
+    /// Write invisible columns too.
+    pub include_invisible: bool,
+    /// How `TIMESTAMP` is written.
+    pub timestamps: TimestampForm,
+}
 
 /// A table's rows as NDJSON.
 #[derive(Debug)]
@@ -30,6 +41,7 @@ pub struct Ndjson {
     forms: Vec<Form>,
     /// What stands before each value: `{"a":`, `,"b":`.
     keys: Vec<Vec<u8>>,
+    timestamps: TimestampForm,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +53,7 @@ enum Form {
     Real,
     /// In quotes, nothing to escape.
     Quoted,
+    Timestamp,
     Text,
     Json,
     Bytes,
@@ -55,6 +68,7 @@ impl Form {
             (_, ColumnType::Int { zerofill: true, .. } | ColumnType::Year { .. }) => Form::Number,
             (Class::Number | Class::Bit, _) => Form::Bare,
             (Class::Json, _) => Form::Json,
+            (_, ColumnType::Timestamp(_)) => Form::Timestamp,
             (Class::Temporal | Class::Uuid | Class::Inet, _) => Form::Quoted,
             (Class::Text | Class::Enum | Class::Set, _) => Form::Text,
             (Class::Binary | Class::Geometry, _) => Form::Bytes,
@@ -65,11 +79,8 @@ impl Form {
 
 impl Ndjson {
     /// For a table whose rows hold the columns `stored` (places in `def.columns`).
-    pub fn new(
-        def: &TableDef,
-        stored: &[usize],
-        include_invisible: bool,
-    ) -> format::Result<Ndjson> {
+    pub fn new(def: &TableDef, stored: &[usize], options: NdjsonOptions) -> format::Result<Ndjson> {
+        let NdjsonOptions { include_invisible, timestamps } = options;
         let selection = Selection::new(def, stored, Purpose::Select { include_invisible })?;
         let forms = selection.columns.iter().map(Form::of).collect();
         let mut keys = Vec::new();
@@ -79,7 +90,7 @@ impl Ndjson {
             key.push(b':');
             keys.push(key);
         }
-        Ok(Ndjson { selection, forms, keys })
+        Ok(Ndjson { selection, forms, keys, timestamps })
     }
 
     /// The columns it does not write.
@@ -98,7 +109,7 @@ impl Ndjson {
             batch.bytes.extend_from_slice(key);
             match row[column.position] {
                 None => batch.bytes.extend_from_slice(b"null"),
-                Some(stored) => write_value(column, *form, stored, batch)
+                Some(stored) => write_value(column, *form, self.timestamps, stored, batch)
                     .map_err(|error| error.at_column(&column.name))?,
             }
         }
@@ -111,6 +122,7 @@ impl Ndjson {
 fn write_value(
     column: &OutputColumn,
     form: Form,
+    timestamps: TimestampForm,
     stored: &[u8],
     batch: &mut Encoded,
 ) -> format::Result<()> {
@@ -129,6 +141,11 @@ fn write_value(
         Form::Quoted => {
             out.push(b'"');
             column.codec.write_text(stored, out)?;
+            out.push(b'"');
+        }
+        Form::Timestamp => {
+            out.push(b'"');
+            timestamps.append(column, stored, out)?;
             out.push(b'"');
         }
         Form::Text => {

@@ -6,9 +6,9 @@ use innoscan_format::schema::{
 };
 use innoscan_format::types::{Class, ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
 
-use super::csv::{BinaryForm, Csv, CsvOptions};
+use super::csv::{BinaryForm, Csv, CsvOptions, NullText, Separator};
 use super::load::Load;
-use super::ndjson::Ndjson;
+use super::ndjson::{Ndjson, NdjsonOptions};
 use super::selected::{SelectedColumn, SelectedRows};
 use super::sql::{Sql, SqlOptions, Verb, create_table};
 use super::text::{Text, TextOptions};
@@ -378,6 +378,38 @@ fn csv_tells_null_from_empty() {
 }
 
 #[test]
+fn csv_has_the_separator_and_null_that_are_wished() {
+    let types = [varchar(UTF8MB4), ColumnType::Blob { length_bytes: 2 }, int()];
+    let def = table(&types);
+    let separator = Separator::new(b";").unwrap();
+    let options = CsvOptions {
+        separator,
+        null: NullText::new("NULL", separator).unwrap(),
+        header: false,
+        line_end: "\n",
+        binary: BinaryForm::Prefixed,
+        ..CsvOptions::default()
+    };
+    let csv = Csv::new(&def, &stored(&def), &options).unwrap();
+    assert_eq!(csv.head(), b"");
+    let given: [&[Option<&[u8]>]; 4] = [
+        &[None, None, None],
+        &[Some(b"NULL"), Some(b"\xca\xfe"), None],
+        &[Some(b"a,b"), Some(b""), None],
+        &[Some(b"a;b"), None, None],
+    ];
+    let expected = "NULL;NULL;NULL\n\"NULL\";0xCAFE;NULL\na,b;\"\";NULL\n\"a;b\";NULL;NULL\n";
+    assert_eq!(str::from_utf8(&rows(Form::Csv(csv), &given)).unwrap(), expected);
+
+    for wrong in [&b""[..], b";;", b"-", b".", b":", b" ", b"7", b"e", b"\"", b"\n", b"\xe9"] {
+        assert_eq!(Separator::new(wrong), None, "{wrong:?}");
+    }
+    for wrong in ["a;b", "\"", " N", "N\n"] {
+        assert_eq!(NullText::new(wrong, separator), None, "{wrong:?}");
+    }
+}
+
+#[test]
 fn ndjson_is_exact() {
     let types = [
         ColumnType::Int {
@@ -406,7 +438,7 @@ fn ndjson_is_exact() {
         Some(&vector),
         None,
     ];
-    let ndjson = Ndjson::new(&def, &stored(&def), false).unwrap();
+    let ndjson = Ndjson::new(&def, &stored(&def), NdjsonOptions::default()).unwrap();
     let out = rows(Form::Ndjson(ndjson), &[&row]);
     let expected = "{\"a\":18446744073709551615,\"b\":\"q\\\"\\\\\\u0001\u{7f}\\n\\té\",\
         \"c\":\"Zm9vYg==\",\"d\":1e+300,\"e\":259,\"f\":0,\"g\":[1.5,-2],\"h\":null}\n";

@@ -72,10 +72,7 @@ pub(crate) fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
     for path in sorted_entries(dir)? {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         let stem = stem(&path);
-        if !DATA_FILES.contains(&&*extension)
-            || stem.starts_with("#sql")
-            || is_fulltext(&stem)
-        {
+        if !DATA_FILES.contains(&&*extension) || stem.starts_with("#sql") || is_fulltext(&stem) {
             continue;
         }
         // A file that has just gone has no bytes.

@@ -1,11 +1,12 @@
 //! What rows are written as.
 
 use innoscan::dump::Format;
-use innoscan::sink::csv::CsvOptions;
+use innoscan::sink::csv::{BinaryForm, CsvOptions, NullText, Separator, TimestampForm};
+use innoscan::sink::ndjson::NdjsonOptions;
 use innoscan::sink::sql::{SqlOptions, Verb};
 use innoscan::sink::text::TextOptions;
 
-use crate::args::{DumpArgs, FormatArg};
+use crate::args::{BinaryArg, DumpArgs, FormatArg, TimestampsArg};
 use crate::sizes::separator;
 
 /// The format that was asked for.
@@ -21,11 +22,61 @@ pub(super) fn format(args: &DumpArgs) -> anyhow::Result<Format> {
             ..SqlOptions::default()
         }),
         FormatArg::Text => Format::Text(text_options(args)?),
-        FormatArg::Csv => Format::Csv(CsvOptions {
+        FormatArg::Csv => Format::Csv(csv_options(args)?),
+        FormatArg::Ndjson => Format::Ndjson(NdjsonOptions {
             include_invisible: args.include_invisible,
-            ..CsvOptions::default()
+            timestamps: timestamps(args),
         }),
-        FormatArg::Ndjson => Format::Ndjson { include_invisible: args.include_invisible },
+    })
+}
+
+fn timestamps(args: &DumpArgs) -> TimestampForm {
+    match args.csv.timestamps {
+        TimestampsArg::Server => TimestampForm::Server,
+        TimestampsArg::Iso => TimestampForm::Iso,
+    }
+}
+
+fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
+    let bytes = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
+    let separator = match &args.text.fields_terminated_by {
+        None => Separator::COMMA,
+        Some(typed) => Separator::new(&bytes(typed)?).ok_or_else(|| {
+            anyhow::anyhow!(
+                "--fields-terminated-by takes, for --format csv, one character that no bare value \
+                 has, such as `;`, `|` or `\\t`, not `{typed}`; --format text takes any"
+            )
+        })?,
+    };
+    let line_end = match &args.text.lines_terminated_by {
+        None => CsvOptions::default().line_end,
+        Some(typed) => match &bytes(typed)?[..] {
+            b"\n" => "\n",
+            b"\r\n" => "\r\n",
+            _ => anyhow::bail!(
+                "--lines-terminated-by takes `\\n` or `\\r\\n` for --format csv, not `{typed}`"
+            ),
+        },
+    };
+    let null = NullText::new(&args.csv.null, separator).ok_or_else(|| {
+        anyhow::anyhow!(
+            "--null takes a text that needs no quotes, and `{}` has the separator, a quote, a line \
+             end or a blank around it",
+            args.csv.null
+        )
+    })?;
+    Ok(CsvOptions {
+        separator,
+        null,
+        header: !args.csv.no_header,
+        line_end,
+        binary: match args.csv.binary {
+            BinaryArg::Hex => BinaryForm::Hex,
+            BinaryArg::Base64 => BinaryForm::Base64,
+            BinaryArg::Prefixed => BinaryForm::Prefixed,
+        },
+        include_invisible: args.include_invisible,
+        timestamps: timestamps(args),
     })
 }
 
@@ -46,12 +97,12 @@ fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
         (None, None) => (None, false),
     };
     Ok(TextOptions {
-        fields_terminated_by: bytes(&text.fields_terminated_by)?,
+        fields_terminated_by: bytes(text.fields_terminated_by.as_deref().unwrap_or("\\t"))?,
         enclosed_by: enclosed,
         optionally_enclosed: optional,
         escaped_by: character(&text.fields_escaped_by, "fields-escaped-by")?,
         lines_starting_by: bytes(&text.lines_starting_by)?,
-        lines_terminated_by: bytes(&text.lines_terminated_by)?,
+        lines_terminated_by: bytes(text.lines_terminated_by.as_deref().unwrap_or("\\n"))?,
         include_invisible: args.include_invisible,
     })
 }

@@ -131,6 +131,7 @@ impl DictionaryFile {
         let table = Table {
             def: def.clone(),
             create_sql: None,
+            is_definition_given: false,
             files: vec![file],
             newest_lsn: None,
             notes: Notes::default(),

@@ -1,0 +1,168 @@
+//! A definition that the user gives (`--schema`), held against the table's files before anything
+//! else is done with it: by another table's, rows would be read that never were.
+
+use innoscan_format::fit::MISFIT;
+use innoscan_format::layout::Layout;
+use innoscan_format::locate::{Fields, Located};
+use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::schema::TableDef;
+use innoscan_format::types::Codec;
+use innoscan_format::{Error as FormatError, PageNo, tree};
+use innoscan_io::Direct;
+
+use crate::space::{Space, SpaceReader};
+use crate::{Error, Result, Table, TableFile};
+
+/// Pages looked at on each level of a tree.
+const PAGES_OF_A_LEVEL: usize = 8;
+/// What a user whose definition does not fit can do.
+const REMEDY: &str = "is the CREATE TABLE of --schema that of this table?";
+/// The same for a file that says itself what is in it.
+const REMEDY_WITH_SDI: &str = "is the CREATE TABLE of --schema that of this table? The file has a \
+                               definition of its own, which is read without --schema";
+
+/// Requires that the definition fits some pages of each of the table's files.
+///
+/// # Errors
+/// A refusal that names the first contradiction. What is damaged is left to whoever reads it.
+pub fn check(table: &Table) -> Result<()> {
+    for file in &table.files {
+        check_file(&table.def_of(file), file).map_err(|error| error.in_file(&file.path))?;
+    }
+    Ok(())
+}
+
+fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
+    let space = Space::open(&file.path, Direct::Off)?;
+    if space.header().require_readable().is_err() {
+        return Ok(());
+    }
+    let remedy = if space.header().sdi_root.is_some() { REMEDY_WITH_SDI } else { REMEDY };
+    let root = file.clustered_root.unwrap_or(space.first_root());
+    look_at(def, root, &mut SpaceReader::new(space)?).map_err(|error| match error.as_format() {
+        Some(FormatError::Schema(_)) => Error::refused(misfit(&error), remedy),
+        Some(FormatError::Corrupt { what, .. }) if what.starts_with(MISFIT) => {
+            Error::refused(error.to_string(), remedy)
+        }
+        _ => error,
+    })
+}
+
+fn look_at(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()> {
+    let (_, layout) = reader.clustered(def, root)?;
+    let mut values = Values::new(def, &layout);
+    let mut level = vec![root];
+    let mut levels_left = reader.with_page(root, |page| Ok(IndexPage::parse(page)?.level()))?;
+    while !level.is_empty() {
+        let mut below = Vec::new();
+        for page_no in level {
+            let bytes = reader.read_page(page_no)?;
+            let parsed = Page::parse(&bytes, reader.space().format(), page_no);
+            if let Ok(page) = parsed.and_then(IndexPage::parse) {
+                look_into(&page, &layout, &mut values, &mut below)?;
+            }
+        }
+        if levels_left == 0 {
+            break;
+        }
+        levels_left -= 1;
+        let apart = below.len().div_ceil(PAGES_OF_A_LEVEL).max(1);
+        level = below.into_iter().step_by(apart).collect();
+    }
+    Ok(values.check_charsets()?)
+}
+
+fn look_into(
+    page: &IndexPage<'_>,
+    layout: &Layout,
+    values: &mut Values,
+    below: &mut Vec<PageNo>,
+) -> Result<()> {
+    layout.check_fit(page, &mut values.fields)?;
+    if page.is_leaf() {
+        return Ok(values.check(page, layout)?);
+    }
+    // Those named before damage are as good as any.
+    let _ = tree::children(page, layout, below);
+    Ok(())
+}
+
+/// The values of the rows that were looked at.
+struct Values {
+    fields: Fields,
+    columns: Vec<Column>,
+    text: Vec<u8>,
+}
+
+struct Column {
+    name: String,
+    /// `None`: of a type that cannot be read, which is said elsewhere.
+    codec: Option<Codec>,
+    /// Texts beyond ASCII, by whether the charset has all their characters.
+    well_formed: u64,
+    ill_formed: u64,
+}
+
+impl Column {
+    fn check(&mut self, value: Located<'_>, text: &mut Vec<u8>) -> innoscan_format::Result<()> {
+        let (Located::Inline(stored), Some(codec)) = (value, &self.codec) else { return Ok(()) };
+        let ill_formed = codec.write_utf8(stored, text)?;
+        // Charsets of single bytes leave bytes without a character, and texts have them.
+        if !stored.is_ascii() && codec.charset().max_len() > 1 {
+            self.well_formed += u64::from(ill_formed == 0);
+            self.ill_formed += u64::from(ill_formed > 0);
+        }
+        Ok(())
+    }
+}
+
+impl Values {
+    fn new(def: &TableDef, layout: &Layout) -> Values {
+        let columns = layout.columns().filter_map(|place| def.columns.get(place));
+        let columns = columns.map(|column| Column {
+            name: column.name.clone(),
+            codec: Codec::new(&column.ty, def.server).ok(),
+            well_formed: 0,
+            ill_formed: 0,
+        });
+        Values { fields: Fields::default(), columns: columns.collect(), text: Vec::new() }
+    }
+
+    /// Requires each value to be one of its column's type.
+    fn check(&mut self, page: &IndexPage<'_>, layout: &Layout) -> innoscan_format::Result<()> {
+        for record in page.records() {
+            let Ok(record) = record else { return Ok(()) };
+            if !record.is_row() {
+                continue;
+            }
+            let Ok(row) = layout.locate(&record, &mut self.fields) else { continue };
+            for (place, column) in self.columns.iter_mut().enumerate() {
+                self.text.clear();
+                let checked = row.get(place).and_then(|value| column.check(value, &mut self.text));
+                checked.map_err(|error| {
+                    let error = record.locate_error(error.at_column(&column.name));
+                    FormatError::corrupt(misfit(&page.page().locate_error(error)))
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Requires that most texts beyond ASCII are well-formed in their column's charset. (Old
+    /// servers let some through that are not.)
+    fn check_charsets(&self) -> innoscan_format::Result<()> {
+        let is_other = |column: &&Column| column.ill_formed > column.well_formed;
+        match self.columns.iter().find(is_other) {
+            None => Ok(()),
+            Some(column) => {
+                let texts = format!("{} of the texts looked at", column.ill_formed);
+                let why = format!("{texts} are none in the column's charset");
+                Err(FormatError::corrupt(misfit(&why)).at_column(&column.name))
+            }
+        }
+    }
+}
+
+fn misfit(why: &dyn std::fmt::Display) -> String {
+    format!("{MISFIT}: {why}")
+}

@@ -170,6 +170,7 @@ impl Summary {
         }
         json["ledger"] = self.ledger.to_json();
         json["unlisted"] = self.ledger.unlisted_json();
+        json["notes"] = self.ledger.notes().into();
         json["tables"] = tables.into();
         json["files"] = self.files.iter().map(file_json).collect();
         json["marker"] = self.marker.as_ref().map_or(Value::Null, file_json);

@@ -135,6 +135,7 @@ impl fmt::Display for Unlisted {
 pub struct Ledger {
     entries: BTreeMap<Item, Entry>,
     unlisted: Vec<Unlisted>,
+    notes: Vec<String>,
 }
 
 impl Ledger {
@@ -150,6 +151,16 @@ impl Ledger {
     /// Enters a class of objects whose list cannot be read.
     pub fn enter_unlisted(&mut self, unlisted: Unlisted) {
         self.unlisted.push(unlisted);
+    }
+
+    /// Notes what the source does not have that a whole server would.
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// What the source does not have that a whole server would.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Changes the state of an object that was entered.

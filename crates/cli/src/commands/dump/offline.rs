@@ -16,7 +16,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         [one] if Path::new(one).is_dir() => directory(args, Path::new(one))?,
         _ => tables(args)?,
     };
-    for note in &offline.notes {
+    for note in offline.ledger.notes() {
         note!("innoscan: note: {note}");
     }
     super::note_unmatched(&offline.ledger, args);

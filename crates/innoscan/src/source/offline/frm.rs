@@ -15,7 +15,16 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
             database(planner, &schema, &dir)?;
         }
     }
-    let found = objects_of_frm_server(planner.root, |database| planner.has_met(database))?;
+    let mut found = objects_of_frm_server(planner.root, |database| planner.has_met(database))?;
+    // A partial backup has the databases that were chosen for it, and not the server's own.
+    if !planner.root.join("mysql").is_dir() {
+        found.unread.clear();
+        planner.offline.ledger.note(
+            "the directory has no database mysql: routines, events and accounts of its server are \
+             not in it"
+                .to_owned(),
+        );
+    }
     planner.objects(found)
 }
 

@@ -37,8 +37,6 @@ pub struct Offline {
     pub without_rows: Vec<TableDef>,
     /// Databases, views, triggers and so on.
     pub objects: Vec<Object>,
-    /// What the user should know of the directory.
-    pub notes: Vec<String>,
 }
 
 impl Offline {

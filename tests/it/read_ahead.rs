@@ -111,7 +111,7 @@ fn explain_tells_of_each_policy_on_each_device() {
     let pages = |index: &Value| -> u64 {
         index["level_pages"].as_array().unwrap().iter().map(|pages| pages.as_u64().unwrap()).sum()
     };
-    let others = checked[0]["indexes"].as_array().unwrap().iter().filter(|index| {
+    let others = checked["files"][0]["indexes"].as_array().unwrap().iter().filter(|index| {
         index["name"] != "PRIMARY" && index["id"] != u64::MAX // SDI's
     });
     let others: u64 = others.map(pages).sum();

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use crate::args::StatsArg;
 use crate::sizes::MIB;
 
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+
 /// Prints it on stderr. `estimate`: what was told before.
 pub fn print(form: StatsArg, name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) {
     match form {
@@ -103,6 +106,7 @@ fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Va
     };
     let pool = &outcome.pool;
     json!({
+        "format": FORMAT,
         "table": name,
         "read_ahead": outcome.read_ahead.to_string(),
         "engine": outcome.engine,

@@ -5,6 +5,7 @@
 //! system can do so in no time ([`clone`]), and asks for what files do not hold ([`objects`]).
 
 mod account;
+pub mod checksums;
 pub mod clone;
 mod held;
 pub mod inventory;

@@ -7,8 +7,10 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::dump::{DumpArgs, FormatArg, GetArgs, LayoutArg};
+use super::ls::LsArgs;
 use super::server::{LockModeArg, ServerArgs};
 use super::tablespaces::{ServerListArg, TablespacesArgs};
+use super::verify::VerifyArgs;
 use super::{OrderArg, ReadAheadArg, ReadArgs, Verb};
 
 /// Options of a verb, and when they have an effect.
@@ -42,7 +44,11 @@ pub fn refusal(command: &clap::Command, verb: &Verb, typed: &ArgMatches) -> Opti
             .first_idle(&args.policies.contains(&ReadAheadArg::Auto), BENCH)
             .or_else(|| typed.of_file(&args.table.source)),
         Verb::Schema(args) => typed.of_file(&args.source),
-        Verb::Check(args) => typed.of_file(&args.source),
+        Verb::Check(args) => args.sources.iter().find_map(|source| typed.of_file(source)),
+        Verb::Ls(args) => typed.first_idle(args, LS),
+        Verb::Verify(args) => {
+            typed.first_idle(args, VERIFY).or_else(|| typed.first_idle(&args.server, SERVER))
+        }
         Verb::Inspect(args) => typed.of_file(&args.file),
         Verb::Tablespaces(args) => {
             typed.first_idle(args, TABLESPACES).or_else(|| typed.first_idle(&args.server, SERVER))
@@ -406,3 +412,33 @@ const TABLESPACES: &[Rule<TablespacesArgs>] = &[Rule {
     has_effect: |args| args.server_list == Some(ServerListArg::Server),
     why: "a running server is asked only with --server-list=server",
 }];
+
+const LS: &[Rule<LsArgs>] = &[Rule {
+    options: &["databases", "tables_list"],
+    has_effect: |args| args.sources.iter().any(|source| source.is_dir()),
+    why: "it picks objects of a directory, and files are named",
+}];
+
+const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
+    Rule {
+        options: &[
+            "socket",
+            "host",
+            "port",
+            "user",
+            "password",
+            "ssl_mode",
+            "ssl_ca",
+            "defaults_file",
+            "defaults_extra_file",
+            "no_defaults",
+        ],
+        has_effect: |args| args.is_against_server(),
+        why: "a running server is asked only with --against server",
+    },
+    Rule {
+        options: &["threads", "memory", "force"],
+        has_effect: |args| args.is_against_files(),
+        why: "it is for reading the tables of --against DIR",
+    },
+];

@@ -25,11 +25,11 @@ pub fn with_help(mut typed: Vec<OsString>) -> Vec<OsString> {
 /// The words after a verb that goes to servers, up to `--`.
 fn words(typed: &[OsString]) -> Vec<&str> {
     let mut words = typed.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
-    let goes_to_server = matches!(words.next(), Some("dump" | "tablespaces"));
+    let goes_to_server = matches!(words.next(), Some("dump" | "tablespaces" | "verify"));
     words.take_while(|word| goes_to_server && *word != "--").collect()
 }
 
-/// Short flags of `dump` and `tablespaces` that take no value: others may follow in the same word.
+/// Short flags of `dump`, `tablespaces` and `verify` that take no value: others may follow in the same word.
 const FLAGS: &str = "AdmNqvW";
 
 /// `-pSECRET`, also after flags in the same word, or `--password=SECRET`.

@@ -3,8 +3,10 @@
 mod dump;
 mod effect;
 mod habits;
+mod ls;
 mod server;
 mod tablespaces;
+mod verify;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -17,8 +19,10 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use innoscan::{Device, duration};
 
 pub use self::dump::{CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg};
+pub use self::ls::LsArgs;
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
 pub use self::tablespaces::{ServerListArg, TablespacesArgs};
+pub use self::verify::VerifyArgs;
 use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.
@@ -93,7 +97,12 @@ pub enum Verb {
     Explain(Box<ExplainArgs>),
     /// Print a table's CREATE TABLE as SHOW CREATE TABLE would
     Schema(SchemaArgs),
-    /// Verify a tablespace: checksums, links, tree order, free lists
+    /// List the databases, tables and other objects of a directory or of a dump
+    #[command(visible_alias = "tables")]
+    Ls(LsArgs),
+    /// Verify a dump: every file as it was written, nothing missing; its rows against a source's
+    Verify(Box<VerifyArgs>),
+    /// Verify tablespaces, or all of a directory: checksums, links, tree order, free lists
     Check(CheckArgs),
     /// Read a table into the page cache, for servers that read through it
     Warm(Box<WarmArgs>),
@@ -411,15 +420,25 @@ pub struct SchemaArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  innoscan check /var/lib/mysql/shop/orders.ibd\n  innoscan check \
-                  shop.orders --datadir /backup/mysql --json"
+                  shop.orders --datadir /backup/mysql --json\n  innoscan check /backup/mysql"
 )]
 pub struct CheckArgs {
-    /// An .ibd file, or db.table with --datadir
-    pub source: String,
+    /// .ibd files, db.table names with --datadir, data or backup directories, or directories of
+    /// databases
+    #[arg(required = true, value_name = "SOURCE")]
+    pub sources: Vec<String>,
 
-    /// Print one JSON object
+    /// A line for each file that is sound, too, where there are many
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Print one JSON object (docs/json.md)
     #[arg(long)]
     pub json: bool,
+
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
 
     #[command(flatten)]
     pub from: SourceArgs,

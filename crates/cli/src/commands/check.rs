@@ -3,40 +3,229 @@
 use std::path::{Path, PathBuf};
 
 use innoscan::Table;
-use innoscan::check::Subject;
-use serde_json::Value;
+use innoscan::catalog::Catalog;
+use innoscan::check::{Report, Subject, tablespaces_in};
+use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, SourceArgs};
 use crate::messages::Exit;
+use crate::progress::Count;
+
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+/// Up to so many files, those that are sound have a line too.
+const FEW_FILES: usize = 20;
 
 pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
-    let table = table(&args.from, &args.source)?;
-    let paths: Vec<PathBuf> = match &table {
-        Some(table) => table.files.iter().map(|file| file.path.clone()).collect(),
-        None => vec![PathBuf::from(&args.source)],
-    };
-    let mut objects = Vec::new();
-    let mut is_sound = true;
-    for path in paths {
+    match &args.sources[..] {
+        [one] if !Path::new(one).is_dir() => run_one(args, one),
+        _ => run_many(args),
+    }
+}
+
+/// One table, in full.
+fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
+    let table = table(&args.from, source)?;
+    let mut checked = Checked::default();
+    for path in files_of(table.as_ref(), source) {
         let subject = Subject::open(&path, table.as_ref())?;
         if let Some(error) = &subject.not_understood {
             note!("innoscan: note: records were not looked into: {error}");
         }
         let report = subject.check(|_, _| ())?;
-        is_sound &= report.is_sound();
-        if args.json {
-            let mut object = report.to_json();
-            object["file"] = Value::String(path.display().to_string());
-            objects.push(object);
-        } else {
+        if !args.json {
             let report = report.to_string();
             out!("{}: {}", path.display(), report.trim_end_matches('\n'));
         }
+        checked.add(&path, table.is_some(), &report, args.json);
     }
-    if args.json {
-        out!("{}", Value::Array(objects));
+    Ok(checked.end(args))
+}
+
+fn files_of(table: Option<&Table>, source: &str) -> Vec<PathBuf> {
+    match table {
+        Some(table) => table.files.iter().map(|file| file.path.clone()).collect(),
+        None => vec![PathBuf::from(source)],
     }
-    Ok(if is_sound { Exit::Done } else { Exit::Refused })
+}
+
+/// What was checked, and with which result.
+#[derive(Default)]
+struct Checked {
+    files: u64,
+    pages: u64,
+    damaged: u64,
+    /// Files of which no definition was found.
+    without_definition: u64,
+    /// What could not be checked, and why.
+    not_checked: Vec<(String, String)>,
+    reports: Vec<Value>,
+}
+
+impl Checked {
+    fn add(&mut self, path: &Path, has_definition: bool, report: &Report, is_kept: bool) {
+        self.files += 1;
+        self.pages += report.pages;
+        self.damaged += u64::from(!report.is_sound());
+        self.without_definition += u64::from(!has_definition);
+        if is_kept {
+            let mut object = report.to_json();
+            object["file"] = path.display().to_string().into();
+            object["definition"] = has_definition.into();
+            self.reports.push(object);
+        }
+    }
+
+    fn fail(&mut self, what: String, why: String) {
+        note!("innoscan: NOT CHECKED: {what}: {why}");
+        self.not_checked.push((what, why));
+    }
+
+    fn is_sound(&self) -> bool {
+        self.damaged == 0 && self.not_checked.is_empty()
+    }
+
+    /// Prints the JSON object, if it is wanted.
+    fn end(self, args: &CheckArgs) -> Exit {
+        let exit = if self.is_sound() { Exit::Done } else { Exit::Refused };
+        if args.json {
+            let not_checked =
+                self.not_checked.iter().map(|(what, why)| json!({ "subject": what, "error": why }));
+            let not_checked: Vec<Value> = not_checked.collect();
+            let object = json!({
+                "format": FORMAT,
+                "sound": self.is_sound(),
+                "files": self.reports,
+                "not_checked": not_checked,
+            });
+            out!("{object}");
+        }
+        exit
+    }
+
+    fn summarize(&self) {
+        let without = match self.without_definition {
+            0 => String::new(),
+            1 => {
+                "; 1 has no definition of its own (a full-text index, a general tablespace): keys \
+                  were not compared there"
+                    .to_owned()
+            }
+            count => format!(
+                "; {count} have no definition of their own (full-text indexes, general \
+                 tablespaces): keys were not compared there"
+            ),
+        };
+        let not_checked = match self.not_checked.len() {
+            0 => String::new(),
+            count => format!("; {count} could NOT be checked"),
+        };
+        let result = match self.damaged {
+            0 => "sound".to_owned(),
+            damaged => format!("{damaged} DAMAGED"),
+        };
+        let (files, pages) = (self.files, self.pages);
+        out!("checked {files} files, {pages} pages: {result}{not_checked}{without}");
+    }
+}
+
+/// What the sources name: files, with the catalog that knows their definitions.
+#[derive(Default)]
+struct Sources {
+    /// The directory a table is of decides on its catalog.
+    catalogs: Vec<Catalog>,
+    files: Vec<(usize, PathBuf)>,
+}
+
+impl Sources {
+    fn find(args: &CheckArgs, checked: &mut Checked) -> anyhow::Result<Sources> {
+        let mut sources =
+            Sources { catalogs: vec![super::catalog(&args.from)?], ..Sources::default() };
+        for source in &args.sources {
+            let path = Path::new(source);
+            if path.is_dir() {
+                let found = tablespaces_in(path, args.from.force)?;
+                sources.catalogs.push(Catalog::new(found.root).with_force(args.from.force));
+                let catalog = sources.catalogs.len() - 1;
+                sources.files.extend(found.files.into_iter().map(|file| (catalog, file)));
+                for (table, why) in found.without_file {
+                    checked.fail(table, why);
+                }
+            } else if path.is_file() {
+                sources.files.push((0, path.to_owned()));
+            } else {
+                match sources.catalogs[0].table(source) {
+                    Ok(table) => {
+                        let paths = table.files.into_iter().map(|file| (0, file.path));
+                        sources.files.extend(paths);
+                    }
+                    Err(error) if error.is_directory() => return Err(error.into()),
+                    Err(error) => checked.fail(source.clone(), error.to_string()),
+                }
+            }
+        }
+        Ok(sources)
+    }
+}
+
+/// Several tables, or whole directories: a line each, faults in full, and a summary.
+fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let mut checked = Checked::default();
+    let sources = Sources::find(args, &mut checked)?;
+    let all = sources.files.len();
+    let names_all = args.verbose || all <= FEW_FILES;
+    let mut count = Count::new(args.quiet);
+    for (done, (catalog, path)) in sources.files.iter().enumerate() {
+        count.tell("checking", done, Some(all));
+        let table = match sources.catalogs[*catalog].table(&path.to_string_lossy()) {
+            Ok(table) => Some(table),
+            Err(error) if error.is_directory() => return Err(error.into()),
+            Err(error) => {
+                if args.verbose {
+                    note!("innoscan: note: {}: no definition: {error}", path.display());
+                }
+                None
+            }
+        };
+        let report = Subject::open(path, table.as_ref()).and_then(|subject| {
+            let has_definition = table.is_some() && subject.not_understood.is_none();
+            Ok((subject.check(|_, _| ())?, has_definition))
+        });
+        match report {
+            Ok((report, has_definition)) => {
+                if !args.json {
+                    print_brief(path, &report, names_all);
+                }
+                checked.add(path, has_definition, &report, args.json);
+            }
+            Err(error) if error.is_resources() => return Err(error.into()),
+            Err(error) => checked.fail(path.display().to_string(), error.to_string()),
+        }
+    }
+    count.clear();
+    if !args.json {
+        checked.summarize();
+    }
+    Ok(checked.end(args))
+}
+
+fn print_brief(path: &Path, report: &Report, names_all: bool) {
+    let path = path.display();
+    if report.is_sound() {
+        if names_all {
+            out!("{path}: ok, {} pages", report.pages);
+        }
+        return;
+    }
+    for finding in &report.findings {
+        out!("{path}: {finding}");
+    }
+    let listed = report.findings.len() as u64;
+    if listed < report.findings_total {
+        out!("{path}: ... and {} more", report.findings_total - listed);
+    }
+    let bad = report.findings_total - report.harmless_total;
+    out!("{path}: DAMAGED: {bad} findings, {} bad pages", report.damaged_pages.len());
 }
 
 /// The table a source is of; `None` for a file whose definition is not to be had, of which much

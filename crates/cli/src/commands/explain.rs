@@ -13,6 +13,9 @@ use crate::sizes::{ByteSize, MIB};
 /// The devices that are told of when none is named.
 const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
 
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     let options = super::scan_options(
@@ -226,6 +229,7 @@ fn to_json(
     };
     let run = |window: u64| json!({ "window_bytes": window, "mean_run_pages": explanation.mean_run(window) });
     json!({
+        "format": FORMAT,
         "table": name,
         "page_bytes": explanation.page_bytes,
         "file_pages": explanation.file_pages,

@@ -6,9 +6,11 @@ mod dump;
 mod explain;
 mod get;
 mod inspect;
+mod ls;
 mod scan;
 mod schema;
 mod tablespaces;
+mod verify;
 mod warm;
 
 use std::path::Path;
@@ -38,6 +40,8 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Get(args) => get::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Schema(args) => schema::run(&args),
+        Verb::Ls(args) => ls::run(&args),
+        Verb::Verify(args) => verify::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Warm(args) => warm::run(&args),
         Verb::Bench(args) => bench::run(&args),

@@ -12,6 +12,9 @@ use crate::progress::{Bar, Whole};
 use crate::sizes::MIB;
 use crate::stats::{self, Estimate};
 
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     messages::row_notes(&table);
@@ -57,6 +60,7 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
     let seconds = outcome.elapsed.as_secs_f64();
     if args.json {
         let object = json!({
+            "format": FORMAT,
             "table": name,
             "rows": outcome.rows,
             "checksum": checksum,

@@ -14,6 +14,9 @@ use crate::messages::Exit;
 use crate::progress::Count;
 use crate::sizes::MIB;
 
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+
 pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     let cancel = crate::signals::cancel_on_signal()?;
     let heads = HeadOptions {
@@ -90,6 +93,7 @@ fn opening(report: &Report) -> f64 {
 fn to_json(report: &Report, way: HeadWay) -> Value {
     let findings: Vec<Value> = report.findings.iter().map(Finding::to_json).collect();
     json!({
+        "format": FORMAT,
         "tables": report.tables,
         "system": report.system,
         "undo": report.undo,

@@ -9,6 +9,7 @@
 //! Without a definition of the table all but two things are checked: children against parents, and
 //! the order of keys, for both of which records must be understood.
 
+mod directory;
 mod extents;
 mod file;
 mod order;
@@ -21,6 +22,7 @@ use innoscan_format::page::{ExtentsPage, IndexPage, Page, PageFormat, PageKind, 
 use innoscan_format::{Error as FormatError, PageNo};
 use innoscan_io::{File, Kind, Wait};
 
+pub use directory::{Tablespaces, tablespaces_in};
 pub use file::Subject;
 pub use order::Known;
 pub use report::{Area, Finding, IndexSummary, Report};

@@ -5,6 +5,7 @@
 //! there.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -93,6 +94,8 @@ pub(super) struct Directory {
     sync: bool,
     /// Whether rows are written around the page cache, where the file system can.
     around_cache: bool,
+    /// The files that were written whole, by their names.
+    whole: RefCell<BTreeMap<String, DumpedFile>>,
 }
 
 impl Directory {
@@ -149,7 +152,13 @@ impl Directory {
             journal: RefCell::new(journal),
             sync: options.sync,
             around_cache: options.scan.direct != Direct::Off,
+            whole: RefCell::default(),
         }
+    }
+
+    /// The files that were written whole, those of tables' definitions among them.
+    pub fn whole_files(&self) -> Vec<DumpedFile> {
+        self.whole.borrow().values().cloned().collect()
     }
 
     /// Notes in the journal what is done.
@@ -195,6 +204,7 @@ impl Directory {
         let (file, partial) = self.write_partial(name, content)?;
         self.rename(&partial_name(name), name)?;
         partial.keep();
+        self.whole.borrow_mut().insert(name.to_owned(), file.clone());
         Ok(file)
     }
 

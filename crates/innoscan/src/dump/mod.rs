@@ -34,6 +34,7 @@ pub use self::layout::stem;
 pub use self::objects::{
     Object, ObjectKind, ObjectSession, Origin, SelectedColumn, SelectedRowsIter, SelectedTable,
 };
+pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
 pub use self::outcome::{Summary, TableOutcome};
 pub use self::stream::to_stream;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
@@ -115,6 +116,15 @@ pub enum Layout {
 }
 
 impl Layout {
+    /// Its name on the command line and in `innoscan.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::Files => "files",
+            Layout::MyDumper => "mydumper",
+            Layout::MySqlShell => "mysqlsh",
+        }
+    }
+
     /// Bytes of a file of rows, where nobody says otherwise: loaders load files side by side.
     pub fn chunk_bytes(self) -> Option<u64> {
         match self {

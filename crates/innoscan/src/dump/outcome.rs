@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use innoscan_format::schema::Family;
 use serde_json::{Value, json};
 
+use super::Layout;
 use super::clock::utc;
 use super::files::DumpedFile;
 use super::journal::DoneChunk;
@@ -15,7 +16,10 @@ use crate::scan::ScanOutcome;
 use crate::sink::{Encoded, LeftOut};
 
 /// The version of `innoscan.json`: it grows when a field goes away or changes its meaning.
-const MANIFEST_FORMAT: u32 = 1;
+pub(crate) const MANIFEST_FORMAT: u64 = 1;
+
+/// Its name in the directory.
+pub(crate) const MANIFEST_NAME: &str = "innoscan.json";
 
 /// What became of a table.
 #[derive(Debug)]
@@ -48,7 +52,7 @@ pub struct TableOutcome {
 }
 
 impl TableOutcome {
-    pub(super) fn new(database: &str, table: &str) -> TableOutcome {
+    pub(crate) fn new(database: &str, table: &str) -> TableOutcome {
         TableOutcome {
             database: database.to_owned(),
             table: table.to_owned(),
@@ -87,16 +91,7 @@ impl TableOutcome {
     }
 
     fn to_json(&self) -> Value {
-        let file = |file: &DumpedFile| {
-            json!({
-                "name": file.name,
-                "rows": file.rows,
-                "plain_bytes": file.plain_bytes,
-                "bytes": file.file_bytes,
-                "crc32": file.crc32,
-            })
-        };
-        let files: Vec<Value> = self.files.iter().map(file).collect();
+        let files: Vec<Value> = self.files.iter().map(file_json).collect();
         let left_out: Vec<&str> = self.left_out.iter().map(|left| &*left.column).collect();
         json!({
             "database": self.database,
@@ -112,6 +107,16 @@ impl TableOutcome {
     }
 }
 
+fn file_json(file: &DumpedFile) -> Value {
+    json!({
+        "name": file.name,
+        "rows": file.rows,
+        "plain_bytes": file.plain_bytes,
+        "bytes": file.file_bytes,
+        "crc32": file.crc32,
+    })
+}
+
 /// What became of a dump.
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -121,6 +126,14 @@ pub struct Summary {
     pub ledger: Ledger,
     /// Where they are from, where that was said.
     pub origin: Option<Origin>,
+    /// How its directory is laid out; `None` of a stream.
+    pub layout: Option<Layout>,
+    /// Whether only the rows that a condition chooses were wanted.
+    pub is_conditional: bool,
+    /// The files that are of no table alone.
+    pub files: Vec<DumpedFile>,
+    /// The file by which a loader knows that the dump is complete.
+    pub marker: Option<DumpedFile>,
     /// When it began.
     pub started: Option<SystemTime>,
     /// From start to end.
@@ -146,6 +159,8 @@ impl Summary {
             "format": MANIFEST_FORMAT,
             "dumper": super::DUMPER,
             "complete": self.ledger.is_complete(),
+            "layout": self.layout.map(Layout::name),
+            "conditional": self.is_conditional,
             "started": self.started.map(time),
             "finished": self.started.map(|started| time(started + self.elapsed)),
             "seconds": self.elapsed.as_secs_f64(),
@@ -156,6 +171,8 @@ impl Summary {
         json["ledger"] = self.ledger.to_json();
         json["unlisted"] = self.ledger.unlisted_json();
         json["tables"] = tables.into();
+        json["files"] = self.files.iter().map(file_json).collect();
+        json["marker"] = self.marker.as_ref().map_or(Value::Null, file_json);
         json
     }
 }

@@ -69,8 +69,10 @@ pub fn to_stream(
         tables,
         ledger,
         origin: options.origin.clone(),
+        is_conditional: options.scan.keys.is_some(),
         started: Some(started_at),
         elapsed: started.elapsed(),
+        ..Summary::default()
     })
 }
 

@@ -25,6 +25,27 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
+    /// All kinds.
+    pub const ALL: [ItemKind; 12] = [
+        ItemKind::Database,
+        ItemKind::Sequence,
+        ItemKind::Table,
+        ItemKind::View,
+        ItemKind::Trigger,
+        ItemKind::Function,
+        ItemKind::Procedure,
+        ItemKind::Package,
+        ItemKind::PackageBody,
+        ItemKind::Event,
+        ItemKind::User,
+        ItemKind::Role,
+    ];
+
+    /// The kind with a [name](ItemKind::name).
+    pub fn by_name(name: &str) -> Option<ItemKind> {
+        ItemKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name in JSON and messages.
     pub fn name(self) -> &'static str {
         match self {

@@ -8,6 +8,8 @@
 mod filter;
 mod item;
 mod json;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

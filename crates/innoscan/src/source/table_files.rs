@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
 
-use crate::catalog::{TableName, is_fulltext, stem};
+use crate::catalog::{TableName, is_fulltext, sorted_entries, stem};
 use crate::{Error, Result};
 
 /// What files of tables' rows end in: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
@@ -64,6 +64,25 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Vec<TableFiles> {
         Some(TableFiles { name, definition })
     });
     tables.collect()
+}
+
+/// Bytes of the files of each table's rows and keys in a database's directory, by the tables' names.
+pub(crate) fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
+    let mut bytes = BTreeMap::new();
+    for path in sorted_entries(dir)? {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let stem = stem(&path);
+        if !DATA_FILES.contains(&&*extension)
+            || stem.starts_with("#sql")
+            || is_fulltext(&stem)
+        {
+            continue;
+        }
+        // A file that has just gone has no bytes.
+        let len = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        *bytes.entry(filename::decode_table(&stem).table).or_default() += len;
+    }
+    Ok(bytes)
 }
 
 /// `None` of a view.

@@ -44,7 +44,8 @@ pub fn run(
         measured(Row::beside(name, scan_beside(table, &options, &lookups)?));
     }
     if args.json {
-        out!("{}", json!({ "table": table.qualified_name(), "rows": rows }));
+        let name = table.qualified_name();
+        out!("{}", json!({ "format": super::FORMAT, "table": name, "rows": rows }));
     }
     Ok(())
 }

@@ -13,6 +13,9 @@ use crate::args::{BenchArgs, ReadAheadArg};
 use crate::messages::Exit;
 use crate::sizes::MIB;
 
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+
 pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     let cancel = crate::signals::cancel_on_signal()?;
@@ -174,6 +177,7 @@ fn print_head(table: &Table, asked: &Submissions) {
 
 fn to_json(table: &Table, asked: &Submissions, rows: &[Row]) -> Value {
     json!({
+        "format": FORMAT,
         "table": table.qualified_name(),
         "bytes_per_second_of_64_pages": {
             "one_by_one": asked.one_by_one,

@@ -17,7 +17,7 @@ mod files;
 mod mydumper;
 mod mysqlsh;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 
@@ -29,6 +29,7 @@ use super::files::{Directory, DumpedFile, partial_name};
 use super::jobs::{self, Source, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
+use super::outcome::MANIFEST_NAME;
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows};
@@ -199,22 +200,36 @@ pub(super) fn write(
         tables,
         ledger,
         origin: options.origin.clone(),
+        layout: Some(options.layout),
+        is_conditional: options.scan.keys.is_some(),
         started: Some(started_at),
         elapsed: started.elapsed(),
+        ..Summary::default()
     };
     arrangement.finish(&summary)?;
     let marker = arrangement.marker(&summary);
     drop(arrangement);
-    write_manifest(&directory, &summary, marker)?;
+    let mut summary = summary;
+    summary.files = files_of_no_table(&directory, &summary);
+    write_manifest(&directory, &mut summary, marker)?;
     directory.complete()?;
     Ok(summary)
+}
+
+/// The files that no table's outcome lists.
+fn files_of_no_table(directory: &Directory, summary: &Summary) -> Vec<DumpedFile> {
+    let of_tables = summary.tables.iter().flat_map(|table| &table.files);
+    let of_tables: HashSet<&str> = of_tables.map(|file| &*file.name).collect();
+    let mut files = directory.whole_files();
+    files.retain(|file| !of_tables.contains(&*file.name));
+    files
 }
 
 /// Writes `innoscan.json`, and gives the file that a loader looks for its name when all else is on the
 /// disk.
 fn write_manifest(
     directory: &Directory,
-    summary: &Summary,
+    summary: &mut Summary,
     marker: Option<(&'static str, String)>,
 ) -> Result<()> {
     let is_complete = summary.ledger.is_complete();
@@ -224,11 +239,15 @@ fn write_manifest(
         false => (format!("{name}.incomplete"), text),
     });
     let written = match &marker {
-        Some((name, text)) => Some((name, directory.write_partial(name, text.as_bytes())?.1)),
+        Some((name, text)) => {
+            let (file, partial) = directory.write_partial(name, text.as_bytes())?;
+            summary.marker = Some(file);
+            Some((name, partial))
+        }
         None => None,
     };
     directory.flush()?;
-    directory.write("innoscan.json", format!("{:#}\n", summary.to_json()).as_bytes())?;
+    directory.write(MANIFEST_NAME, format!("{:#}\n", summary.to_json()).as_bytes())?;
     directory.flush()?;
     if let Some((name, partial)) = written {
         directory.rename(&partial_name(name), name)?;

@@ -17,6 +17,7 @@ use super::{EngineTable, FoundObject, FoundObjects};
 use crate::catalog::{Catalog, TableName, sorted_entries};
 use crate::dump::{Object, ObjectKind};
 use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
+use crate::space::Space;
 use crate::{Error, Result, Table};
 
 /// Engines whose tables have no rows of their own in a stopped server's files: those of MEMORY are
@@ -72,13 +73,19 @@ impl Offline {
     }
 }
 
-fn look_at(table: &Table) -> Result<()> {
+/// Opens a table's files: the first of its tablespaces.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub(crate) fn look_at(table: &Table) -> Result<Option<Space>> {
+    let mut first = None;
     for file in &table.files {
         let space = file.open(Direct::Off)?;
         let readable = space.header().require_readable();
         readable.map_err(|error| Error::from(error).in_file(&file.path))?;
+        first.get_or_insert(space);
     }
-    Ok(())
+    Ok(first)
 }
 
 /// A plan in the making.

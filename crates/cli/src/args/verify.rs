@@ -1,0 +1,71 @@
+//! What can be typed after `innoscan verify`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ServerArgs;
+use crate::sizes::ByteSize;
+
+/// `innoscan verify`.
+#[derive(Debug, Args)]
+#[command(
+    // -h is the host, as everywhere in the field.
+    disable_help_flag = true,
+    after_help = "Examples:\n  innoscan verify OUT\n  innoscan verify OUT --against /backup/mysql\n  \
+                  innoscan verify OUT --against server -S /run/mysqld/mysqld.sock -u backup -p"
+)]
+pub struct VerifyArgs {
+    /// The directory of a dump, in any layout
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+
+    /// Print help
+    #[arg(long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+
+    /// Also compare the rows with those of SOURCE, by their CHECKSUM TABLE: the data directory of a
+    /// stopped server, or server, which is the running server that --socket or --host name
+    #[arg(long, value_name = "SOURCE")]
+    pub against: Option<PathBuf>,
+
+    /// Also decompress compressed files
+    #[arg(long)]
+    pub decompress: bool,
+
+    /// Print one JSON object (docs/json.md)
+    #[arg(long)]
+    pub json: bool,
+
+    /// Threads that decode the rows of a directory [default: one a core]
+    #[arg(short = 't', long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// Memory for pages of a directory
+    #[arg(long, default_value = "768M", value_name = "SIZE")]
+    pub memory: ByteSize,
+
+    /// Read a directory of a running server or one that was not shut down cleanly: rows may be old,
+    /// missing or torn
+    #[arg(long)]
+    pub force: bool,
+
+    /// Only faults and errors on stderr: no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+impl VerifyArgs {
+    /// Whether the rows are compared with those of a running server.
+    pub fn is_against_server(&self) -> bool {
+        self.against.as_ref().is_some_and(|source| source.as_os_str() == "server")
+    }
+
+    /// Whether the rows are compared with those of files.
+    pub fn is_against_files(&self) -> bool {
+        self.against.is_some() && !self.is_against_server()
+    }
+}

@@ -1,0 +1,136 @@
+//! `innoscan verify`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use innoscan::catalog::Catalog;
+use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
+use innoscan::verify::against::{Comparison, compare, compare_with_files};
+use innoscan::verify::{Manifest, Report, verify};
+use innoscan_live::{Session, checksums};
+use serde_json::{Value, json};
+
+use crate::args::VerifyArgs;
+use crate::messages::Exit;
+use crate::progress::Count;
+use crate::sizes::MIB;
+
+/// The version of the JSON object.
+const FORMAT: u32 = 1;
+
+pub fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
+    let cancel = crate::signals::cancel_on_signal()?;
+    let manifest = Manifest::read(&args.directory)?;
+    let mut count = Count::new(args.quiet);
+    let report = verify(&args.directory, &manifest, args.decompress, |read, all| {
+        count.tell("verifying", read, Some(all));
+        !cancel.load(Ordering::Relaxed)
+    });
+    count.clear();
+    let report = report?;
+    for fault in &report.faults {
+        note!("innoscan: {fault}");
+    }
+    let comparison = comparison(args, &manifest, &cancel)?;
+    if let Some(comparison) = &comparison {
+        for (name, difference) in &comparison.differences {
+            note!("innoscan: {name}: {difference}");
+        }
+    }
+    let is_same = comparison.as_ref().is_none_or(|comparison| comparison.differences.is_empty());
+    let is_whole = report.faults.is_empty() && is_same;
+    match args.json {
+        true => out!("{:#}", to_json(&manifest, &report, comparison.as_ref(), is_whole)),
+        false => print(&args.directory, &manifest, &report, comparison.as_ref()),
+    }
+    Ok(if is_whole { Exit::Done } else { Exit::Refused })
+}
+
+/// The tables compared with those of a source, if one was named.
+fn comparison(
+    args: &VerifyArgs,
+    manifest: &Manifest,
+    cancel: &Arc<AtomicBool>,
+) -> anyhow::Result<Option<Comparison>> {
+    let Some(source) = &args.against else { return Ok(None) };
+    let mut count = Count::new(args.quiet);
+    if args.is_against_server() {
+        let mut session = Session::connect(&super::account(&args.server)?)?;
+        let tables = checksums::tables(&mut session)?;
+        let mut done = 0;
+        let compared = compare(manifest, &tables, |name| {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(innoscan::Error::interrupted());
+            }
+            count.tell("comparing", done, Some(manifest.tables.len()));
+            done += 1;
+            checksums::checksum(&mut session, name)
+        });
+        count.clear();
+        return Ok(Some(compared?));
+    }
+    let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
+    let options = ScanOptions {
+        // A sum does not depend on the order of the rows.
+        read_ahead: ReadAheadPolicy::Segment,
+        order: RowOrder::Any,
+        memory_bytes: args.memory.0,
+        threads: args.threads.unwrap_or(0),
+        cancel: Some(Arc::clone(cancel)),
+        ..ScanOptions::default()
+    };
+    let compared = compare_with_files(manifest, &catalog, &options, |done, all| {
+        count.tell("comparing", done, Some(all));
+    });
+    count.clear();
+    Ok(Some(compared?))
+}
+
+fn print(directory: &Path, manifest: &Manifest, report: &Report, comparison: Option<&Comparison>) {
+    let directory = directory.display();
+    let what = format!(
+        "{} files, {:.1} MiB, {} tables",
+        report.files,
+        report.bytes as f64 / MIB,
+        manifest.tables.len(),
+    );
+    match report.faults.len() {
+        0 => out!("{directory}: complete and as it was written: {what}"),
+        1 => out!("{directory}: NOT WHOLE: 1 fault; as they were written: {what}"),
+        faults => out!("{directory}: NOT WHOLE: {faults} faults; as they were written: {what}"),
+    }
+    let Some(comparison) = comparison else { return };
+    let without = match comparison.without_checksum.len() {
+        0 => String::new(),
+        count => format!("; {count} have no checksum in the dump and were not compared"),
+    };
+    match comparison.differences.len() {
+        0 => out!("the rows of {} tables are those of the source{without}", comparison.same),
+        count => out!(
+            "{count} tables DIFFER from the source; the rows of {} are the same{without}",
+            comparison.same
+        ),
+    }
+}
+
+fn to_json(
+    manifest: &Manifest,
+    report: &Report,
+    comparison: Option<&Comparison>,
+    is_whole: bool,
+) -> Value {
+    let faults: Vec<Value> = report.faults.iter().map(|fault| fault.to_json()).collect();
+    json!({
+        "format": FORMAT,
+        "sound": is_whole,
+        "dumper": manifest.dumper,
+        "layout": manifest.layout.name(),
+        "complete": manifest.is_complete,
+        "tables": manifest.tables.len(),
+        "files": report.files,
+        "bytes": report.bytes,
+        "faults": faults,
+        "against": comparison.map(Comparison::to_json),
+    })
+}

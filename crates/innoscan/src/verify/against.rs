@@ -1,0 +1,261 @@
+//! A dump's tables compared with a source's, by their checksums.
+//!
+//! The checksum is that of `CHECKSUM TABLE`: of MySQL and MariaDB it differs for some types, so that
+//! a dump can be compared with a server, or files, of the family that it was made from.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use innoscan_format::schema::TableDef;
+use serde_json::{Value, json};
+
+use super::{Manifest, ManifestEntry, ManifestState};
+use crate::catalog::{Catalog, TableName};
+use crate::ledger::{Choice, Filter, Item, ItemKind, ObjectKinds, State};
+use crate::scan::{ScanOptions, scan};
+use crate::sink::RowSink;
+use crate::sink::checksum::{Checksum, Sum};
+use crate::source::{EngineTable, Offline};
+use crate::{Error, Result, Table};
+
+/// How a table of the dump and the source's differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The rows are not the same.
+    Rows {
+        /// The checksum of the dumped rows.
+        dump: u32,
+        /// The checksum of the source's.
+        source: u32,
+    },
+    /// The dump has the table, the source has not.
+    NotInSource,
+    /// The source has the table, the dump has not.
+    NotInDump,
+    /// The source's rows could not be summed: why.
+    Unreadable(String),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Rows { dump, source } => write!(
+                f,
+                "its rows differ: their checksum is {dump} in the dump and {source} in the source"
+            ),
+            Difference::NotInSource => f.write_str("it is in the dump and not in the source"),
+            Difference::NotInDump => f.write_str("it is in the source and not in the dump"),
+            Difference::Unreadable(why) => write!(f, "the source's rows cannot be summed: {why}"),
+        }
+    }
+}
+
+impl Difference {
+    fn to_json(&self, name: &TableName) -> Value {
+        let (difference, more) = match self {
+            Difference::Rows { dump, source } => ("rows", Some((*dump, *source))),
+            Difference::NotInSource => ("not_in_source", None),
+            Difference::NotInDump => ("not_in_dump", None),
+            Difference::Unreadable(_) => ("unreadable", None),
+        };
+        json!({
+            "database": name.schema,
+            "table": name.table,
+            "difference": difference,
+            "dump_checksum": more.map(|(dump, _)| dump),
+            "source_checksum": more.map(|(_, source)| source),
+            "what": self.to_string(),
+        })
+    }
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Tables whose rows are the same.
+    pub same: u64,
+    /// Tables that differ, by name.
+    pub differences: BTreeMap<TableName, Difference>,
+    /// Tables of the dump that have no checksum there.
+    pub without_checksum: Vec<TableName>,
+}
+
+impl Comparison {
+    /// An object with `same`, `differences` and `without_checksum`.
+    pub fn to_json(&self) -> Value {
+        let name = |name: &TableName| json!({ "database": name.schema, "table": name.table });
+        let differences = self.differences.iter().map(|(name, of)| of.to_json(name));
+        json!({
+            "same": self.same,
+            "differences": differences.collect::<Vec<Value>>(),
+            "without_checksum": self.without_checksum.iter().map(name).collect::<Vec<Value>>(),
+        })
+    }
+}
+
+/// Compares a dump with a source that has `tables`. `sum` gives the checksum of one of them; it may
+/// be `None` where the source gives none.
+///
+/// # Errors
+/// When the dump's rows were chosen by a condition, and what `sum` says of an interruption or of the
+/// source as a whole.
+pub fn compare(
+    manifest: &Manifest,
+    tables: &BTreeSet<TableName>,
+    mut sum: impl FnMut(&TableName) -> Result<Option<u32>>,
+) -> Result<Comparison> {
+    if manifest.is_conditional {
+        return Err(Error::refused(
+            "the dump holds the rows of a condition (--where) alone, and a source's checksum is of \
+             all rows",
+            "leave out --against",
+        ));
+    }
+    let mut comparison = Comparison::default();
+    for table in manifest.tables.iter().filter(|table| table.error.is_none()) {
+        let name = TableName { schema: table.database.clone(), table: table.name.clone() };
+        let difference = match table.checksum {
+            _ if !tables.contains(&name) => Some(Difference::NotInSource),
+            None => {
+                comparison.without_checksum.push(name);
+                continue;
+            }
+            Some(dump) => match sum(&name) {
+                Ok(Some(source)) if source == dump => None,
+                Ok(Some(source)) => Some(Difference::Rows { dump, source }),
+                Ok(None) => Some(Difference::Unreadable("it gives no checksum".to_owned())),
+                Err(error) if error.is_interrupted() || error.is_resources() => return Err(error),
+                Err(error) => Some(Difference::Unreadable(error.to_string())),
+            },
+        };
+        match difference {
+            None => comparison.same += 1,
+            Some(difference) => _ = comparison.differences.insert(name, difference),
+        }
+    }
+    let known = Known::of(manifest);
+    for name in tables.iter().filter(|name| !known.accounts_for(name)) {
+        comparison.differences.insert(name.clone(), Difference::NotInDump);
+    }
+    Ok(comparison)
+}
+
+/// What a dump's ledger says of databases and tables.
+struct Known<'m> {
+    databases: HashMap<&'m str, &'m ManifestState>,
+    tables: HashSet<(&'m str, &'m str)>,
+}
+
+impl Known<'_> {
+    fn of(manifest: &Manifest) -> Known<'_> {
+        let mut known = Known { databases: HashMap::new(), tables: HashSet::new() };
+        for ManifestEntry { listed, state } in &manifest.ledger {
+            let Item { database, kind, name } = &listed.item;
+            match kind {
+                ItemKind::Database => _ = known.databases.insert(name, state),
+                ItemKind::Table => _ = known.tables.insert((database, name)),
+                _ => {}
+            }
+        }
+        known
+    }
+
+    /// Whether the ledger has a table of the source, or the user left out its database.
+    fn accounts_for(&self, name: &TableName) -> bool {
+        let is_left_out = match self.databases.get(&*name.schema) {
+            // Without definitions the tables are dumped all the same.
+            Some(ManifestState::LeftOut(by)) => {
+                *by != Choice::NoSchemas.option() && *by != Choice::Format.option()
+            }
+            _ => false,
+        };
+        // A dump of tables that were named one by one lists no database.
+        let is_of_tables = self.databases.is_empty();
+        is_of_tables || is_left_out || self.tables.contains(&(&*name.schema, &*name.table))
+    }
+}
+
+/// Compares a dump with the files of a stopped server's directory. `on_progress` is called before
+/// each table is read, with how many were and how many there are.
+///
+/// # Errors
+/// As [`compare`], and when the directory as a whole cannot be read or must not be.
+pub fn compare_with_files(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    options: &ScanOptions,
+    mut on_progress: impl FnMut(usize, usize),
+) -> Result<Comparison> {
+    let offline = Offline::plan(catalog, &tables_alone())?;
+    let mut of_innodb: BTreeMap<TableName, &Table> = BTreeMap::new();
+    of_innodb.extend(offline.tables.iter().map(|table| (name_of(&table.def), table)));
+    let mut of_engines: BTreeMap<TableName, &EngineTable> = BTreeMap::new();
+    of_engines.extend(offline.engine_tables.iter().map(|table| (name_of(&table.def), table)));
+    let mut tables = BTreeSet::new();
+    let mut refused = BTreeMap::new();
+    for entry in offline.ledger.entries() {
+        let item = &entry.listed.item;
+        if item.kind != ItemKind::Table {
+            continue;
+        }
+        let name = TableName { schema: item.database.clone(), table: item.name.clone() };
+        if let State::NotDumped(reason) = &entry.state {
+            refused.insert(name.clone(), reason.clone());
+        }
+        tables.insert(name);
+    }
+    let all = manifest.tables.iter().filter(|table| table.checksum.is_some()).count();
+    let mut done = 0;
+    compare(manifest, &tables, |name| {
+        on_progress(done, all);
+        done += 1;
+        if let Some(reason) = refused.get(name) {
+            return Err(Error::refused(reason.as_str(), "see why it cannot be read"));
+        }
+        match (of_innodb.get(name), of_engines.get(name)) {
+            (Some(table), _) => sum_of_innodb(table, options).map(Some),
+            (None, Some(table)) => sum_of_engine(table, options).map(Some),
+            // Engines that keep no rows in files.
+            (None, None) => Ok(Some(0)),
+        }
+    })
+}
+
+fn name_of(def: &TableDef) -> TableName {
+    TableName { schema: def.schema.clone(), table: def.name.clone() }
+}
+
+/// All tables, and nothing else.
+fn tables_alone() -> Filter {
+    let kinds =
+        ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };
+    Filter { kinds, ..Filter::all() }
+}
+
+fn sum_of_innodb(table: &Table, options: &ScanOptions) -> Result<u32> {
+    let sink = Checksum::new(&table.def)?;
+    let options = options.sized_for(table.size_bytes());
+    let mut total = Sum::default();
+    scan(table, &options, &sink, |sum| {
+        total.add(&sum);
+        Ok(())
+    })?;
+    Ok(total.sum)
+}
+
+fn sum_of_engine(table: &EngineTable, options: &ScanOptions) -> Result<u32> {
+    let sink = Checksum::new(&table.def)?;
+    let is_cancelled = || {
+        let cancel = options.cancel.as_ref();
+        cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    };
+    let mut total = sink.new_batch();
+    table.for_each_row(|row| {
+        if is_cancelled() {
+            return Err(Error::interrupted());
+        }
+        Ok(sink.row(row, &mut total)?)
+    })?;
+    Ok(total.sum)
+}

@@ -1,0 +1,202 @@
+//! Verifies a dump's directory: that every file which `innoscan.json` lists is there as it was
+//! written, that nothing else is, and that no object of the source is missing. [`against`] compares
+//! the dump's rows with a source's.
+
+pub mod against;
+mod manifest;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+pub use self::manifest::{Manifest, ManifestEntry, ManifestState, ManifestTable};
+use crate::dump::{MANIFEST_NAME, is_begun};
+use crate::{Error, Result};
+
+/// What is wrong with a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A file is missing.
+    Missing,
+    /// A file has another size than was written.
+    Size,
+    /// A file's bytes are not those that were written.
+    Checksum,
+    /// A compressed file cannot be decompressed, or not to the size that was written.
+    Compression,
+    /// A file cannot be read.
+    Unreadable,
+    /// A file is there that the dump does not list.
+    Unlisted,
+    /// The dump was not finished.
+    Unfinished,
+    /// An object of the source was not dumped, or not wholly.
+    Incomplete,
+}
+
+impl FaultKind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Missing => "missing",
+            FaultKind::Size => "size",
+            FaultKind::Checksum => "checksum",
+            FaultKind::Compression => "compression",
+            FaultKind::Unreadable => "unreadable",
+            FaultKind::Unlisted => "unlisted",
+            FaultKind::Unfinished => "unfinished",
+            FaultKind::Incomplete => "incomplete",
+        }
+    }
+
+    /// What can be done about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            FaultKind::Missing | FaultKind::Size | FaultKind::Checksum | FaultKind::Compression => {
+                "copy it again from where the dump was made, or dump again"
+            }
+            FaultKind::Unreadable => "see to it that it can be read, and verify again",
+            FaultKind::Unlisted => "move it away if it is not of the dump: a loader may load it",
+            FaultKind::Unfinished => {
+                "run the same dump command with --resume, or dump again into an empty directory"
+            }
+            FaultKind::Incomplete => "dump it by other means, or remove the cause and dump again",
+        }
+    }
+}
+
+/// One thing that is wrong with a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// The file, or the object of the source.
+    pub subject: String,
+    /// What was found.
+    pub what: String,
+}
+
+impl Fault {
+    fn new(kind: FaultKind, subject: &str, what: impl Into<String>) -> Fault {
+        Fault { kind, subject: subject.to_owned(), what: what.into() }
+    }
+
+    /// An object with `fault`, `subject`, `what`.
+    pub fn to_json(&self) -> Value {
+        json!({ "fault": self.kind.name(), "subject": self.subject, "what": self.what })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.subject, self.what, self.kind.remedy())
+    }
+}
+
+/// The result of a verification.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What is wrong, files first.
+    pub faults: Vec<Fault>,
+    /// Files that were read.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Verifies a dump. `decompress`: compressed files are decompressed too, and their sizes compared.
+/// `on_progress` is called with the files that were read and how many there are; it returns whether
+/// to go on.
+///
+/// # Errors
+/// When the directory cannot be listed, or `on_progress` says stop.
+pub fn verify(
+    directory: &Path,
+    manifest: &Manifest,
+    decompress: bool,
+    mut on_progress: impl FnMut(usize, usize) -> bool,
+) -> Result<Report> {
+    let mut report = Report::default();
+    let all = manifest.all_files().count();
+    for (done, file) in manifest.all_files().enumerate() {
+        if !on_progress(done, all) {
+            return Err(Error::interrupted());
+        }
+        match read::file(directory, file, decompress) {
+            Ok(bytes) => {
+                report.files += 1;
+                report.bytes += bytes;
+            }
+            Err(fault) => report.faults.push(fault),
+        }
+    }
+    report.faults.extend(others(directory, manifest)?);
+    report.faults.extend(incomplete(manifest));
+    Ok(report)
+}
+
+/// Files of the directory that the dump does not list.
+fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<Fault>> {
+    let known: BTreeSet<&str> = manifest.all_files().map(|file| &*file.name).collect();
+    let mut faults = Vec::new();
+    let is_unfinished = is_begun(directory);
+    if is_unfinished {
+        let what = "a dump into this directory was begun and has not ended";
+        faults.push(Fault::new(FaultKind::Unfinished, "innoscan.journal", what));
+    }
+    let mut names = Vec::new();
+    let listing = |error| Error::read("listing it", error).in_file(directory);
+    for entry in std::fs::read_dir(directory).map_err(listing)? {
+        names.push(entry.map_err(listing)?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    for name in names {
+        if known.contains(&*name) || matches!(&*name, MANIFEST_NAME | "innoscan.journal") {
+            continue;
+        }
+        faults.push(match name.strip_suffix(".partial") {
+            Some(_) => {
+                let what = "it was being written when a dump was cut short";
+                Fault::new(FaultKind::Unfinished, &name, what)
+            }
+            None => Fault::new(FaultKind::Unlisted, &name, "innoscan.json does not list it"),
+        });
+    }
+    Ok(faults)
+}
+
+/// Objects of the source that are not, or not wholly, in the dump.
+fn incomplete(manifest: &Manifest) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for ManifestEntry { listed, state } in &manifest.ledger {
+        let what = match state {
+            ManifestState::Dumped { damaged: 0 } | ManifestState::LeftOut(_) => continue,
+            ManifestState::Dumped { damaged } => {
+                format!("rows are missing: {damaged} places of damage were skipped")
+            }
+            ManifestState::NotDumped(reason) => format!("it was not dumped: {reason}"),
+        };
+        faults.push(Fault::new(FaultKind::Incomplete, &listed.item.to_string(), what));
+    }
+    for (kinds, reason) in &manifest.unlisted {
+        let what = format!("the source's list of them could not be read: {reason}");
+        faults.push(Fault::new(FaultKind::Incomplete, &kinds.join(", "), what));
+    }
+    if !manifest.is_complete && faults.is_empty() {
+        let what = "it says that the dump is not complete, and not why";
+        faults.push(Fault::new(FaultKind::Incomplete, MANIFEST_NAME, what));
+    }
+    let is_incomplete = |name: &str| name.ends_with(".incomplete");
+    if let Some(marker) = &manifest.marker
+        && is_incomplete(&marker.name) == manifest.is_complete
+    {
+        let what = "its name and innoscan.json do not agree on whether the dump is complete";
+        faults.push(Fault::new(FaultKind::Incomplete, &marker.name, what));
+    }
+    faults
+}

@@ -1,0 +1,33 @@
+//! `CHECKSUM TABLE` of a running server's tables.
+
+use std::collections::BTreeSet;
+
+use innoscan::Result;
+use innoscan::catalog::{SYSTEM_DATABASES, TableName};
+
+use crate::session::{Session, cell, quoted_text};
+
+/// The tables of a server that the account sees, those of system databases apart.
+///
+/// # Errors
+/// What the server says.
+pub fn tables(session: &mut Session) -> Result<BTreeSet<TableName>> {
+    let system: Vec<String> = SYSTEM_DATABASES.iter().map(|name| quoted_text(name)).collect();
+    let rows = session.rows(&format!(
+        "SELECT table_schema, table_name FROM information_schema.tables \
+         WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND table_schema NOT IN ({})",
+        system.join(", ")
+    ))?;
+    Ok(rows.iter().map(|row| TableName { schema: cell(row, 0), table: cell(row, 1) }).collect())
+}
+
+/// What `CHECKSUM TABLE ... EXTENDED` says; `None` where the server gives no checksum.
+///
+/// # Errors
+/// What the server says.
+pub fn checksum(session: &mut Session, name: &TableName) -> Result<Option<u32>> {
+    let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let (schema, table) = (quote(&name.schema), quote(&name.table));
+    let rows = session.rows(&format!("CHECKSUM TABLE {schema}.{table} EXTENDED"))?;
+    Ok(rows.first().and_then(|row| cell(row, 1).parse().ok()))
+}

@@ -24,7 +24,7 @@ const END: &[u8] = b"-- Dump completed";
 /// A stopped server's directory.
 fn stopped() -> Server {
     install("mariadb-10.11").unwrap();
-    let mut server = Server::start("mariadb-10.11", &[]).unwrap();
+    let mut server = Server::start("mariadb-10.11", &["--skip-grant-tables=OFF"]).unwrap();
     server
         .sql(
             "CREATE DATABASE d; USE d;
@@ -58,6 +58,9 @@ const DIRECTORIES: &[&[&str]] = &[
     &["--format", "ndjson", "-c", "gzip"],
     &["--format", "text", "-F", "300K"],
 ];
+
+/// The one of [`DIRECTORIES`] that is written over.
+const OVERWRITABLE: usize = 5;
 
 /// Ways to dump to stdout: the source within the data directory, options.
 const STREAMS: &[(&str, &[&str])] = &[
@@ -393,4 +396,13 @@ fn a_limit_of_file_sizes_is_an_error_with_a_message() {
     let output = command().args(&args).arg("--resume").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(out.join("metadata").exists());
+    // A dump over another that is whole.
+    let out = dir.path().join("over");
+    let args = to_directory(&server.data(), OVERWRITABLE, &out);
+    assert_eq!(command().args(&args).output().unwrap().status.code(), Some(0));
+    assert!(says_complete(&files(&out)));
+    let output = limited(100, &[&args[..], &["--overwrite".to_owned()]].concat()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(!says_complete(&files(&out)), "{said}");
 }

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use innoscan::Wanted;
 use innoscan::catalog::Catalog;
 use innoscan::dump::{Dump, DumpOptions, Format, Object, ObjectKind, to_stream};
+use innoscan::ledger::{Filter, ObjectKinds};
 use innoscan::sink::sql::SqlOptions;
 use innoscan::source::{ItemKind, objects_of_frm_server};
 use innoscan_io::engine::memory::splitmix64;
 use innoscan_live::inventory::Inventory;
-use innoscan_live::objects::{Which, objects};
+use innoscan_live::objects::objects;
 use innoscan_live::{Account, Session, Tls};
 use innoscan_testkit::server::{Server, install};
 
@@ -38,7 +38,7 @@ fn server_with_objects(version: &str) -> Server {
 }
 
 /// What the server says of all its objects.
-fn said_by(server: &Server) -> Vec<Object> {
+pub(crate) fn said_by(server: &Server) -> Vec<Object> {
     let account = Account {
         socket: Some(server.socket().to_owned()),
         user: Some("root".into()),
@@ -46,9 +46,12 @@ fn said_by(server: &Server) -> Vec<Object> {
         ..Account::default()
     };
     let mut session = Session::connect(&account).unwrap();
-    let inventory = Inventory::take(&mut session, &Wanted::default()).unwrap();
-    let all = Which { views: true, triggers: true, routines: true, events: true, users: true };
-    objects(&mut session, &inventory, all).unwrap()
+    let kinds = ObjectKinds { users: true, ..ObjectKinds::without_users() };
+    let all = Filter { kinds, ..Filter::all() };
+    let mut inventory = Inventory::take(&mut session, &all).unwrap();
+    let asked = objects(&mut session, &mut inventory, &all).unwrap();
+    assert_eq!(inventory.ledger.what_is_missing(), None);
+    asked
 }
 
 /// The objects of a directory, all of which must be readable.
@@ -134,9 +137,7 @@ fn script_of(data: &Path, objects: &[Object]) -> Vec<u8> {
     let mut objects: Vec<&Object> = objects.iter().collect();
     // Grants name accounts and roles.
     objects.sort_by_key(|object| object.kind == ObjectKind::Grants);
-    let mut dump = Dump::default();
-    dump.tables = tables.iter().collect();
-    dump.objects = objects;
+    let dump = Dump { tables: tables.iter().collect(), objects, ..Dump::default() };
     let mut script = Vec::new();
     let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
     to_stream(dump, &mut script, &options, |_| {}).unwrap();

@@ -10,13 +10,11 @@ use innoscan::source::mysql_dictionary::{
 };
 use innoscan::source::{FoundObject, Item};
 use innoscan_format::charset::Charset;
-use innoscan_live::inventory::Inventory;
-use innoscan_live::objects::{Which, objects};
-use innoscan_live::{Account, Session, Tls};
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::server::{Server, install};
 use innoscan_testkit::tablespace::seal_page;
 
+use crate::frm_objects::said_by;
 use crate::live::QUICK;
 
 const OBJECTS: &str = include_str!("mysql_objects/objects.sql");
@@ -29,9 +27,6 @@ const OF_LATIN1: &str = "SET NAMES latin1; USE lat;
     CREATE TRIGGER `tré` BEFORE INSERT ON l FOR EACH ROW SET NEW.`é` = 'é';
     CREATE EVENT `evé` ON SCHEDULE EVERY 3 HOUR STARTS '2030-01-01 00:00:00' DISABLE
       COMMENT 'ö' DO SELECT 'é';\n";
-
-const EVERYTHING: Which =
-    Which { views: true, triggers: true, routines: true, events: true, users: true };
 
 /// What MySQL 9 can do beside; a database that nothing can be made in.
 const OF_9: &str = "SET NAMES utf8mb4; USE d;
@@ -67,19 +62,6 @@ fn latin1(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     assert_eq!(Charset::Latin1.encode(text, &mut bytes), 0);
     bytes
-}
-
-/// All that a running server gives.
-fn of_server(server: &Server) -> Vec<Object> {
-    let account = Account {
-        socket: Some(server.socket().to_owned()),
-        user: Some("root".to_owned()),
-        tls: Tls::Disabled,
-        ..Account::default()
-    };
-    let mut session = Session::connect(&account).unwrap();
-    let inventory = Inventory::take(&mut session, &innoscan::Wanted::default()).unwrap();
-    objects(&mut session, &inventory, EVERYTHING).unwrap()
 }
 
 fn key(object: &Object) -> (String, String, String) {
@@ -306,7 +288,7 @@ fn objects_are_as_the_server_says(version: &str) {
     }
     let at = elsewhere.path().display();
     server.sql(format!("CREATE TABLE d.elsewhere (a INT) DATA DIRECTORY '{at}';\n")).unwrap();
-    let (said, lists) = (of_server(&server), lists(&server));
+    let (said, lists) = (said_by(&server), lists(&server));
     server.stop().unwrap();
 
     let dictionary = MysqlDictionary::read(&server.data()).unwrap();
@@ -327,7 +309,7 @@ fn objects_are_as_the_server_says(version: &str) {
     damaged_files_are_errors(&server.data(), faulty.len());
     let target = Server::start(version, &options).unwrap();
     load(&target, &tables(), &read);
-    let restored = by_name(&of_server(&target));
+    let restored = by_name(&said_by(&target));
     for (name, expected) in &expected {
         assert_eq!(restored.get(name), Some(expected), "{name:?}, restored");
     }

@@ -6,12 +6,15 @@ use std::process::{Command, Stdio};
 
 use innoscan_testkit::server::Server;
 
-use crate::layouts::{MYDUMPER, load_by_client};
-use crate::ledger::{self, Source};
+use crate::layouts::{MYDUMPER, load_by_client, without_implied_charsets};
+use crate::ledger;
 use crate::parity::{command, difference, there_is_a_binary};
 
 /// The databases of the source.
-const DATABASES: [&str; 4] = ["d", "größe-1 x", "a.b'c\"d", "nothing_in_it"];
+const DATABASES: [&str; 4] = ["d", "größe-1 x", "a.b c", "nothing_in_it"];
+
+/// `mariadb-dump` (10.11) finds no database that has a quote in its name.
+const QUOTED: (&str, &str) = ("a.b'c\"d", "a.b c");
 
 /// What the dumping program of the server's own family writes.
 fn dump_of_server(server: &Server) -> String {
@@ -71,10 +74,12 @@ fn is_the_same(
     way: &str,
     wrong: &mut Vec<String>,
 ) {
-    // A blank keeps myloader from taking the end of a body's line for the end of the statement.
-    let plain = |text: &str| match way {
-        "mydumper" => text.replace("; \n", ";\n"),
-        _ => text.to_owned(),
+    let is_mysql = server.version().starts_with("mysql");
+    let plain = |text: &str| {
+        // MySQL shows the charset beside a collation of a table that was made by such a statement.
+        let text = if is_mysql { without_implied_charsets(text) } else { text.to_owned() };
+        // A blank keeps myloader from taking the end of a body's line for that of the statement.
+        if way == "mydumper" { text.replace("; \n", ";\n") } else { text }
     };
     for (what, expected, got) in
         [("dump", dump, dump_of_server(server)), ("accounts", users, accounts(server))]
@@ -86,7 +91,9 @@ fn is_the_same(
 }
 
 fn restores_to_the_same(version: &str) {
-    let Source { mut server, .. } = ledger::source(version, false);
+    let source = ledger::server(version);
+    let mut server = source.server;
+    server.sql(ledger::readable(version).replace(QUOTED.0, QUOTED.1)).unwrap();
     let original = (dump_of_server(&server), accounts(&server));
     assert!(original.0.len() > 20_000, "{}", original.0);
     server.stop().unwrap();

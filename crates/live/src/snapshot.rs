@@ -100,7 +100,8 @@ impl Plan {
         let names: Vec<TableName> = self.inventory.of_kind(Kind::InnoDb).cloned().collect();
         for name in names {
             // A table that is new may not be in its file yet.
-            if catalog.named(&name).is_err_and(|error| error.is_unsupported()) {
+            let is_unread = |error: Error| error.is_unsupported() || error.is_refused();
+            if catalog.named(&name).is_err_and(is_unread) {
                 self.inventory.enter_unread(&name, &options.filter);
             }
         }

@@ -143,7 +143,7 @@ fn objects(server: &Server, database: &str) -> Vec<Object> {
 
 /// MySQL 8 shows the charset beside a collation once the collation was written, which it is in
 /// every restored table.
-fn without_implied_charsets(create: &str) -> String {
+pub(crate) fn without_implied_charsets(create: &str) -> String {
     let mut parts = create.split(" CHARACTER SET ");
     let mut text = parts.next().unwrap().to_owned();
     for part in parts {

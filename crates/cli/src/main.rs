@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         args::Verb::Check(_) => messages::Verb::Check,
         _ => messages::Verb::Other,
     };
-    match commands::run(verb) {
+    match signals::survive_file_size_limit().and_then(|()| commands::run(verb)) {
         Ok(exit) => exit.into(),
         Err(error) => messages::report(&error, met_by).into(),
     }

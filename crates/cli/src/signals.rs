@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::messages::Exit;
@@ -31,6 +31,14 @@ pub fn cancel_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
             .context("listening for signals")?;
     }
     Ok(cancel)
+}
+
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) fail as any other does: without a handler
+/// its signal ends the program, and nobody is told why.
+pub fn survive_file_size_limit() -> anyhow::Result<()> {
+    // The flag is not looked at: the write itself says what happened.
+    flag::register(SIGXFSZ, Arc::default()).context("listening for signals")?;
+    Ok(())
 }
 
 /// How a program ends that was interrupted.

@@ -178,7 +178,8 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
     Err(Error::refused_directory(
         format!("{who} holds the lock on {name}: a server is running on this directory"),
-        "shut it down, or read a backup or snapshot of the directory, or quiesce the tables with \
+        "dump it live (innoscan dump -S SOCKET), shut it down, read a backup or snapshot of the \
+         directory, or quiesce the tables with \
          FLUSH TABLES ... FOR EXPORT and name their .ibd files \
          (--force reads on and may give old, missing or torn rows)",
     )

@@ -96,6 +96,11 @@ impl Error {
         matches!(&self.kind, Kind::Format(format::Error::Unsupported { .. }))
     }
 
+    /// What was asked for is not done, as nothing there could be read or should be.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.kind, Kind::Refused { .. })
+    }
+
     /// The device or file system refused to read.
     pub fn is_read(&self) -> bool {
         matches!(self.kind, Kind::Read { .. })

@@ -61,6 +61,8 @@ pub struct Coordinates {
     pub binlog: Option<(String, u64)>,
     /// The set of transactions, as the server writes it; empty where it has none.
     pub gtid: String,
+    /// Why nothing is known of a log that the server writes.
+    pub unread: Option<String>,
 }
 
 /// What the thread that holds the lock is asked.
@@ -411,7 +413,11 @@ pub(crate) fn coordinates(session: &mut Session) -> Result<Coordinates> {
     let row = match session.rows(status) {
         Ok(rows) => rows.into_iter().next(),
         // Without REPLICATION CLIENT a dump is as good, but nothing can follow on it.
-        Err(_) => return Ok(Coordinates::default()),
+        Err(error) => {
+            let is_written = session.text("SELECT @@log_bin")?.is_some_and(|on| on == "1");
+            let unread = is_written.then(|| error.to_string());
+            return Ok(Coordinates { unread, ..Coordinates::default() });
+        }
     };
     let Some(row) = row else { return Ok(Coordinates::default()) };
     let gtid = match is_mariadb {
@@ -419,7 +425,8 @@ pub(crate) fn coordinates(session: &mut Session) -> Result<Coordinates> {
         false => crate::session::cell(&row, 4).replace('\n', ""),
     };
     let position = crate::session::cell(&row, 1).parse().unwrap_or_default();
-    Ok(Coordinates { binlog: Some((crate::session::cell(&row, 0), position)), gtid })
+    let binlog = Some((crate::session::cell(&row, 0), position));
+    Ok(Coordinates { binlog, gtid, unread: None })
 }
 
 /// Whether the locked tables' files are those the server has locked: it has left a `.cfg` beside

@@ -100,7 +100,9 @@ impl Plan {
         let names: Vec<TableName> = self.inventory.of_kind(Kind::InnoDb).cloned().collect();
         for name in names {
             // A table that is new may not be in its file yet.
-            if catalog.named(&name).is_err_and(|error| error.is_unsupported()) {
+            let is_unread = |error: Error| error.is_unsupported() || error.is_refused();
+            let has_file = catalog.has_own_file(&name).unwrap_or(true);
+            if !has_file || catalog.named(&name).is_err_and(is_unread) {
                 self.inventory.enter_unread(&name, &options.filter);
             }
         }
@@ -408,6 +410,12 @@ pub(crate) fn open_table(
     name: &TableName,
     control: &mut Session,
 ) -> Result<Table> {
+    if !catalog.has_own_file(name)? {
+        return Err(Error::refused(
+            "it has no tablespace of its own",
+            "its rows are in the system tablespace, in a general one, or outside the data directory",
+        ));
+    }
     let mut table = catalog.named(name)?;
     require_exported(&table)?;
     let sql =

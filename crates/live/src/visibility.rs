@@ -9,15 +9,29 @@ use innoscan::ledger::{Filter, ItemKind, Unlisted};
 
 use crate::session::{Session, cell};
 
-/// Classes of objects, and the privileges each of which on all that is wanted shows all of them.
-const CLASSES: [(&[ItemKind], &[&str]); 4] = [
-    (&[ItemKind::Table, ItemKind::View, ItemKind::Sequence], &["SELECT"]),
-    (&[ItemKind::Trigger], &["TRIGGER"]),
-    (&[ItemKind::Event], &["EVENT"]),
-    (
-        &[ItemKind::Function, ItemKind::Procedure, ItemKind::Package, ItemKind::PackageBody],
-        &["SELECT", "SHOW_ROUTINE", "SHOW CREATE ROUTINE", "EXECUTE", "ALTER ROUTINE"],
-    ),
+/// Classes of objects, and the privileges of which one shows all of them.
+struct Class {
+    kinds: &'static [ItemKind],
+    /// Granted on `*.*`.
+    everywhere: &'static [&'static str],
+    /// Granted on their database.
+    on_database: &'static [&'static str],
+}
+
+const CLASSES: [Class; 4] = [
+    Class {
+        kinds: &[ItemKind::Table, ItemKind::View, ItemKind::Sequence],
+        everywhere: &["SELECT"],
+        on_database: &["SELECT"],
+    },
+    Class { kinds: &[ItemKind::Trigger], everywhere: &["TRIGGER"], on_database: &["TRIGGER"] },
+    Class { kinds: &[ItemKind::Event], everywhere: &["EVENT"], on_database: &["EVENT"] },
+    // SELECT shows them only on `*.*`: it includes the table mysql.proc.
+    Class {
+        kinds: &[ItemKind::Function, ItemKind::Procedure, ItemKind::Package, ItemKind::PackageBody],
+        everywhere: &["SELECT", "SHOW_ROUTINE", "SHOW CREATE ROUTINE", "EXECUTE", "ALTER ROUTINE"],
+        on_database: &["EXECUTE", "ALTER ROUTINE", "CREATE ROUTINE", "SHOW CREATE ROUTINE"],
+    },
 ];
 
 /// What the account has been granted on whole databases.
@@ -45,21 +59,26 @@ pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
         filter.wanted.databases.iter().map(String::as_str).chain(of_tables).collect()
     };
     let mut hidden = Vec::new();
-    for (kinds, privileges) in CLASSES {
+    for Class { kinds, everywhere, on_database } in CLASSES {
         let kinds: Vec<ItemKind> =
             kinds.iter().copied().filter(|kind| filter.may_want(*kind)).collect();
         let is_shown = match wanted.is_empty() {
-            true => granted.has_everywhere(privileges),
-            false => wanted.iter().all(|database| granted.has_on(database, privileges)),
+            true => granted.has_everywhere(everywhere),
+            false => {
+                wanted.iter().all(|database| granted.has_on(database, everywhere, on_database))
+            }
         };
         // Tables that were named one by one are there, or were missed.
         let names_tables = filter.wanted.databases.is_empty() && !filter.wanted.tables.is_empty();
         let is_named = names_tables && kinds.contains(&ItemKind::Table);
         if !kinds.is_empty() && !is_shown && !is_named {
-            let place = if wanted.is_empty() { "*.*" } else { "the databases" };
+            let (privilege, place) = match (wanted.is_empty(), everywhere[0] == on_database[0]) {
+                (false, true) => (on_database[0], "each of the databases"),
+                _ => (everywhere[0], "*.*"),
+            };
             let reason = format!(
-                "the account {account} has no {} on {place}, so the server may hide some of them",
-                privileges[0]
+                "the account {account} has no {privilege} on {place}, so the server may hide some of \
+                 them"
             );
             hidden.push(Unlisted { kinds, reason });
         }
@@ -89,11 +108,11 @@ impl Granted {
         has_any(&self.everywhere, wanted) && !self.revoked.iter().any(is_own)
     }
 
-    fn has_on(&self, database: &str, wanted: &[&str]) -> bool {
+    fn has_on(&self, database: &str, everywhere: &[&str], on_database: &[&str]) -> bool {
         let on_it = self.databases.iter().filter(|(pattern, _)| matches_name(pattern, database));
         let is_revoked = self.revoked.iter().any(|revoked| revoked == database);
-        (has_any(&self.everywhere, wanted) && !is_revoked)
-            || on_it.into_iter().any(|(_, privileges)| has_any(privileges, wanted))
+        (has_any(&self.everywhere, everywhere) && !is_revoked)
+            || on_it.into_iter().any(|(_, privileges)| has_any(privileges, on_database))
     }
 }
 
@@ -186,9 +205,12 @@ mod tests {
         ];
         let granted = Granted::parse(grants.iter().map(|grant| (*grant).to_owned()));
         assert!(!granted.has_everywhere(&["SELECT"]));
-        assert!(granted.has_on("sh`op", &["SELECT"]) && !granted.has_on("sh`op", &["EVENT"]));
-        assert!(!granted.has_on("crm", &["SELECT"]));
-        assert!(granted.has_on("own", &["EVENT"]));
+        let has_on = |database: &str, wanted: &[&str]| granted.has_on(database, wanted, wanted);
+        assert!(has_on("sh`op", &["SELECT"]) && !has_on("sh`op", &["EVENT"]));
+        assert!(!has_on("crm", &["SELECT"]));
+        assert!(has_on("own", &["EVENT"]));
+        // What shows routines everywhere does not on a database.
+        assert!(!granted.has_on("sh`op", &["SELECT"], &["EXECUTE"]));
         assert_eq!(granted.revoked, ["own"]);
     }
 }

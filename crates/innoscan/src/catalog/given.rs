@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename, from_create_table, server_of_text};
 
-use super::{Catalog, read_frm, schema_of, stem};
+use super::{Catalog, TableName, partition_files, read_frm, schema_of, stem};
 use crate::{Error, Result};
 
 /// A definition that the user gives.
@@ -27,6 +27,16 @@ impl Given {
 }
 
 impl Catalog {
+    /// Whether a table has a tablespace of its own in the data directory, or one for a partition.
+    ///
+    /// # Errors
+    /// When there is no data directory, or its database's cannot be listed.
+    pub fn has_own_file(&self, name: &TableName) -> Result<bool> {
+        let dir = self.datadir()?.join(filename::encode(&name.schema));
+        let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
+        Ok(plain.is_file() || !partition_files(&dir, &name.table)?.is_empty())
+    }
+
     /// Every table is defined by this text of a `CREATE TABLE`, which `path` names in errors.
     #[must_use]
     pub fn with_definition(mut self, path: PathBuf, sql: String) -> Catalog {

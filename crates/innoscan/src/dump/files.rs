@@ -141,6 +141,11 @@ impl Directory {
         }
         let mut journal = Journal::open(path, options.sync)?;
         journal.clear()?;
+        // Files of a dump that is complete are replaced one by one: it is complete no longer.
+        match std::fs::remove_file(path.join("innoscan.json")) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
         journal.note(&unfinished::head(options))?;
         Ok(Directory::of(path, journal, options))
     }

@@ -159,6 +159,10 @@ impl Filter {
 
     /// Whether objects of a kind may be wanted at all: whether their list is worth reading.
     pub fn may_want(&self, kind: ItemKind) -> bool {
-        self.by_kind(kind).is_none()
+        let Wanted { databases, tables, .. } = &self.wanted;
+        // They are dumped with whole databases.
+        let is_out_of_reach =
+            kind.is_routine_or_event() && databases.is_empty() && !tables.is_empty();
+        self.by_kind(kind).is_none() && !is_out_of_reach
     }
 }

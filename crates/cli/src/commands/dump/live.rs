@@ -34,8 +34,13 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let unfinished = super::unfinished(args)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
+    let nothing = innoscan::Error::refused(
+        "the server has nothing of what is wanted",
+        "see --databases, --tables-list, --ignore-table and --regex",
+    );
+    super::require_something(&snapshot.inventory.ledger, args, nothing)?;
     super::note_unmatched(&snapshot.inventory.ledger, args);
-    for (name, error) in &snapshot.unread {
+    for (name, error) in snapshot.unread.iter().filter(|_| !args.tell.quiet) {
         note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
     }
     let origin = Origin {
@@ -101,11 +106,18 @@ fn tell_lock(snapshot: &Snapshot, options: &SnapshotOptions, held: Duration) {
             seconds(held)
         ),
         (_, Consistency::All) if count > 0 => note!(
-            "innoscan: {count} tables were locked for {} until they were {how}; the lock came after {}",
+            "innoscan: {} locked for {} until {how}; the lock came after {}",
+            if count == 1 { "1 table was".to_owned() } else { format!("{count} tables were") },
             seconds(held),
             seconds(snapshot.waited),
         ),
         _ => {}
+    }
+    if let Some(why) = &snapshot.coordinates.unread {
+        note!(
+            "innoscan: note: the position in the binary log is not recorded: {why}; grant REPLICATION \
+             CLIENT"
+        );
     }
     if let Some((file, position)) = &snapshot.coordinates.binlog {
         let gtid = &snapshot.coordinates.gtid;

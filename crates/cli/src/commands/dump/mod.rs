@@ -143,12 +143,7 @@ fn write(
     let defaults = DumpOptions::in_layout(layout, format);
     let options = DumpOptions {
         checksums: defaults.checksums && !args.no_checksums,
-        compression: match args.compress {
-            None => layout.compression(),
-            Some(CompressArg::None) => Compression::None,
-            Some(CompressArg::Zstd) => Compression::Zstd { level: 3 },
-            Some(CompressArg::Gzip) => Compression::Gzip { level: 6 },
-        },
+        compression: compression(args, layout),
         chunk_bytes: args.chunk_filesize.map_or(layout.chunk_bytes(), |size| Some(size.0)),
         definitions: !args.no_schemas,
         rows: !args.no_data,
@@ -202,14 +197,52 @@ fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
 }
 
 /// How to have it loaded.
-fn tell_loader(layout: Layout, directory: &str) {
+fn tell_loader(layout: Layout, directory: &str, compression: Compression) {
     match layout {
         Layout::Files => {}
-        Layout::MyDumper => note!("innoscan: to load it: myloader -d {directory}"),
+        Layout::MyDumper => {
+            note!("innoscan: to load it: myloader -d {directory}{}", old_myloader(compression));
+        }
         Layout::MySqlShell => {
             note!("innoscan: to load it: mysqlsh, util.loadDump(\"{directory}\")")
         }
     }
+}
+
+/// What the myloader that is installed cannot read of a dump: before 0.11 it knows gzip alone.
+fn old_myloader(compression: Compression) -> String {
+    let asked = std::process::Command::new("myloader").arg("--version").output();
+    let said = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let version = said.unwrap_or_default();
+    let version = version.split_whitespace().find(|word| word.contains('.')).unwrap_or_default();
+    let version = version.trim_start_matches('v').trim_end_matches(',');
+    let is_old = ["0.9.", "0.10."].iter().any(|old| version.starts_with(old));
+    match compression {
+        Compression::Zstd { .. } if is_old => format!(
+            " (the myloader {version} that is installed cannot read .zst files: unpack them first, or \
+             dump with -c gzip)"
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Refuses a dump of nothing: a pattern that nothing matches, an empty directory.
+fn require_something(
+    ledger: &Ledger,
+    args: &DumpArgs,
+    nothing: innoscan::Error,
+) -> anyhow::Result<()> {
+    let is_wanted = |state: &State| matches!(state, State::Planned(_) | State::NotDumped(_));
+    let counts = ledger.counts(is_wanted);
+    // Databases alone are all there is of a server that has no table yet.
+    let is_nothing = match args.regex {
+        Some(_) => counts.keys().all(|kind| *kind == ItemKind::Database),
+        None => counts.is_empty(),
+    };
+    if is_nothing && ledger.unlisted().is_empty() {
+        return Err(nothing.into());
+    }
+    Ok(())
 }
 
 /// The layout asked for. SQL in a directory is as mydumper has it, when its names can be had: they
@@ -273,6 +306,15 @@ fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
+fn compression(args: &DumpArgs, layout: Layout) -> Compression {
+    match args.compress {
+        None => layout.compression(),
+        Some(CompressArg::None) => Compression::None,
+        Some(CompressArg::Zstd) => Compression::Zstd { level: 3 },
+        Some(CompressArg::Gzip) => Compression::Gzip { level: 6 },
+    }
+}
+
 /// The last lines of a dump, and its exit code.
 fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
     ledger::summarize(summary, args);
@@ -283,7 +325,7 @@ fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
             return Exit::Skipped;
         }
         if !args.tell.quiet {
-            tell_loader(layout, &args.outputdir);
+            tell_loader(layout, &args.outputdir, compression(args, layout));
         }
         return Exit::Done;
     }

@@ -16,10 +16,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         [one] if Path::new(one).is_dir() => directory(args, Path::new(one))?,
         _ => tables(args)?,
     };
-    let is_none = |state: &State| matches!(state, State::Planned(_) | State::NotDumped(_));
-    if offline.ledger.counts(is_none).is_empty() && offline.ledger.unlisted().is_empty() {
-        return Err(sources::nothing_in(Path::new(&args.sources[0])).into());
-    }
+    let nothing = sources::nothing_in(Path::new(&args.sources[0]));
+    super::require_something(&offline.ledger, args, nothing)?;
     for note in offline.ledger.notes() {
         note!("innoscan: note: {note}");
     }

@@ -25,10 +25,10 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
-use innoscan_format::schema::filename;
+use innoscan_format::schema::{ServerVersion, filename};
 
 use self::rows::SystemRows;
-use super::{FoundObject, FoundObjects, ItemKind, UnreadList};
+use super::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
 use crate::dump::{Object, ObjectKind};
 use crate::{Error, Result};
 
@@ -40,8 +40,9 @@ const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "info
 /// accounts and roles.
 ///
 /// # Errors
-/// When the directory or that of a database cannot be listed. What a single object lacks is told by
-/// its own entry, and what a whole table of the server's lacks by [`FoundObjects::unread`].
+/// When the directory cannot be listed. What a single object lacks is told by its own entry, that the
+/// directory of a database cannot be listed by the database's, and what a whole table of the server's
+/// lacks by [`FoundObjects::unread`].
 pub fn objects_of_frm_server(
     root: &Path,
     is_wanted_database: impl Fn(&str) -> bool,
@@ -67,10 +68,10 @@ pub fn objects_of_frm_server(
         if SYSTEM_DATABASES.contains(&&*name) || !is_wanted_database(&name) {
             continue;
         }
-        found.objects.push(database::database(server, &dir));
-        found.objects.extend(sequences::sequences(server, &dir)?);
-        found.objects.extend(views::views(server, &dir)?);
-        found.objects.extend(triggers::triggers(server, &dir)?);
+        found.objects.extend(of_directory(server, &dir).unwrap_or_else(|error| {
+            let item = Item::new(&name, ItemKind::Database, &name);
+            vec![FoundObject { item, statements: Err(error) }]
+        }));
         found.objects.extend(routines::routines(server, &routines, &name));
         found.objects.extend(events::events(server, &events, &name));
     }
@@ -86,6 +87,15 @@ pub fn objects_of_frm_server(
         Ok(accounts) => found.objects.extend(accounts),
         Err(unread) => found.unread.push(unread),
     }
+    Ok(found)
+}
+
+/// A database, and what has files in its directory.
+fn of_directory(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
+    let mut found = vec![database::database(server, dir)];
+    found.extend(sequences::sequences(server, dir)?);
+    found.extend(views::views(server, dir)?);
+    found.extend(triggers::triggers(server, dir)?);
     Ok(found)
 }
 

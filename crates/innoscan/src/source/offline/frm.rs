@@ -1,6 +1,6 @@
 //! The plan of a directory of a server with `.frm` files.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::{Planner, database_directories};
 use crate::Result;
@@ -10,12 +10,21 @@ use crate::source::objects_of_frm_server;
 use crate::source::table_files::{Definition, TableFiles, tables_in};
 
 pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
-    for (schema, dir) in database_directories(planner.root)? {
-        if planner.meet(&schema)? {
-            database(planner, &schema, &dir)?;
+    let directories = database_directories(planner.root)?;
+    let mut closed = Vec::new();
+    for (schema, dir) in &directories {
+        if !planner.meet(schema)? {
+            continue;
+        }
+        match sorted_entries(dir) {
+            Ok(entries) => database(planner, schema, &entries)?,
+            Err(error) => closed.push((schema, error)),
         }
     }
-    let mut found = objects_of_frm_server(planner.root, |database| planner.has_met(database))?;
+    // The server's tables name routines and events of databases whose directories were lost.
+    let is_lost = |database: &str| !directories.iter().any(|(schema, _)| schema == database);
+    let is_wanted = |database: &str| planner.has_met(database) || is_lost(database);
+    let mut found = objects_of_frm_server(planner.root, is_wanted)?;
     // A partial backup has the databases that were chosen for it, and not the server's own.
     if !planner.root.join("mysql").is_dir() {
         found.unread.clear();
@@ -25,20 +34,17 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
                 .to_owned(),
         );
     }
-    planner.objects(found)
+    planner.objects(found)?;
+    for (schema, error) in closed {
+        let item = Item::new(schema, ItemKind::Database, schema);
+        let reason = format!("nothing in it can be read: {error}");
+        planner.offline.ledger.set(&item, State::NotDumped(reason));
+    }
+    Ok(())
 }
 
-fn database(planner: &mut Planner<'_>, schema: &str, dir: &Path) -> Result<()> {
-    let entries = match sorted_entries(dir) {
-        Ok(entries) => entries,
-        Err(error) => {
-            let item = Item::new(schema, ItemKind::Database, schema);
-            let reason = format!("nothing in it can be read: {error}");
-            planner.offline.ledger.set(&item, State::NotDumped(reason));
-            return Ok(());
-        }
-    };
-    tables_in(schema, &entries).into_iter().try_for_each(|table| self::table(planner, table))
+fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {
+    tables_in(schema, entries).into_iter().try_for_each(|table| self::table(planner, table))
 }
 
 fn table(planner: &mut Planner<'_>, table: TableFiles) -> Result<()> {

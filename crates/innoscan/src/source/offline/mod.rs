@@ -51,7 +51,7 @@ impl Offline {
         catalog.require_readable()?;
         let mut planner =
             Planner { root: &root, catalog, filter, offline: Offline::default(), met: Vec::new() };
-        match root.join("mysql.ibd").is_file() {
+        match is_of_dictionary(&root) {
             true => dictionary::plan(&mut planner)?,
             false => frm::plan(&mut planner)?,
         }
@@ -223,6 +223,14 @@ impl Planner<'_> {
             self.offline.ledger.enter_unlisted(Unlisted { kinds, reason: error.to_string() });
         }
     }
+}
+
+/// Whether a directory is of a server whose dictionary is in `mysql.ibd` (MySQL 8 and later), even if
+/// that file was lost.
+fn is_of_dictionary(root: &Path) -> bool {
+    ["mysql.ibd", "#innodb_redo", "undo_001", "#ib_16384_0.dblwr"]
+        .iter()
+        .any(|name| root.join(name).exists())
 }
 
 /// The directories of databases, by the databases' names.

@@ -306,9 +306,7 @@ impl Catalog {
         let is_definition_given = self.definition.is_some();
         let mut table =
             Table { def, create_sql: None, is_definition_given, files, newest_lsn, notes };
-        if is_definition_given {
-            given_definition::check(&table)?;
-        }
+        given_definition::check(&table)?;
         let counters = directory.as_ref().and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
         Ok(table)

@@ -21,12 +21,12 @@ const REMEDY: &str = "is the CREATE TABLE of --schema that of this table?";
 const REMEDY_WITH_SDI: &str = "is the CREATE TABLE of --schema that of this table? The file has a \
                                definition of its own, which is read without --schema";
 
-/// Requires that the definition fits some pages of each of the table's files.
+/// Requires that a definition the user gave fits some pages of each of the table's files.
 ///
 /// # Errors
 /// A refusal that names the first contradiction. What is damaged is left to whoever reads it.
 pub fn check(table: &Table) -> Result<()> {
-    for file in &table.files {
+    for file in table.files.iter().filter(|_| table.is_definition_given) {
         check_file(&table.def_of(file), file).map_err(|error| error.in_file(&file.path))?;
     }
     Ok(())

@@ -239,7 +239,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
                 return self.pass_over(&space.path, page_no, Lost::Page, error.into(), output);
             }
         };
-        if (space.is_definition_given || leaf.prev().is_none())
+        if space.is_definition_given
             && let Err(error) = space.layout.check_fit(&leaf, &mut self.fields)
         {
             let lost = Lost::RowsOfPage(u64::from(leaf.n_recs()));

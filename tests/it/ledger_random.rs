@@ -119,7 +119,7 @@ struct Changed {
 }
 
 fn close(path: &Path) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).unwrap();
 }
 
 fn damage(bytes: &mut [u8], random: &mut Random) {

@@ -119,7 +119,7 @@ struct Changed {
 }
 
 fn close(path: &Path) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).unwrap();
 }
 
 fn damage(bytes: &mut [u8], random: &mut Random) {
@@ -339,10 +339,11 @@ impl Case<'_> {
         if entry.state != "dumped" || state != "dumped" {
             return state == entry.state;
         }
-        // A database without db.opt is of the charset that its server is started with.
-        let is_untold = files.iter().any(|file| {
-            self.changed.is_untold(file) || (file.ends_with("db.opt") && self.changed.is_gone(file))
-        });
+        // Statements of objects tell of their database's charset. One without db.opt is of the charset
+        // that its server is started with.
+        let options = format!("{}/db.opt", key.1);
+        let is_of_options = key.0 != "table" && self.changed.files.contains_key(&options);
+        let is_untold = is_of_options || files.iter().any(|file| self.changed.is_untold(file));
         let together = self.share(key, entry);
         let is_comparable = together.iter().all(|key| self.state(key) == Some("dumped"));
         let expected = output_of(&self.base.dump, key, entry);

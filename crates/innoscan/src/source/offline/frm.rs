@@ -17,7 +17,15 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
             continue;
         }
         match sorted_entries(dir) {
-            Ok(entries) => database(planner, schema, &entries)?,
+            Ok(entries) => {
+                if !dir.join("db.opt").is_file() {
+                    planner.offline.ledger.note(format!(
+                        "the database {schema} has no db.opt: its charset is the server's default, \
+                         which no file says"
+                    ));
+                }
+                database(planner, schema, &entries)?;
+            }
             Err(error) => closed.push((schema, error)),
         }
     }

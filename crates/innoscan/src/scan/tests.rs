@@ -434,7 +434,7 @@ fn a_truncated_file_says_at_which_byte() {
     copy.bytes.truncate(last.0 as usize * PAGE + 100);
     let error = copy.scan(OnCorrupt::Fail).1.unwrap_err();
     assert!(error.is_corrupt());
-    let end = format!("there is no byte {}", copy.bytes.len());
+    let end = format!("ends at byte {}", copy.bytes.len());
     assert!(error.to_string().contains(&end), "{error}");
     let (text, outcome) = copy.scan(OnCorrupt::Skip);
     assert!(outcome.unwrap().damaged > 0 && is_subset(&text, &expected(MYSQL)));

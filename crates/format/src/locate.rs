@@ -397,7 +397,7 @@ impl<'d> Ends<'d> {
             return Err(Error::corrupt(format!(
                 "the record has {} fields, not {}",
                 self.n_fields,
-                nth + 1
+                nth.saturating_add(1)
             )));
         }
         if self.short {
@@ -427,7 +427,7 @@ impl<'d> Ends<'d> {
     pub(crate) fn extent(&self, record: &Record<'_>) -> Result<Extent> {
         let entry = if self.short { 1 } else { 2 };
         let last = self.end(self.n_fields.wrapping_sub(1))?;
-        let start = (self.first + 1).wrapping_sub(self.n_fields * entry);
+        let start = self.first.wrapping_add(1).wrapping_sub(self.n_fields * entry);
         Ok(Extent { start, end: record.origin() + last })
     }
 

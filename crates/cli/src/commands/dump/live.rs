@@ -28,17 +28,13 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         lock: args.lock.options(),
     };
     if args.dry_run {
-        return tell_plan(&account, &options);
+        return tell_plan(args, &account, &options);
     }
     // Before tables are locked: it may read for long.
     let unfinished = super::unfinished(args)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
-    let nothing = innoscan::Error::refused(
-        "the server has nothing of what is wanted",
-        "see --databases, --tables-list, --ignore-table and --regex",
-    );
-    super::require_something(&snapshot.inventory.ledger, args, nothing)?;
+    super::require_something(&snapshot.inventory.ledger, args, nothing())?;
     super::note_unmatched(&snapshot.inventory.ledger, args);
     for (name, error) in snapshot.unread.iter().filter(|_| !args.tell.quiet) {
         note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
@@ -77,9 +73,21 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     Ok(super::end(&summary, layout, args))
 }
 
-fn tell_plan(account: &Account, options: &SnapshotOptions) -> anyhow::Result<Exit> {
+fn nothing() -> innoscan::Error {
+    innoscan::Error::refused(
+        "the server has nothing of what is wanted",
+        "see --databases, --tables-list, --ignore-table and --regex",
+    )
+}
+
+fn tell_plan(
+    args: &DumpArgs,
+    account: &Account,
+    options: &SnapshotOptions,
+) -> anyhow::Result<Exit> {
     let mut control = Session::connect(account)?;
     let mut plan = Plan::make(&mut control, account, options)?;
+    super::require_something(&plan.inventory.ledger, args, nothing())?;
     out!("server          {} at {}", control.version_text(), account.place());
     out!("data directory  {}", plan.directory.display());
     out!(

@@ -160,7 +160,10 @@ pub(crate) fn by_another_user(command: &Command, dir: &Path) -> Option<Command> 
     }
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755)).unwrap();
     let copy = dir.join("innoscan");
-    std::fs::copy(command.get_program(), &copy).unwrap();
+    // By another process: a program cannot be started while a child of another test, which was forked
+    // in between, has it open for writing.
+    let copied = Command::new("cp").arg(command.get_program()).arg(&copy).status().unwrap();
+    assert!(copied.success());
     let mut by_another = Command::new(copy);
     by_another.args(command.get_args()).uid(65534);
     Some(by_another)

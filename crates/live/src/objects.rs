@@ -63,7 +63,7 @@ fn one(session: &mut Session, listed: &Listed) -> Result<Object> {
     match kind {
         ItemKind::Database => {
             let row = shown(session, &format!("SHOW CREATE DATABASE {}", quoted_name(name)))?;
-            Ok(object(name, ObjectKind::Database, name, vec![cell(&row, 1)]))
+            Ok(Object::new(name, ObjectKind::Database, name, vec![cell(&row, 1)]))
         }
         ItemKind::Sequence => sequence(session, database, name),
         ItemKind::View => view(session, database, name),
@@ -76,22 +76,6 @@ fn one(session: &mut Session, listed: &Listed) -> Result<Object> {
         ItemKind::Table | ItemKind::User | ItemKind::Role => {
             Err(Error::server("asking for its statement", format!("{} has none here", listed.item)))
         }
-    }
-}
-
-pub(crate) fn object(
-    database: &str,
-    kind: ObjectKind,
-    name: &str,
-    statements: Vec<String>,
-) -> Object {
-    Object {
-        database: database.to_owned(),
-        kind,
-        name: name.to_owned(),
-        columns: Vec::new(),
-        statements,
-        session: None,
     }
 }
 
@@ -128,7 +112,7 @@ fn sequence(session: &mut Session, database: &str, name: &str) -> Result<Object>
     let state = shown(session, &state)?;
     let [next, round] = [cell(&state, 0), cell(&state, 1)];
     let set = format!("DO SETVAL({}, {next}, 0, {round})", quoted_name(name));
-    Ok(object(database, ObjectKind::Sequence, name, vec![create, set]))
+    Ok(Object::new(database, ObjectKind::Sequence, name, vec![create, set]))
 }
 
 fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
@@ -145,7 +129,7 @@ fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
         collation_connection: cell(&row, 3),
         ..ObjectSession::default()
     };
-    let view = object(database, ObjectKind::View, name, vec![cell(&row, 1)]);
+    let view = Object::new(database, ObjectKind::View, name, vec![cell(&row, 1)]);
     Ok(Object { columns, session: Some(made_in), ..view })
 }
 
@@ -153,7 +137,7 @@ fn trigger(session: &mut Session, listed: &Listed) -> Result<Object> {
     let Item { database, name, .. } = &listed.item;
     let row = shown(session, &format!("SHOW CREATE TRIGGER {}", qualified(database, name)))?;
     let kind = ObjectKind::Trigger { table: listed.table.clone().unwrap_or_default() };
-    let trigger = object(database, kind, name, vec![cell(&row, 2)]);
+    let trigger = Object::new(database, kind, name, vec![cell(&row, 2)]);
     Ok(Object { session: Some(made_in(&row, 3)), ..trigger })
 }
 
@@ -171,13 +155,13 @@ fn routine(session: &mut Session, database: &str, kind: ObjectKind, name: &str) 
             "grant it SELECT on *.* (or SHOW_ROUTINE), or leave routines out by --no-routines",
         ));
     }
-    let routine = object(database, kind, name, vec![cell(&row, 2)]);
+    let routine = Object::new(database, kind, name, vec![cell(&row, 2)]);
     Ok(Object { session: Some(made_in(&row, 3)), ..routine })
 }
 
 fn event(session: &mut Session, database: &str, name: &str) -> Result<Object> {
     let row = shown(session, &format!("SHOW CREATE EVENT {}", qualified(database, name)))?;
     let made_in = ObjectSession { time_zone: cell(&row, 2), ..made_in(&row, 4) };
-    let event = object(database, ObjectKind::Event, name, vec![cell(&row, 3)]);
+    let event = Object::new(database, ObjectKind::Event, name, vec![cell(&row, 3)]);
     Ok(Object { session: Some(made_in), ..event })
 }

@@ -6,7 +6,7 @@ use innoscan::ledger::{ItemKind, Listed};
 use innoscan::sink::sql::quoted_name;
 use innoscan::{Family, Result};
 
-use crate::objects::{object, shown};
+use crate::objects::shown;
 use crate::session::{Session, cell, quoted_text};
 
 /// Accounts that a server makes for itself.
@@ -61,22 +61,22 @@ pub fn users(session: &mut Session, objects: &mut Vec<Object>) -> Result<()> {
     let roles = if session.is_mariadb() { roles(session)? } else { Vec::new() };
     for account in &accounts {
         if let Some(create) = create_user(session, account)? {
-            objects.push(object("", ObjectKind::User, &account.name, vec![create]));
+            objects.push(Object::new("", ObjectKind::User, &account.name, vec![create]));
         }
     }
     for role in roles.iter().filter(|role| role.user != PUBLIC) {
         // Whoever loads it may hand it on, or could not do so to those who have it.
         let create = format!("CREATE ROLE IF NOT EXISTS {}", role.name);
-        objects.push(object("", ObjectKind::User, &role.name, vec![create]));
+        objects.push(Object::new("", ObjectKind::User, &role.name, vec![create]));
     }
     for account in roles.iter().chain(&accounts) {
         let grants = session.rows(&format!("SHOW GRANTS FOR {}", account.name))?;
         let grants: Vec<String> = grants.iter().map(|row| cell(row, 0)).collect();
-        objects.push(object("", ObjectKind::Grants, &account.name, grants));
+        objects.push(Object::new("", ObjectKind::Grants, &account.name, grants));
     }
     for account in &accounts {
         if let Some(set) = default_roles(session, account)? {
-            objects.push(object("", ObjectKind::DefaultRole, &account.name, vec![set]));
+            objects.push(Object::new("", ObjectKind::DefaultRole, &account.name, vec![set]));
         }
     }
     Ok(())

@@ -42,6 +42,20 @@ pub struct Object {
     pub session: Option<ObjectSession>,
 }
 
+impl Object {
+    /// An object with its statements, made in no session of its own.
+    pub fn new(database: &str, kind: ObjectKind, name: &str, statements: Vec<String>) -> Object {
+        Object {
+            database: database.to_owned(),
+            kind,
+            name: name.to_owned(),
+            columns: Vec::new(),
+            statements,
+            session: None,
+        }
+    }
+}
+
 /// The kinds of objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "SQL's own names")]

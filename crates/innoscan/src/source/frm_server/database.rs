@@ -7,16 +7,16 @@ use innoscan_format::schema::ServerVersion;
 use innoscan_format::schema::text_file::DatabaseOptions;
 
 use super::super::{FoundObject, Item, ItemKind};
+use super::database_name;
 use super::text::Quoting;
-use super::{database_name, object};
-use crate::dump::ObjectKind;
+use crate::dump::{Object, ObjectKind};
 use crate::{Error, Result};
 
 /// A directory as the database it is.
 pub(super) fn database(server: ServerVersion, dir: &Path) -> FoundObject {
     let name = database_name(dir);
     let statements = create_database(server, dir, &name)
-        .map(|create| vec![object(&name, ObjectKind::Database, &name, vec![create])]);
+        .map(|create| vec![Object::new(&name, ObjectKind::Database, &name, vec![create])]);
     FoundObject { item: Item::new(&name, ItemKind::Database, &name), statements }
 }
 

@@ -3,7 +3,7 @@
 use innoscan_format::schema::ServerVersion;
 
 use super::super::{FoundObject, Item, ItemKind};
-use super::object;
+
 use super::routines::{charset_of, session_of};
 use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
@@ -21,7 +21,7 @@ pub(super) fn events(
     for &row in rows {
         let name = row.text("name");
         let statements = event(server, row).map(|(create, session)| {
-            let object = object(database, ObjectKind::Event, &name, vec![create]);
+            let object = Object::new(database, ObjectKind::Event, &name, vec![create]);
             vec![Object { session: Some(session), ..object }]
         });
         found.push(FoundObject { item: Item::new(database, ItemKind::Event, &name), statements });

@@ -29,11 +29,9 @@ use innoscan_format::schema::{ServerVersion, filename};
 
 use self::rows::SystemRows;
 use super::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
-use crate::dump::{Object, ObjectKind};
-use crate::{Error, Result};
+use crate::catalog::SYSTEM_DATABASES;
 
-/// The databases that belong to the server itself.
-const SYSTEM_DATABASES: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
+use crate::{Error, Result};
 
 /// All that the files of a stopped server's directory hold of the databases that are wanted: the
 /// databases themselves, sequences, views, triggers, routines, events; and of the whole server its
@@ -159,15 +157,4 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         return Err(Error::refused(why, "see what file it is").in_file(path));
     }
     std::fs::read(path).map_err(reading)
-}
-
-fn object(database: &str, kind: ObjectKind, name: &str, statements: Vec<String>) -> Object {
-    Object {
-        database: database.to_owned(),
-        kind,
-        name: name.to_owned(),
-        columns: Vec::new(),
-        statements,
-        session: None,
-    }
 }

@@ -4,7 +4,7 @@ use innoscan_format::charset::Charset;
 use innoscan_format::schema::{ServerVersion, sql_mode};
 
 use super::super::{FoundObject, Item, ItemKind};
-use super::object;
+
 use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
 use crate::dump::{Object, ObjectKind, ObjectSession};
@@ -26,7 +26,7 @@ pub(super) fn routines(
             _ => (ItemKind::Procedure, ObjectKind::Procedure),
         };
         let statements = routine(server, row, &typed).map(|(create, session)| {
-            let object = object(database, kinds.1, &name, vec![create]);
+            let object = Object::new(database, kinds.1, &name, vec![create]);
             vec![Object { session: Some(session), ..object }]
         });
         found.push((typed, FoundObject { item: Item::new(database, kinds.0, &name), statements }));

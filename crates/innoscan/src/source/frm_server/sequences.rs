@@ -8,7 +8,7 @@ use innoscan_io::Direct;
 
 use super::super::{EngineTable, FoundObject, Item, ItemKind};
 use super::text::Quoting;
-use super::{database_name, files_with, object, read};
+use super::{database_name, files_with, read};
 use crate::catalog::Catalog;
 use crate::dump::{Object, ObjectKind};
 use crate::small_tree::for_each_row;
@@ -95,7 +95,7 @@ fn sequence(
         create += &format!(" COMMENT={}", quoting.text(&def.options.comment));
     }
     let set = format!("DO SETVAL({}, {}, 0, {})", quoting.name(name), row.next, row.round);
-    Ok(object(database, ObjectKind::Sequence, name, vec![create, set]))
+    Ok(Object::new(database, ObjectKind::Sequence, name, vec![create, set]))
 }
 
 /// ` as bigint unsigned`, which MariaDB 11.5 shows.

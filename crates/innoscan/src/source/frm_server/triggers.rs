@@ -7,7 +7,7 @@ use innoscan_format::schema::text_file::{TriggerDefinition, TriggersFile, trigge
 use innoscan_format::schema::{ServerVersion, filename, sql_mode};
 
 use super::super::{FoundObject, Item, ItemKind};
-use super::{database_name, files_with, object, read};
+use super::{database_name, files_with, read};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
@@ -112,6 +112,6 @@ fn trigger(
         time_zone: String::new(),
     };
     let kind = ObjectKind::Trigger { table: table.to_owned() };
-    let object = object(database, kind, &trigger.name, vec![trigger.statement]);
+    let object = Object::new(database, kind, &trigger.name, vec![trigger.statement]);
     Ok(Object { session: Some(session), ..object })
 }

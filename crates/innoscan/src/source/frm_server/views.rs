@@ -8,7 +8,7 @@ use innoscan_format::schema::{ServerVersion, filename, is_view};
 
 use super::super::{FoundObject, Item, ItemKind};
 use super::text::Quoting;
-use super::{database_name, files_with, object, read};
+use super::{database_name, files_with, read};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
@@ -74,7 +74,7 @@ fn view(
         ..ObjectSession::default()
     };
     let create = create_view(server, database, name, &view);
-    let object = object(database, ObjectKind::View, name, vec![create]);
+    let object = Object::new(database, ObjectKind::View, name, vec![create]);
     Ok(Object { columns, session: Some(session), ..object })
 }
 

@@ -22,7 +22,6 @@ use innoscan_format::schema::{Family, ServerVersion};
 use self::account::Account;
 use self::grants::{GrantTables, GrantsByAccount};
 use super::super::{FoundObject, Item, ItemKind, UnreadList};
-use super::object;
 use super::rows::SystemRows;
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
@@ -65,13 +64,13 @@ fn found(server: ServerVersion, account: &Account, grants: &GrantsByAccount<'_>)
         Some(why) => Err(Error::refused(why.clone(), "dump it from a running server")),
         None => {
             let create = create_user::create(server, account);
-            let create = create.map(|sql| object("", ObjectKind::User, &name, vec![sql]));
+            let create = create.map(|sql| Object::new("", ObjectKind::User, &name, vec![sql]));
             let (on_packages, grants): (Vec<String>, Vec<String>) =
                 grants.of(server, account).into_iter().partition(|grant| is_on_package(grant));
-            let grants = object("", ObjectKind::Grants, &name, grants);
+            let grants = Object::new("", ObjectKind::Grants, &name, grants);
             let on_packages = (!on_packages.is_empty()).then(|| Object {
                 session: Some(ObjectSession { sql_mode: "ORACLE".into(), ..Default::default() }),
-                ..object("", ObjectKind::Grants, &name, on_packages)
+                ..Object::new("", ObjectKind::Grants, &name, on_packages)
             });
             Ok(create.into_iter().chain([grants]).chain(on_packages).collect())
         }

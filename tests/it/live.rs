@@ -293,10 +293,11 @@ fn busy(version: &str) {
     }
     let dir = tempfile::tempdir().unwrap();
     let mut dumps = Vec::new();
-    for layout in ["mydumper", "mysqlsh"] {
-        let out = dir.path().join(layout);
+    for (layout, small) in [("mydumper", "files"), ("mysqlsh", "files"), ("mydumper", "select")] {
+        let out = dir.path().join(format!("{small}-{layout}"));
         let dump = command()
             .args(["dump", "-A", "-c", "none", "--layout", layout, "-o", out.to_str().unwrap()])
+            .args(["--small-tables", small])
             .args(&account)
             .env("MYSQL_PWD", PASSWORD)
             .output()
@@ -319,14 +320,13 @@ fn busy(version: &str) {
         let expected = state(&control);
         drop(control);
         assert!(expected.len() > 10 * SCHEMAS as usize, "{}", expected.len());
-        let loaders: &[Loader<'_>] = match out.ends_with("mydumper") {
-            true => &[
-                ("myloader", &|to| load_by_myloader(to, out)),
-                ("the client", &|to| load_by_client(to, out, &MYDUMPER)),
-            ],
-            false => {
-                &[("a reader of the shell's layout", &|to| shell_loader::load(out, to).unwrap())]
+        let by_client = |to: &Server| load_by_client(to, out, &MYDUMPER);
+        let loaders: &[Loader<'_>] = match out.file_name().unwrap().to_str().unwrap() {
+            "select-mydumper" => &[("the client", &by_client)],
+            "files-mydumper" => {
+                &[("myloader", &|to| load_by_myloader(to, out)), ("the client", &by_client)]
             }
+            _ => &[("a reader of the shell's layout", &|to| shell_loader::load(out, to).unwrap())],
         };
         for (by, load) in loaders {
             let target = Server::start(version, &QUICK).unwrap();

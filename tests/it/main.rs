@@ -31,6 +31,7 @@ mod read_ahead;
 mod restore;
 mod sdi;
 mod shell_loader;
+mod small_tables;
 mod tablespaces;
 mod tidy;
 mod usage;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use innoscan_testkit::server::{Server, fixtures, install};
 
 use crate::restore::restore;
+use crate::small_tables;
 
 /// Mismatches printed in full; the rest is only counted.
 const SHOWN_MAX: usize = 400;
@@ -509,8 +510,8 @@ pub(crate) const VERSIONS: [&str; 11] = [
     "mariadb-11.8",
 ];
 
-/// Fills a server with the torture schema, compares its files with what it said, and has a second
-/// one restore their SQL dumps.
+/// Fills a server with the torture schema, compares its files with what it said, has it send its small
+/// tables, and has a second one restore their SQL dumps.
 fn live(version: &str, report: &Report) {
     install(version).unwrap();
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live").join(version);
@@ -520,6 +521,9 @@ fn live(version: &str, report: &Report) {
     assert!(status.success(), "build_corpus.sh {version}: {status}");
     let tables = tables_in(&root);
     compare(&tables, report);
+    let mut filled = Server::start_in(version, &root.join(version), &[]).unwrap();
+    small_tables::compare(&filled);
+    filled.stop().unwrap();
     let mut server = Server::start(version, &[]).unwrap();
     restore(&server, &tables, report);
     server.stop().unwrap();

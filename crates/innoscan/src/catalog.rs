@@ -19,7 +19,7 @@ use innoscan_format::schema::{Partitioning, TableDef, from_frm, from_sdi_documen
 use innoscan_io::Direct;
 
 pub(crate) use self::file_kind::is_fulltext;
-pub use self::file_kind::{FileKind, database_of};
+pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};

@@ -16,10 +16,29 @@ use crate::{ALIGNMENT, Frame, Slab};
 /// Bytes of a write.
 const WRITE_BYTES: usize = 1 << 20;
 
+/// A file of no more bytes is written at once through the cache: to set up more for it would take
+/// longer.
+const SMALL_BYTES: usize = 64 << 10;
+
 /// A file being written; nothing is sure to be in it before [`Output::finish`].
 #[derive(Debug)]
 pub struct Output {
     file: File,
+    around_cache: bool,
+    buffer: Buffer,
+}
+
+/// What is not in the file yet.
+#[derive(Debug)]
+enum Buffer {
+    /// All there is of a file that is small so far.
+    Small(Vec<u8>),
+    /// The end of a larger one.
+    Large(Large),
+}
+
+#[derive(Debug)]
+struct Large {
     is_direct: bool,
     frame: Frame,
     /// Bytes of the frame that are not in the file yet.
@@ -32,39 +51,64 @@ impl Output {
     /// Makes an empty file, or empties the one there is. `around_cache`: where the file system can.
     pub fn create(path: &Path, around_cache: bool) -> io::Result<Output> {
         let file = File::create(path)?;
-        let slab = Slab::new(1, WRITE_BYTES).map_err(io::Error::other)?;
-        let frame = slab.take().ok_or(io::ErrorKind::OutOfMemory)?;
-        let is_direct = around_cache && set_direct(file.as_fd()).is_ok();
-        Ok(Output { file, is_direct, frame, filled: 0, written: 0 })
+        Ok(Output { file, around_cache, buffer: Buffer::Small(Vec::new()) })
     }
 
     /// Writes what is left; with `sync`, returns when it is on the disk.
     pub fn finish(mut self, sync: bool) -> io::Result<()> {
-        // All but the last bytes are whole blocks, which go the way the others went.
-        let blocks = self.filled / ALIGNMENT * ALIGNMENT;
-        self.write_frame(0, blocks)?;
-        self.go_through_cache()?;
-        self.write_frame(blocks, self.filled)?;
+        match &mut self.buffer {
+            Buffer::Small(bytes) => self.file.write_all_at(bytes, 0)?,
+            Buffer::Large(large) => large.finish(&self.file)?,
+        }
         if sync { self.file.sync_all() } else { Ok(()) }
     }
+}
 
-    fn go_through_cache(&mut self) -> io::Result<()> {
+impl Large {
+    fn new(file: &File, around_cache: bool) -> io::Result<Large> {
+        let slab = Slab::new(1, WRITE_BYTES).map_err(io::Error::other)?;
+        let frame = slab.take().ok_or(io::ErrorKind::OutOfMemory)?;
+        let is_direct = around_cache && set_direct(file.as_fd()).is_ok();
+        Ok(Large { is_direct, frame, filled: 0, written: 0 })
+    }
+
+    /// Takes as much as fits, and writes what is full.
+    fn take(&mut self, bytes: &[u8], file: &File) -> io::Result<usize> {
+        let taken = bytes.len().min(WRITE_BYTES - self.filled);
+        self.frame[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
+        self.filled += taken;
+        if self.filled == WRITE_BYTES {
+            self.write_frame(0, WRITE_BYTES, file)?;
+            self.filled = 0;
+        }
+        Ok(taken)
+    }
+
+    fn finish(&mut self, file: &File) -> io::Result<()> {
+        // All but the last bytes are whole blocks, which go the way the others went.
+        let blocks = self.filled / ALIGNMENT * ALIGNMENT;
+        self.write_frame(0, blocks, file)?;
+        self.go_through_cache(file)?;
+        self.write_frame(blocks, self.filled, file)
+    }
+
+    fn go_through_cache(&mut self, file: &File) -> io::Result<()> {
         if self.is_direct {
-            let flags = rustix::fs::fcntl_getfl(&self.file)?;
-            rustix::fs::fcntl_setfl(&self.file, flags & !OFlags::DIRECT)?;
+            let flags = rustix::fs::fcntl_getfl(file)?;
+            rustix::fs::fcntl_setfl(file, flags & !OFlags::DIRECT)?;
             self.is_direct = false;
         }
         Ok(())
     }
 
     /// Writes part of the frame to the end of the file.
-    fn write_frame(&mut self, from: usize, to: usize) -> io::Result<()> {
-        let written = self.file.write_all_at(&self.frame[from..to], self.written);
+    fn write_frame(&mut self, from: usize, to: usize, file: &File) -> io::Result<()> {
+        let written = file.write_all_at(&self.frame[from..to], self.written);
         match written {
             // A file system may take the flag, and then no such write.
             Err(error) if self.is_direct && error.kind() == io::ErrorKind::InvalidInput => {
-                self.go_through_cache()?;
-                self.file.write_all_at(&self.frame[from..to], self.written)?;
+                self.go_through_cache(file)?;
+                file.write_all_at(&self.frame[from..to], self.written)?;
             }
             written => written?,
         }
@@ -75,14 +119,21 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(WRITE_BYTES - self.filled);
-        self.frame[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
-        self.filled += taken;
-        if self.filled == WRITE_BYTES {
-            self.write_frame(0, WRITE_BYTES)?;
-            self.filled = 0;
+        let Output { file, around_cache, buffer } = self;
+        match buffer {
+            Buffer::Small(small) if small.len() + bytes.len() <= SMALL_BYTES => {
+                small.extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            Buffer::Small(small) => {
+                let mut large = Large::new(file, *around_cache)?;
+                large.take(small, file)?;
+                let taken = large.take(bytes, file)?;
+                *buffer = Buffer::Large(large);
+                Ok(taken)
+            }
+            Buffer::Large(large) => large.take(bytes, file),
         }
-        Ok(taken)
     }
 
     /// Does nothing: part of a block cannot be written around the cache.
@@ -101,10 +152,20 @@ mod tests {
         let path = dir.path().join("out");
         let pattern: Vec<u8> = (0..3 * WRITE_BYTES + 5000).map(|n| (n / 7 % 251) as u8).collect();
         let whole = WRITE_BYTES;
-        for len in [0, 1, ALIGNMENT, ALIGNMENT + 1, whole - 1, whole, whole + 1, pattern.len()] {
+        for len in [
+            0,
+            1,
+            ALIGNMENT,
+            SMALL_BYTES,
+            SMALL_BYTES + 1,
+            whole - 1,
+            whole,
+            whole + 1,
+            pattern.len(),
+        ] {
             for around_cache in [true, false] {
                 let mut output = Output::create(&path, around_cache).unwrap();
-                for part in pattern[..len].chunks(123_457) {
+                for part in pattern[..len].chunks(23_457) {
                     output.write_all(part).unwrap();
                 }
                 output.finish(true).unwrap();

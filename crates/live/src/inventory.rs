@@ -103,6 +103,12 @@ impl Inventory {
         self.ledger.set(&item, state);
     }
 
+    /// Enters a table of InnoDB that the server is to send.
+    pub(crate) fn enter_small(&mut self, name: &TableName) {
+        let item = Item::new(&name.schema, ItemKind::Table, &name.table);
+        self.ledger.set(&item, State::Planned(Means::Select));
+    }
+
     /// Enters a table that the server cannot open: it is not dumped.
     pub(crate) fn enter_broken(&mut self, name: &TableName, reason: String) {
         let item = Item::new(&name.schema, ItemKind::Table, &name.table);

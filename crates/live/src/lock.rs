@@ -21,6 +21,7 @@ use innoscan::{Error, Result, Table};
 
 use crate::held::HeldByOthers;
 use crate::lock_holders::LockHolders;
+use crate::moment::Moment;
 use crate::session::Session;
 use innoscan::sink::sql::quoted_name;
 
@@ -47,6 +48,8 @@ pub struct ToLock<'a> {
     pub tables: &'a [TableName],
     /// Those of other engines.
     pub others: Option<&'a mut ReadLock>,
+    /// Connections that are to see the moment at which all are locked.
+    pub moment: Option<&'a mut Moment>,
     /// Have each table's changed pages written before all are locked, so that they are locked for
     /// less.
     pub flushes_first: bool,
@@ -151,9 +154,14 @@ impl ExportLock {
         cancel: &Arc<AtomicBool>,
     ) -> Result<ExportLock> {
         let begun = Instant::now();
-        let since = wait_for_lock(&mut session, to_lock, options, cancel)?;
+        let mut to_lock = to_lock;
+        let since = wait_for_lock(&mut session, &mut to_lock, options, cancel)?;
         refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
+        if let Some(moment) = to_lock.moment {
+            moment.begin()?;
+            moment.unlock()?;
+        }
         let (asks, asked) = mpsc::channel();
         let released = Arc::new(OnceLock::new());
         let watch = {
@@ -233,17 +241,18 @@ fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool)
 /// Locks the tables; when it began to hold up others.
 fn wait_for_lock(
     session: &mut Session,
-    to_lock: ToLock<'_>,
+    to_lock: &mut ToLock<'_>,
     options: LockOptions,
     cancel: &AtomicBool,
 ) -> Result<Instant> {
-    let ToLock { tables, mut others, flushes_first, control } = to_lock;
-    let mut own = vec![control];
+    let ToLock { tables, others, moment, flushes_first, control } = to_lock;
+    let mut own = vec![*control];
     let mut wanted = tables.to_vec();
-    if let Some(others) = &others {
+    if let Some(others) = others {
         own.push(others.session.id());
         wanted.extend_from_slice(&others.tables);
     }
+    own.extend(moment.iter().flat_map(|moment| moment.ids()));
     let names: Vec<String> = tables.iter().map(qualified).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
@@ -253,20 +262,25 @@ fn wait_for_lock(
         if cancel.load(Ordering::SeqCst) {
             return Err(Error::interrupted());
         }
-        refuse_long_queries(session, tables, options.long_query)?;
-        if flushes_first {
+        let schemas = tables.iter().map(|name| &*name.schema).collect();
+        let of_schemas = if moment.is_some() { None } else { Some(schemas) };
+        refuse_long_queries(session, of_schemas.as_ref(), options.long_query)?;
+        if *flushes_first {
             flush_each(session, tables)?;
         }
         let begun = Instant::now();
-        let are_held = match &mut others {
-            Some(others) => others.try_lock()?,
-            None => true,
-        };
+        // MySQL has nobody stop all while tables are locked for export, but not the other way round.
+        let is_stopped = moment.as_mut().map_or(Ok(true), |moment| moment.try_lock())?;
+        let are_held =
+            is_stopped && others.as_mut().map_or(Ok(true), |others| others.try_lock())?;
         if are_held && (tables.is_empty() || is_locked(session, &sql)?) {
             return Ok(begun);
         }
-        if let Some(others) = &mut others {
+        if let Some(others) = others {
             others.unlock()?;
+        }
+        if let Some(moment) = moment {
+            moment.unlock()?;
         }
         let gives_up = Instant::now() + REST >= until;
         if is_first || gives_up {
@@ -321,7 +335,7 @@ pub(crate) fn refuse_prepared(session: &mut Session) -> Result<()> {
 }
 
 /// Runs a statement that locks; `false` when it waited for too long.
-fn is_locked(session: &mut Session, sql: &str) -> Result<bool> {
+pub(crate) fn is_locked(session: &mut Session, sql: &str) -> Result<bool> {
     match session.try_run(sql) {
         Ok(()) => Ok(true),
         Err(mysql::Error::MySqlError(error)) if error.code == LOCK_WAIT_TIMEOUT => Ok(false),
@@ -378,9 +392,13 @@ fn rest(cancel: &AtomicBool) {
 /// `ER_LOCK_WAIT_TIMEOUT`.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
-/// Whoever may see others' statements looks whether one would keep the lock away for long.
-fn refuse_long_queries(session: &mut Session, tables: &[TableName], long: Duration) -> Result<()> {
-    let schemas: HashSet<&str> = tables.iter().map(|name| &*name.schema).collect();
+/// Whoever may see others' statements looks whether one of these databases, or of any, would keep the
+/// lock away for long.
+fn refuse_long_queries(
+    session: &mut Session,
+    schemas: Option<&HashSet<&str>>,
+    long: Duration,
+) -> Result<()> {
     let sql = format!(
         "SELECT id, user, db, time, info FROM information_schema.processlist \
          WHERE command IN ('Query', 'Execute') AND time >= {} AND id <> CONNECTION_ID()",
@@ -389,7 +407,10 @@ fn refuse_long_queries(session: &mut Session, tables: &[TableName], long: Durati
     for row in session.rows(&sql)? {
         let [id, user, db, time, info] = [0, 1, 2, 3, 4].map(|nth| crate::session::cell(&row, nth));
         // Of one that runs elsewhere it is not known which tables it uses.
-        if !schemas.contains(&*db) && !schemas.iter().any(|schema| info.contains(*schema)) {
+        let is_of = |schemas: &HashSet<&str>| {
+            schemas.contains(&*db) || schemas.iter().any(|schema| info.contains(*schema))
+        };
+        if !schemas.is_none_or(is_of) {
             continue;
         }
         let info: String = info.chars().take(60).collect();

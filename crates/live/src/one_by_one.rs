@@ -44,7 +44,8 @@ impl Turns {
         let mut control = Session::connect(&self.account)?;
         let tables = std::slice::from_ref(name);
         let (flushes_first, control_id) = (self.is_cloned, control.id());
-        let to_lock = ToLock { tables, others: None, flushes_first, control: control_id };
+        let to_lock =
+            ToLock { tables, others: None, moment: None, flushes_first, control: control_id };
         let session = Session::connect(&self.account)?;
         let lock = ExportLock::acquire(session, to_lock, self.options, &self.cancel)?;
         let catalog = Catalog::new(Some(self.directory));

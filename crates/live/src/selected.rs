@@ -126,8 +126,9 @@ fn column(name: String, data_type: &str) -> Column {
             (Class::Number, quoted)
         }
         // Its text has six digits; that of the same number as a DOUBLE has all.
-        "float" => (Class::Number, format!("{quoted} + 0e0")),
-        "enum" | "set" => (Class::Number, format!("{quoted} + 0")),
+        "float" => (Class::Number, format!("{quoted} * 1e0")),
+        // A sum would be signed, or a DOUBLE: too few bits for a SET of 64 members.
+        "enum" | "set" => (Class::Number, format!("CAST({quoted} AS UNSIGNED)")),
         "bit" => (Class::Bit, quoted),
         "date" | "time" | "datetime" | "timestamp" => (Class::Temporal, quoted),
         "json" => (Class::Json, quoted),

@@ -1,6 +1,7 @@
 //! Tables as they were at one moment: locked, or copied while they were.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
-use innoscan::dump::{LaterTable, Object, SelectedTable};
+use innoscan::dump::{LaterTable, Object, SelectedTable, SmallTable, SmallTables};
 use innoscan::ledger::Filter;
 use innoscan::{Error, Result, Table};
 
@@ -20,11 +21,13 @@ use crate::lock::{
     Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates, qualified,
     refuse_prepared, require_exported,
 };
+use crate::moment::Moment;
 use crate::objects::objects;
 use crate::one_by_one::Turns;
 use crate::place::data_directory;
 use crate::selected::Selector;
 use crate::session::{Session, cell};
+use crate::small_tables::{self, SmallTablesBy};
 use innoscan::sink::sql::quoted_name;
 
 /// Engines whose rows are another table's, or another server's, or nowhere.
@@ -65,6 +68,10 @@ pub struct SnapshotOptions {
     pub consistency: Consistency,
     /// How the lock is gone about.
     pub lock: LockOptions,
+    /// What is done about small tables.
+    pub small: SmallTablesBy,
+    /// How many connections fetch them.
+    pub sessions: usize,
 }
 
 /// What a snapshot would hold, and how it would be taken.
@@ -76,6 +83,8 @@ pub struct Plan {
     pub inventory: Inventory,
     /// Whether files would be copied by reflink.
     pub is_cloned: bool,
+    /// The tables that would be fetched by `SELECT` in one snapshot, and not locked.
+    pub small: Vec<SmallTable>,
 }
 
 impl Plan {
@@ -89,16 +98,20 @@ impl Plan {
         options: &SnapshotOptions,
     ) -> Result<Plan> {
         let directory = data_directory(control, account)?;
-        let inventory = Inventory::take(control, &options.filter)?;
+        let mut inventory = Inventory::take(control, &options.filter)?;
         let is_cloned = clones(options.mode, &directory)?;
-        Ok(Plan { directory, inventory, is_cloned })
+        let small = match (options.mode, options.consistency) {
+            (LockMode::Others, _) | (_, Consistency::Table) => Vec::new(),
+            _ => small_tables::choose(control, &directory, &inventory, options.small)?,
+        };
+        small.iter().for_each(|table| inventory.enter_small(&table.name));
+        Ok(Plan { directory, inventory, is_cloned, small })
     }
 
     /// Looks which tables of InnoDB cannot be read from their files, as they are now, and enters them.
     pub fn look_at_files(&mut self, options: &SnapshotOptions) {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
-        let names: Vec<TableName> = self.inventory.of_kind(Kind::InnoDb).cloned().collect();
-        for name in names {
+        for name in self.names_to_lock() {
             // A table that is new may not be in its file yet.
             let is_unread = |error: Error| error.is_unsupported() || error.is_refused();
             let has_file = catalog.has_own_file(&name).unwrap_or(true);
@@ -106,6 +119,15 @@ impl Plan {
                 self.inventory.enter_unread(&name, &options.filter);
             }
         }
+    }
+}
+
+impl Plan {
+    /// The tables of InnoDB that are not fetched.
+    fn names_to_lock(&self) -> Vec<TableName> {
+        let small: BTreeSet<&TableName> = self.small.iter().map(|table| &table.name).collect();
+        let names = self.inventory.of_kind(Kind::InnoDb);
+        names.filter(|name| !small.contains(name)).cloned().collect()
     }
 }
 
@@ -121,6 +143,10 @@ pub struct Snapshot {
     pub unread: Vec<(TableName, Error)>,
     /// The tables whose rows the server gives.
     pub selected: Vec<SelectedTable<'static>>,
+    /// The small tables of InnoDB, and the connections that fetch them.
+    pub small: SmallTables,
+    /// How long nobody could commit, for these connections to see one moment.
+    pub stopped: Duration,
     /// What is no table.
     pub objects: Vec<Object>,
     /// Where the server's log of changes stood.
@@ -150,9 +176,13 @@ impl Snapshot {
         cancel: &Arc<AtomicBool>,
     ) -> Result<Snapshot> {
         let mut control = Session::connect(account)?;
-        let Plan { directory, inventory, is_cloned } = Plan::make(&mut control, account, options)?;
+        let plan = Plan::make(&mut control, account, options)?;
+        let mut names = plan.names_to_lock();
+        let Plan { directory, inventory, is_cloned, small } = plan;
         let mut snapshot = Snapshot {
             inventory,
+            small: SmallTables { tables: small, sessions: Vec::new() },
+            stopped: Duration::ZERO,
             tables: Vec::new(),
             later: Vec::new(),
             unread: Vec::new(),
@@ -168,7 +198,6 @@ impl Snapshot {
             control,
         };
         clone::raise_file_limit();
-        let mut names: Vec<TableName> = snapshot.inventory.of_kind(Kind::InnoDb).cloned().collect();
         let reader = match (options.mode, options.consistency) {
             (LockMode::Others, _) => snapshot.trust_others(&directory, names, options)?,
             (_, Consistency::Table) => {
@@ -183,7 +212,9 @@ impl Snapshot {
                 let reader = match snapshot.lock(account, options, &names, cancel) {
                     // One table that cannot be opened keeps all from being locked.
                     Err(error) if error.is_server() && snapshot.leave_out_broken()? > 0 => {
-                        names.retain(|name| snapshot.inventory.has(name));
+                        let Snapshot { inventory, small, .. } = &mut snapshot;
+                        names.retain(|name| inventory.has(name));
+                        small.tables.retain(|table| inventory.has(&table.name));
                         snapshot.lock(account, options, &names, cancel)?
                     }
                     reader => reader?,
@@ -258,13 +289,30 @@ impl Snapshot {
             others => Some(ReadLock::new(Session::connect(account)?, others)?),
         };
         let locking = Session::connect(account)?;
-        let others = reader.as_mut();
-        let flushes_first = self.is_cloned;
-        let to_lock = ToLock { tables: names, others, flushes_first, control: self.control.id() };
+        let mut moment = match &self.small.tables[..] {
+            [] => None,
+            small => Some(Moment::new(account, options.sessions.min(small.len()))?),
+        };
+        let to_lock = ToLock {
+            tables: names,
+            others: reader.as_mut(),
+            moment: moment.as_mut(),
+            // While all are stopped little should be left to be written.
+            flushes_first: self.is_cloned || !self.small.tables.is_empty(),
+            control: self.control.id(),
+        };
         let lock = ExportLock::acquire(locking, to_lock, options.lock, cancel)?;
         self.coordinates = lock.coordinates.clone();
         self.waited = lock.waited;
-        self.lock = Some(lock);
+        if let Some(moment) = moment {
+            self.stopped = moment.held;
+            self.small.sessions = moment.into_sessions()?;
+        }
+        // Where none is locked there is nothing to hold on to.
+        match names.is_empty() && !self.small.sessions.is_empty() {
+            true => drop(lock),
+            false => self.lock = Some(lock),
+        }
         Ok(reader.map(ReadLock::into_session))
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use innoscan_live::lock::LockOptions;
+use innoscan_live::small_tables::SmallTablesBy;
 use innoscan_live::snapshot::{Consistency, LockMode};
 use innoscan_live::{Account, OptionFiles, Password, Tls};
 
@@ -70,6 +71,12 @@ pub struct LockArgs {
           conflicts_with = "resume")]
     pub consistency: ConsistencyArg,
 
+    /// Tables of InnoDB whose files have at most 1 MiB: files reads them from their files, as all
+    /// others, and locks them; select fetches them over several connections in one consistent
+    /// snapshot; auto does that where there are more than 256 tables
+    #[arg(long, value_enum, default_value_t = SmallTablesArg::Auto, value_name = "HOW")]
+    pub small_tables: SmallTablesArg,
+
     /// How many seconds the lock is tried; others are held up for one at a time
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     pub lock_wait_timeout: u64,
@@ -116,6 +123,13 @@ pub enum LockModeArg {
 pub enum ConsistencyArg {
     All,
     Table,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SmallTablesArg {
+    Auto,
+    Files,
+    Select,
 }
 
 fn tls(typed: &str) -> Result<Tls, String> {
@@ -175,6 +189,15 @@ impl LockArgs {
         match self.consistency {
             ConsistencyArg::All => Consistency::All,
             ConsistencyArg::Table => Consistency::Table,
+        }
+    }
+
+    /// What is done about small tables.
+    pub fn small(&self) -> SmallTablesBy {
+        match self.small_tables {
+            SmallTablesArg::Auto => SmallTablesBy::Auto,
+            SmallTablesArg::Files => SmallTablesBy::Files,
+            SmallTablesArg::Select => SmallTablesBy::Select,
         }
     }
 

@@ -147,7 +147,7 @@ impl Codec {
 }
 
 /// Big-endian, in so many bytes; a signed one with its sign flipped.
-fn write_int(number: i128, len: usize, signed: bool, out: &mut Vec<u8>) -> Option<()> {
+pub(super) fn write_int(number: i128, len: usize, signed: bool, out: &mut Vec<u8>) -> Option<()> {
     let bits = 8 * u32::try_from(len).ok()?;
     let bias = if signed { 1_i128 << bits.checked_sub(1)? } else { 0 };
     let biased = number.checked_add(bias).filter(|biased| (0..1 << bits).contains(biased))?;

@@ -14,9 +14,11 @@ mod integer;
 pub(crate) mod json;
 mod members;
 mod network;
+mod received;
 pub(crate) mod temporal;
 
 pub use codec::{Class, Codec};
+pub use received::ReceivedAs;
 
 use crate::Error;
 use crate::charset::CollationId;

@@ -1,7 +1,7 @@
 //! What a file of InnoDB is, by its name.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::filename;
 
@@ -36,6 +36,11 @@ impl FileKind {
 /// The database whose directory has this name.
 pub fn database_of(directory: &OsStr) -> String {
     filename::decode(&directory.to_string_lossy())
+}
+
+/// The directory that a database's files are in, below its server's.
+pub fn directory_of(root: &Path, database: &str) -> PathBuf {
+    root.join(filename::encode(database))
 }
 
 /// `FTS_0000000000000437_BEING_DELETED` and its kin (`fts0fts.cc`).

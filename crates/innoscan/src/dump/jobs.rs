@@ -5,10 +5,10 @@ use std::time::Instant;
 use innoscan_format::schema::TableDef;
 
 use super::ahead::Ahead;
+use super::fetched::Fetching;
 use super::objects::SelectedTable;
-use super::rows::ReadTable;
-use super::{Dump, DumpOptions, TableOutcome};
-use crate::source::EngineTable;
+use super::rows::{ReadTable, Rows};
+use super::{Dump, DumpOptions, SmallTable, SmallTables, TableOutcome};
 use crate::{Error, Result, Table};
 
 /// A table that is held only while it is read.
@@ -49,8 +49,8 @@ pub(super) trait Target {
     /// Writes a table whose rows a server gives.
     fn select(&mut self, table: &mut SelectedTable<'_>, out: &mut TableOutcome) -> Result<()>;
 
-    /// Reads the files of a table of another engine and writes its definition and rows.
-    fn read_engine(&mut self, table: &EngineTable, out: &mut TableOutcome) -> Result<()>;
+    /// Writes a table's definition and the rows that are given.
+    fn write(&mut self, table: &mut dyn Rows, out: &mut TableOutcome) -> Result<()>;
 
     /// Writes the definition of a table that has no rows.
     fn define(&mut self, def: &TableDef, out: &mut TableOutcome) -> Result<()>;
@@ -67,21 +67,6 @@ pub(super) fn run(
     dump: &mut Dump<'_>,
     target: &mut dyn Target,
     options: &DumpOptions,
-    finished: impl FnMut(&TableOutcome),
-) -> Result<Vec<TableOutcome>> {
-    let tables = dump.tables.clone();
-    let ahead = Ahead::new(&tables, options);
-    std::thread::scope(|scope| {
-        let written = ahead.start(scope).and_then(|()| write_all(dump, &ahead, target, finished));
-        ahead.end();
-        written
-    })
-}
-
-fn write_all(
-    dump: &mut Dump<'_>,
-    ahead: &Ahead<'_>,
-    target: &mut dyn Target,
     mut finished: impl FnMut(&TableOutcome),
 ) -> Result<Vec<TableOutcome>> {
     let mut outcomes = Vec::new();
@@ -91,12 +76,36 @@ fn write_all(
         outcomes.push(outcome);
         Ok(())
     };
-    for &table in &dump.tables {
-        let source = Source { table, ahead: ahead.take(table), confirm: &|| Ok(()) };
-        let TableDef { schema, name, .. } = &table.def;
-        let outcome = attempt(schema, name, |out| target.read(source, out))?;
-        end(target, outcome)?;
-    }
+    write_locked(dump, target, options, &mut end)?;
+    // Nothing more is read of what is locked.
+    options.confirmed()?;
+    write_small(dump, target, options, &mut end)?;
+    write_others(dump, target, &mut end)?;
+    Ok(outcomes)
+}
+
+/// Writes the tables that may be locked until they are read.
+fn write_locked(
+    dump: &mut Dump<'_>,
+    target: &mut dyn Target,
+    options: &DumpOptions,
+    end: &mut EndFn<'_>,
+) -> Result<()> {
+    let tables = dump.tables.clone();
+    let ahead = Ahead::new(&tables, options);
+    std::thread::scope(|scope| {
+        let written = ahead.start(scope).and_then(|()| {
+            for &table in &tables {
+                let source = Source { table, ahead: ahead.take(table), confirm: &|| Ok(()) };
+                let TableDef { schema, name, .. } = &table.def;
+                let outcome = attempt(schema, name, |out| target.read(source, out))?;
+                end(target, outcome)?;
+            }
+            Ok(())
+        });
+        ahead.end();
+        written
+    })?;
     for later in dump.later.drain(..) {
         let outcome = later.attempt(target)?;
         end(target, outcome)?;
@@ -108,16 +117,53 @@ fn write_all(
     }
     // Whoever holds them still for the server lets go.
     dump.selected.clear();
-    for &table in &dump.engine_tables {
+    Ok(())
+}
+
+/// Writes the small tables that a server sends.
+fn write_small(
+    dump: &mut Dump<'_>,
+    target: &mut dyn Target,
+    options: &DumpOptions,
+    end: &mut EndFn<'_>,
+) -> Result<()> {
+    let SmallTables { tables, sessions } = std::mem::take(&mut dump.small);
+    std::thread::scope(|scope| {
+        let mut fetching = Fetching::start(scope, sessions, &tables, options)?;
+        for SmallTable { name, .. } in &tables {
+            if options.scan.is_cancelled() {
+                return Err(Error::interrupted());
+            }
+            let mut lost = None;
+            let outcome = attempt(&name.schema, &name.table, |out| {
+                let written = fetching.next(|rows| target.write(rows, out));
+                written.unwrap_or_else(|error| {
+                    lost = Some(error);
+                    Ok(())
+                })
+            })?;
+            lost.map_or(Ok(()), Err)?;
+            end(target, outcome)?;
+        }
+        Ok(())
+    })
+}
+
+/// Called with each outcome.
+type EndFn<'a> = dyn FnMut(&mut dyn Target, TableOutcome) -> Result<()> + 'a;
+
+/// Writes what is no table of InnoDB.
+fn write_others(dump: &Dump<'_>, target: &mut dyn Target, end: &mut EndFn<'_>) -> Result<()> {
+    for mut table in dump.engine_tables.iter().copied() {
         let TableDef { schema, name, .. } = &table.def;
-        let outcome = attempt(schema, name, |out| target.read_engine(table, out))?;
+        let outcome = attempt(schema, name, |out| target.write(&mut table, out))?;
         end(target, outcome)?;
     }
     for &def in &dump.without_rows {
         let outcome = attempt(&def.schema, &def.name, |out| target.define(def, out))?;
         end(target, outcome)?;
     }
-    Ok(outcomes)
+    Ok(())
 }
 
 impl LaterTable<'_> {

@@ -7,6 +7,7 @@
 mod ahead;
 mod chunks;
 mod clock;
+mod fetched;
 mod files;
 mod jobs;
 mod journal;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use innoscan_format as format;
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
+pub use self::fetched::{SmallTable, SmallTables, TableSession};
 pub use self::files::DumpedFile;
 pub use self::jobs::{HeldTable, LaterTable};
 pub use self::layout::stem;
@@ -148,6 +150,8 @@ pub struct Dump<'a> {
     pub later: Vec<LaterTable<'a>>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
+    /// Small tables of InnoDB whose rows a server sends.
+    pub small: SmallTables,
     /// Tables of MyISAM and Aria, read from their files.
     pub engine_tables: Vec<&'a EngineTable>,
     /// Tables that have a definition and no rows.
@@ -184,7 +188,7 @@ impl<'a> Dump<'a> {
     /// How many tables there are.
     fn table_count(&self) -> usize {
         let read = self.tables.len() + self.later.len() + self.engine_tables.len();
-        read + self.selected.len() + self.without_rows.len()
+        read + self.selected.len() + self.small.tables.len() + self.without_rows.len()
     }
 
     /// Leaves out the tables that sequences are in their files: the objects stand for them. A ledger
@@ -210,9 +214,16 @@ impl<'a> Dump<'a> {
         let read = self.tables.iter().map(|table| of_def(&table.def));
         let later = self.later.iter().map(|table| named(&table.database, &table.name));
         let selected = self.selected.iter().map(|table| named(&table.database, &table.name));
+        let small =
+            self.small.tables.iter().map(|table| named(&table.name.schema, &table.name.table));
         let of_engines = self.engine_tables.iter().map(|table| of_def(&table.def));
         let without_rows = self.without_rows.iter().map(|def| of_def(def));
-        read.chain(later).chain(selected).chain(of_engines).chain(without_rows).collect()
+        read.chain(later)
+            .chain(selected)
+            .chain(small)
+            .chain(of_engines)
+            .chain(without_rows)
+            .collect()
     }
 
     fn enter_all(&mut self) {

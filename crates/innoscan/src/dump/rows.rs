@@ -1,7 +1,5 @@
 //! A table's rows, from where they are to whoever writes the batches.
 
-use std::sync::atomic::Ordering;
-
 use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
@@ -31,7 +29,8 @@ pub(super) fn read(
     outcome: &mut TableOutcome,
     mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
-    let sink = sink(&table.def, form, options, outcome);
+    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+    let sink = sink(&table.def, form, options, batch_bytes, outcome);
     let how = ScanOptions { after, ..options.scan.sized_for(table.size_bytes()) };
     outcome.scan = scan(table, &how, &sink, |(batch, sum), end| {
         outcome.count(&batch, sum.sum);
@@ -47,7 +46,8 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
     let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
     let mut batches = Vec::new();
     let read = options.format.form(&table.def).map_err(Error::from).and_then(|form| {
-        let sink = sink(&table.def, form, options, &mut outcome);
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let sink = sink(&table.def, form, options, batch_bytes, &mut outcome);
         // Several tables at once have no progress of one.
         let sized = options.scan.sized_for(table.size_bytes());
         let how = ScanOptions { progress: None, ..sized };
@@ -90,47 +90,79 @@ fn scan(
     scan_with_engine(table, how, how.open_engine()?, sink, deliver)
 }
 
-/// Reads the files of a table of another engine and gives its rows on, in order.
-pub(super) fn read_engine(
-    table: &EngineTable,
-    form: Form,
-    options: &DumpOptions,
-    outcome: &mut TableOutcome,
-    mut write: impl FnMut(&Encoded, u32) -> Result<()>,
-) -> Result<()> {
-    if options.scan.keys.is_some() {
-        return Err(Error::refused(
-            "rows of this engine are not looked up by key",
-            "leave out the condition, or the table",
-        ));
-    }
-    let sink = sink(&table.def, form, options, outcome);
-    let mut deliver = |mut batch: (Encoded, Sum)| {
-        sink.finish(&mut batch)?;
-        outcome.count(&batch.0, batch.1.sum);
-        write(&batch.0, batch.1.sum)
-    };
-    let is_cancelled = || {
-        let cancel = options.scan.cancel.as_ref();
-        cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    };
-    let mut batch = sink.new_batch();
-    table.for_each_row(|row| {
-        sink.row(row, &mut batch)?;
-        if !sink.is_full(&batch) {
-            return Ok(());
-        }
-        if is_cancelled() {
-            return Err(Error::interrupted());
-        }
-        deliver(std::mem::replace(&mut batch, sink.new_batch()))
-    })?;
-    deliver(batch)
+/// Rows that come in order from elsewhere than InnoDB's files.
+pub(super) trait Rows {
+    /// The table's definition.
+    fn def(&self) -> &TableDef;
+
+    /// Its `CREATE TABLE` where its server was asked.
+    fn create_sql(&self) -> Option<&str>;
+
+    /// Gives the rows on in a form, with the sum of each batch.
+    fn give(
+        &mut self,
+        form: Form,
+        options: &DumpOptions,
+        outcome: &mut TableOutcome,
+        write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
+    ) -> Result<()>;
 }
 
-/// What rows are encoded and summed by.
-fn sink(def: &TableDef, form: Form, options: &DumpOptions, outcome: &mut TableOutcome) -> Summed {
-    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+impl Rows for &EngineTable {
+    fn def(&self) -> &TableDef {
+        &self.def
+    }
+
+    fn create_sql(&self) -> Option<&str> {
+        None
+    }
+
+    fn give(
+        &mut self,
+        form: Form,
+        options: &DumpOptions,
+        outcome: &mut TableOutcome,
+        write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
+    ) -> Result<()> {
+        if options.scan.keys.is_some() {
+            return Err(Error::refused(
+                "rows of this engine are not looked up by key",
+                "leave out the condition, or the table",
+            ));
+        }
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let sink = sink(&self.def, form, options, batch_bytes, outcome);
+        let mut deliver = |mut batch: SummedBatch| {
+            sink.finish(&mut batch)?;
+            outcome.count(&batch.0, batch.1.sum);
+            write(&batch.0, batch.1.sum)
+        };
+        let mut batch = sink.new_batch();
+        self.for_each_row(|row| {
+            sink.row(row, &mut batch)?;
+            if !sink.is_full(&batch) {
+                return Ok(());
+            }
+            if options.scan.is_cancelled() {
+                return Err(Error::interrupted());
+            }
+            deliver(std::mem::replace(&mut batch, sink.new_batch()))
+        })?;
+        deliver(batch)
+    }
+}
+
+/// Rows and their sum.
+pub(super) type SummedBatch = (Encoded, Sum);
+
+/// What rows are encoded and summed by, in batches of about `batch_bytes`.
+pub(super) fn sink(
+    def: &TableDef,
+    form: Form,
+    options: &DumpOptions,
+    batch_bytes: u64,
+    outcome: &mut TableOutcome,
+) -> Summed {
     let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
     let checksum = checksum(def, options);
     outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));

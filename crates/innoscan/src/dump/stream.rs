@@ -10,11 +10,11 @@ use super::clock::utc;
 use super::jobs::{self, Source, Target};
 use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
+use super::rows::{self, Rows};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
-use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome, rows};
+use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
 use crate::ledger::Ledger;
 use crate::sink::{Compression, Encoded, sql};
-use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
 /// Dumps into one stream. `finished` is told of each table.
@@ -56,7 +56,6 @@ pub fn to_stream(
     }
     script.objects(|kind| *kind == ObjectKind::Sequence)?;
     let tables = jobs::run(&mut dump, &mut script, options, finished)?;
-    options.confirmed()?;
     script.objects_after_rows()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
@@ -218,15 +217,18 @@ impl<W: Write> Target for Script<'_, W> {
         })
     }
 
-    fn read_engine(&mut self, table: &EngineTable, outcome: &mut TableOutcome) -> Result<()> {
-        self.define(&table.def, outcome)?;
+    fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
+        let def = table.def();
+        self.use_database(&def.schema)?;
+        let create = sql::create_table(def, table.create_sql(), self.options.drop_tables);
+        self.definition(&def.qualified_name(), create)?;
         if !self.options.rows {
             return Ok(());
         }
-        let form = self.options.format.form(&table.def)?;
+        let form = self.options.format.form(def)?;
         outcome.left_out = form.left_out().to_vec();
         self.output.bytes(form.head())?;
-        rows::read_engine(table, form, self.options, outcome, |batch, _| {
+        table.give(form, self.options, outcome, &mut |batch, _| {
             self.output.out.write_all(batch.output()).map_err(stream_error)
         })
     }

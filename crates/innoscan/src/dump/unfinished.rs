@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::partial_name;
 use super::journal::{self, DoneChunk, Entry, Journal, Outline, TableKey, TableVersion};
-use super::{DUMPER, Dump, DumpOptions, Layout};
+use super::{DUMPER, Dump, DumpOptions, Layout, SmallTable};
 use crate::scan::{OnCorrupt, RowOrder};
 use crate::sink::{Compression, sql};
 use crate::{Error, Result, Table};
@@ -315,8 +315,11 @@ pub(super) fn version_of(table: &Table) -> Result<TableVersion> {
     })
 }
 
+/// Whether a server gives the table's rows: such a table is always dumped anew.
 fn is_selected(dump: &Dump<'_>, (database, name): &TableKey) -> bool {
+    let is_small = |small: &SmallTable| (&small.name.schema, &small.name.table) == (database, name);
     dump.selected.iter().any(|table| (&table.database, &table.name) == (database, name))
+        || dump.small.tables.iter().any(is_small)
 }
 
 /// Why what is done of a table is not of what it is now.

@@ -13,7 +13,7 @@ pub use self::frm_server::objects_of_frm_server;
 pub use self::offline::Offline;
 pub(crate) use self::offline::look_at;
 pub use self::other_engines::EngineTable;
-pub(crate) use self::table_files::data_bytes;
+pub use self::table_files::data_bytes;
 use crate::dump::Object;
 pub use crate::ledger::{Item, ItemKind};
 use crate::{Error, Result};

@@ -67,7 +67,10 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Vec<TableFiles> {
 }
 
 /// Bytes of the files of each table's rows and keys in a database's directory, by the tables' names.
-pub(crate) fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
+///
+/// # Errors
+/// When the directory cannot be listed.
+pub fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
     let mut bytes = BTreeMap::new();
     for path in sorted_entries(dir)? {
         let extension = path.extension().unwrap_or_default().to_string_lossy();

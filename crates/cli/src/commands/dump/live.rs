@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use innoscan::dump::{ConfirmFn, Dump, Origin};
+use innoscan_live::small_tables::SmallTablesBy;
 use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
 
@@ -26,6 +27,12 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         mode: args.lock.mode(),
         consistency: args.lock.consistency(),
         lock: args.lock.options(),
+        // What a condition selects is found by keys in files.
+        small: match args.condition {
+            Some(_) => SmallTablesBy::Files,
+            None => args.lock.small(),
+        },
+        sessions: sessions(args),
     };
     if args.dry_run {
         return tell_plan(args, &account, &options);
@@ -50,11 +57,13 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     };
     let selected = std::mem::take(&mut snapshot.selected);
     let later = std::mem::take(&mut snapshot.later);
+    let small = snapshot.small.tables.len();
     let dump = Dump {
         tables: snapshot.tables.iter().collect(),
         objects: snapshot.objects.iter().collect(),
         later,
         selected,
+        small: std::mem::take(&mut snapshot.small),
         unfinished,
         ledger: std::mem::take(&mut snapshot.inventory.ledger),
         ..Dump::default()
@@ -68,9 +77,16 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
     let (summary, layout) = written?;
     if !args.tell.quiet {
-        tell_lock(&snapshot, &options, held);
+        tell_lock(&snapshot, small, &options, held);
     }
     Ok(super::end(&summary, layout, args))
+}
+
+/// Connections that fetch small tables.
+fn sessions(args: &DumpArgs) -> usize {
+    const MOST: usize = 16;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.read.threads.unwrap_or_else(cores).clamp(1, MOST)
 }
 
 fn nothing() -> innoscan::Error {
@@ -99,11 +115,15 @@ fn tell_plan(
             (_, false) => "until the tables are read",
         }
     );
+    if !plan.small.is_empty() {
+        let count = plan.small.len();
+        out!("small tables    {count}, fetched in one consistent snapshot");
+    }
     plan.look_at_files(options);
     Ok(super::ledger::print(&plan.inventory.ledger))
 }
 
-fn tell_lock(snapshot: &Snapshot, options: &SnapshotOptions, held: Duration) {
+fn tell_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held: Duration) {
     let how = if snapshot.is_cloned { "copied by reflink" } else { "read" };
     let count = snapshot.tables.len();
     match (options.mode, options.consistency) {
@@ -120,6 +140,13 @@ fn tell_lock(snapshot: &Snapshot, options: &SnapshotOptions, held: Duration) {
             seconds(snapshot.waited),
         ),
         _ => {}
+    }
+    if small > 0 {
+        note!(
+            "innoscan: {small} small tables were fetched in one consistent snapshot; commits were \
+             stopped for {}",
+            seconds(snapshot.stopped)
+        );
     }
     if let Some(why) = &snapshot.coordinates.unread {
         note!(

@@ -176,7 +176,11 @@ fn write(
 fn whole(dump: &Dump<'_>) -> Whole {
     let read = dump.tables.iter().map(|table| (table.qualified_name(), table.size_bytes()));
     let later = dump.later.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
-    Whole::new(read.chain(later).collect())
+    // Those that are selected come before them, and are not counted.
+    let small = dump.small.tables.iter();
+    let small = small
+        .map(|table| (format!("{}.{}", table.name.schema, table.name.table), table.size_bytes));
+    Whole::new(read.chain(later).chain(small).collect())
 }
 
 /// An error, and how to go on with the dump it ended, where something is done of it.

@@ -30,11 +30,11 @@ use super::jobs::{self, Source, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::outcome::MANIFEST_NAME;
+use super::rows::{self, Rows};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
-use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows};
+use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome};
 use crate::sink::{Encoded, Form, sql};
-use crate::source::EngineTable;
 use crate::{Error, Result};
 
 /// What a layout makes files of.
@@ -50,7 +50,7 @@ pub(super) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    fn of(dump: &Dump<'a>) -> Contents<'a> {
+    fn of(dump: &Dump<'a>, options: &DumpOptions) -> Contents<'a> {
         let tables = dump.table_names();
         let of_objects = dump.objects.iter().map(|object| &object.database);
         let mut databases: Vec<String> = Vec::new();
@@ -61,7 +61,8 @@ impl<'a> Contents<'a> {
         }
         let def = dump.tables.first().map(|table| &table.def);
         let of_engine = || dump.engine_tables.first().map(|table| &table.def);
-        let server = def.or_else(of_engine).map(|def| def.server);
+        let of_origin = || options.origin.as_ref().and_then(|origin| origin.server);
+        let server = def.or_else(of_engine).map(|def| def.server).or_else(of_origin);
         Contents { databases, tables, objects: dump.objects.clone(), server }
     }
 
@@ -175,7 +176,7 @@ pub(super) fn write(
 ) -> Result<Summary> {
     let (started, started_at) = (Instant::now(), SystemTime::now());
     let mut dump = dump.prepared();
-    let contents = Contents::of(&dump);
+    let contents = Contents::of(&dump, options);
     fits(&contents, options)?;
     let (directory, begun) = match dump.unfinished.take() {
         None => (Directory::prepare(path, options)?, BTreeMap::new()),
@@ -193,7 +194,6 @@ pub(super) fn write(
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
     let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
-    options.confirmed()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
     let summary = Summary {
@@ -362,10 +362,10 @@ impl Target for Writer<'_> {
         Ok(())
     }
 
-    fn read_engine(&mut self, table: &EngineTable, outcome: &mut TableOutcome) -> Result<()> {
-        let (def, options) = (&table.def, self.options);
+    fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
+        let (def, options) = (table.def(), self.options);
         let form = options.format.form(def)?;
-        outcome.files = self.arrangement.table(&facts(def, None, &form))?;
+        outcome.files = self.arrangement.table(&facts(def, table.create_sql(), &form))?;
         if !options.rows {
             return Ok(());
         }
@@ -375,10 +375,9 @@ impl Target for Writer<'_> {
         let chunk_form = self.chunk_form(&key, form.extension(), &head);
         // Nothing tells whether such a table has changed: none is kept.
         let mut chunks = Chunks::begin(self.directory, key, TableVersion::default(), chunk_form)?;
-        let read = rows::read_engine(table, form, options, outcome, |batch, sum| {
-            chunks.write(batch, sum, None)
-        });
-        if let Err(error) = read {
+        let given =
+            table.give(form, options, outcome, &mut |batch, sum| chunks.write(batch, sum, None));
+        if let Err(error) = given {
             return Err(given_up(chunks, error));
         }
         outcome.files.extend(chunks.finish()?);

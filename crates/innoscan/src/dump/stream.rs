@@ -14,7 +14,7 @@ use super::rows::{self, Rows};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
 use crate::ledger::Ledger;
-use crate::sink::{Compression, Encoded, sql};
+use crate::sink::{Compression, Encoded, Form, sql};
 use crate::{Error, Result, Table};
 
 /// Dumps into one stream. `finished` is told of each table.
@@ -169,6 +169,29 @@ impl<W: Write> Script<'_, W> {
         self.objects(ObjectKind::is_of_accounts)
     }
 
+    /// Writes a table's definition and what its rows begin with; their form, if there are to be any.
+    fn begin(
+        &mut self,
+        def: &TableDef,
+        create_sql: Option<&str>,
+        outcome: &mut TableOutcome,
+    ) -> Result<Option<Form>> {
+        self.table_definition(def, create_sql)?;
+        if !self.options.rows {
+            return Ok(None);
+        }
+        let form = self.options.format.form(def)?;
+        outcome.left_out = form.left_out().to_vec();
+        self.output.bytes(form.head())?;
+        Ok(Some(form))
+    }
+
+    fn table_definition(&mut self, def: &TableDef, create_sql: Option<&str>) -> Result<()> {
+        self.use_database(&def.schema)?;
+        let create = sql::create_table(def, create_sql, self.options.drop_tables);
+        self.definition(&def.qualified_name(), create)
+    }
+
     fn definition(&mut self, name: &str, create: String) -> Result<()> {
         if !matches!(self.options.format, Format::Sql(_)) {
             return Ok(());
@@ -181,16 +204,8 @@ impl<W: Write> Script<'_, W> {
 impl<W: Write> Target for Script<'_, W> {
     fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let Source { table, ahead, confirm } = source;
-        self.use_database(&table.def.schema)?;
-        let create =
-            || sql::create_table(&table.def, table.create_sql.as_deref(), self.options.drop_tables);
-        self.definition(&table.qualified_name(), create())?;
-        if !self.options.rows {
-            return Ok(());
-        }
-        let form = self.options.format.form(&table.def)?;
-        outcome.left_out = form.left_out().to_vec();
-        self.output.bytes(form.head())?;
+        let begun = self.begin(&table.def, table.create_sql.as_deref(), outcome)?;
+        let Some(form) = begun else { return Ok(()) };
         let write =
             |batch: &Encoded, _, _| self.output.out.write_all(batch.output()).map_err(stream_error);
         match ahead {
@@ -218,25 +233,15 @@ impl<W: Write> Target for Script<'_, W> {
     }
 
     fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
-        let def = table.def();
-        self.use_database(&def.schema)?;
-        let create = sql::create_table(def, table.create_sql(), self.options.drop_tables);
-        self.definition(&def.qualified_name(), create)?;
-        if !self.options.rows {
-            return Ok(());
-        }
-        let form = self.options.format.form(def)?;
-        outcome.left_out = form.left_out().to_vec();
-        self.output.bytes(form.head())?;
+        let begun = self.begin(table.def(), table.create_sql(), outcome)?;
+        let Some(form) = begun else { return Ok(()) };
         table.give(form, self.options, outcome, &mut |batch, _| {
             self.output.out.write_all(batch.output()).map_err(stream_error)
         })
     }
 
-    fn define(&mut self, def: &TableDef, _outcome: &mut TableOutcome) -> Result<()> {
-        self.use_database(&def.schema)?;
-        let create = sql::create_table(def, None, self.options.drop_tables);
-        self.definition(&def.qualified_name(), create)
+    fn define(&mut self, def: &TableDef, _: &mut TableOutcome) -> Result<()> {
+        self.table_definition(def, None)
     }
 
     /// Says in a script that a table is not whole.

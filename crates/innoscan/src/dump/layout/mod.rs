@@ -294,12 +294,10 @@ impl Target for Writer<'_> {
     fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let Source { table, ahead, confirm } = source;
         let (def, options) = (&table.def, self.options);
-        let form = options.format.form(def)?;
-        outcome.files = self.arrangement.table(&facts(def, table.create_sql.as_deref(), &form))?;
+        let form = self.begin(def, table.create_sql.as_deref(), outcome)?;
         if !options.rows {
             return Ok(());
         }
-        outcome.left_out = form.left_out().to_vec();
         let head = form.head().to_vec();
         let key = (def.schema.clone(), def.name.clone());
         let chunk_form = self.chunk_form(&key, form.extension(), &head);
@@ -364,12 +362,10 @@ impl Target for Writer<'_> {
 
     fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
         let (def, options) = (table.def(), self.options);
-        let form = options.format.form(def)?;
-        outcome.files = self.arrangement.table(&facts(def, table.create_sql(), &form))?;
+        let form = self.begin(def, table.create_sql(), outcome)?;
         if !options.rows {
             return Ok(());
         }
-        outcome.left_out = form.left_out().to_vec();
         let head = form.head().to_vec();
         let key = (def.schema.clone(), def.name.clone());
         let chunk_form = self.chunk_form(&key, form.extension(), &head);
@@ -385,13 +381,26 @@ impl Target for Writer<'_> {
     }
 
     fn define(&mut self, def: &TableDef, outcome: &mut TableOutcome) -> Result<()> {
-        let form = self.options.format.form(def)?;
-        outcome.files = self.arrangement.table(&facts(def, None, &form))?;
-        Ok(())
+        self.begin(def, None, outcome).map(|_| ())
     }
 }
 
 impl Writer<'_> {
+    /// Writes a table's definition; the form of its rows.
+    fn begin(
+        &mut self,
+        def: &TableDef,
+        create_sql: Option<&str>,
+        outcome: &mut TableOutcome,
+    ) -> Result<Form> {
+        let form = self.options.format.form(def)?;
+        outcome.files = self.arrangement.table(&facts(def, create_sql, &form))?;
+        if self.options.rows {
+            outcome.left_out = form.left_out().to_vec();
+        }
+        Ok(form)
+    }
+
     fn chunk_form<'h>(
         &self,
         (database, table): &TableKey,

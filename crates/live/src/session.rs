@@ -17,13 +17,16 @@ pub struct Session {
     place: String,
 }
 
-/// What makes answers the same everywhere: names in UTF-8, backticks around them, times in UTC.
-const SETTINGS: [&str; 5] = [
+/// What makes answers the same everywhere, and whole: names in UTF-8, backticks around them, times in
+/// UTC, all rows. How long a statement may take is set when the server's version is known.
+const SETTINGS: [&str; 7] = [
     "SET NAMES utf8mb4",
     "SET SESSION time_zone = '+00:00'",
     "SET SESSION sql_mode = ''",
     "SET SESSION sql_quote_show_create = 1",
     "SET SESSION wait_timeout = 86400",
+    "SET SESSION net_write_timeout = 86400",
+    "SET SESSION sql_select_limit = 18446744073709551615",
 ];
 
 impl Session {
@@ -51,6 +54,15 @@ impl Session {
         }
         session.version_text = session.text("SELECT VERSION()")?.unwrap_or_default();
         session.version = version_of(&session.version_text);
+        match session.version {
+            ServerVersion { family: Family::MariaDb, number: 100_101.. } => {
+                session.run("SET SESSION max_statement_time = 0")?;
+            }
+            ServerVersion { family: Family::MySql, number: 50_708.. } => {
+                session.run("SET SESSION max_execution_time = 0")?;
+            }
+            _ => {}
+        }
         Ok(session)
     }
 

@@ -332,12 +332,13 @@ fn mydumper(compression: Compression) -> DumpOptions {
     }
 }
 
-pub(crate) fn load_by_myloader(server: &Server, dir: &Path) {
+pub(crate) fn load_by_myloader(server: &Server, dir: &Path, more: &[&str]) {
     install("mydumper").unwrap();
     // One thread: two of them meet in a deadlock on one table now and then, and 0.10 does not retry.
     let output = Command::new("myloader")
         .args(["-u", "root", "-t", "1", "-v", "2", "-S"])
         .arg(server.socket())
+        .args(more)
         .arg("-d")
         .arg(dir)
         .stdin(Stdio::null())
@@ -458,7 +459,7 @@ fn mydumper_layout_loads(version: &str) {
         assert!(chunks.count() > 3);
         metadata_agrees(&source, dir.path(), &summary);
         let mut second = Server::start(version, &GRANTS).unwrap();
-        load_by_myloader(&second, dir.path());
+        load_by_myloader(&second, dir.path(), &[]);
         let way = format!("myloader, {compression:?}");
         assert_same(&source.facts_of(&PLAIN), &facts(&second, &PLAIN, false), &way);
         second.stop().unwrap();

@@ -321,7 +321,7 @@ fn busy(version: &str) {
         assert!(expected.len() > 10 * SCHEMAS as usize, "{}", expected.len());
         let loaders: &[Loader<'_>] = match out.ends_with("mydumper") {
             true => &[
-                ("myloader", &|to| load_by_myloader(to, out)),
+                ("myloader", &|to| load_by_myloader(to, out, &[])),
                 ("the client", &|to| load_by_client(to, out, &MYDUMPER)),
             ],
             false => {

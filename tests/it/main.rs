@@ -2,6 +2,7 @@
 
 mod backups;
 mod check;
+mod checksums;
 mod corpus;
 mod cut_short;
 mod damage;
@@ -33,6 +34,7 @@ mod sdi;
 mod shell_loader;
 mod tablespaces;
 mod tidy;
+mod timestamps;
 mod usage;
 mod verify;
 mod views;

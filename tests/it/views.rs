@@ -96,6 +96,10 @@ fn are_as_the_server_shows_them(version: &str) {
     let wanted = ["-B", "shop"].into_iter().chain(ignored.iter().map(String::as_str));
     let wanted: Vec<&str> = wanted.collect();
     dump(&live, &wanted, &out("some"));
+    let metadata = std::fs::read_to_string(out("some").join("metadata")).unwrap();
+    for line in ["# dumped: 1 table\n", "# left out: view shop.on_two (--ignore-table)\n"] {
+        assert!(metadata.contains(line), "{metadata}");
+    }
     server.stop().unwrap();
     let data = server.data();
     let stopped = [data.to_str().unwrap()];

@@ -221,7 +221,7 @@ pub struct TellArgs {
           require_equals = true, value_name = "FORM")]
     pub stats: Option<StatsArg>,
 
-    /// Only warnings and errors on stderr: no progress, no summary
+    /// On stderr only errors, and what is not written or guessed: no progress, no counts
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -17,7 +17,7 @@ pub fn with_help(mut typed: Vec<OsString>) -> Vec<OsString> {
     if words(&typed).last() == Some(&"-h")
         && let Some(last) = typed.last_mut()
     {
-        *last = "--help".into();
+        *last = "--short-help".into();
     }
     typed
 }
@@ -239,6 +239,33 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--show-progress", "--progress"], "not needed: progress is shown unless --quiet is given"),
     (&["--bytes-per-chunk", "--chunking"], "use --chunk-filesize (-F)"),
     (&["--order-by-size"], "not needed: small tables are read side by side"),
+    (&["--add-drop-trigger"], "not needed: --add-drop-table drops a table's triggers too"),
+    (
+        &["--apply-slave-statements", "--apply-replica-statements"],
+        "set up the replica in a client: innoscan.json has the position in the binary log",
+    ),
+    (&["--delayed-insert"], "InnoDB has no INSERT DELAYED; see --insert-ignore and --replace"),
+    (&["--header"], "use --format csv, which begins with the columns' names"),
+    (&["--max-statement-time"], "not needed: rows are read from files, not by statements"),
+    (
+        &[
+            "--ssl-cert",
+            "--ssl-key",
+            "--ssl-cipher",
+            "--ssl-capath",
+            "--ssl-crl",
+            "--ssl-crlpath",
+            "--tls-version",
+            "--cert",
+            "--capath",
+            "--cipher",
+        ],
+        "use --socket (-S) on the server's machine, or --ssl-mode and --ssl-ca",
+    ),
+    (
+        &["--plugin-dir", "--default-auth"],
+        "not needed: the account's own way of logging in is used",
+    ),
     (&["--stream"], "leave out --outputdir: the dump is then one stream on stdout"),
     (&["--kill-long-queries"], "use --long-query-guard, which refuses to wait for such queries"),
     (&["--ssl"], "use --ssl-mode REQUIRED"),

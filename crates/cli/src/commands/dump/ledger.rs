@@ -21,7 +21,7 @@ pub fn print(ledger: &Ledger) -> Exit {
         let what = described(listed);
         match state {
             State::Planned(Means::Definition) if listed.item.kind == ItemKind::Table => {
-                out!("{what}: its definition is to be dumped; it has no rows of its own")
+                out!("{what}: to be dumped without rows, for it has none of its own")
             }
             State::Planned(means) => out!("{what}: {means}"),
             State::Dumped { .. } => out!("{what}: dumped"),

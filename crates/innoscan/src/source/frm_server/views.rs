@@ -111,7 +111,7 @@ fn view(
     };
     let create = create_view(server, name, &view);
     let object = Object::new(database, ObjectKind::View, name, vec![create]);
-    Ok(Object { columns, session: Some(session), ..object })
+    Ok(Object { columns, ..object.made_in(session) })
 }
 
 /// `SHOW CREATE VIEW`, as a session in the view's database gives it.

@@ -15,6 +15,8 @@ use innoscan_live::objects::objects;
 use innoscan_live::{Account, Session, Tls};
 use innoscan_testkit::server::{Server, install};
 
+use crate::layouts::table_names;
+
 /// Clients of another charset, as bytes that are no UTF-8.
 const LATIN1: &[u8] = b"USE d; SET NAMES latin1;
     CREATE VIEW vlat AS SELECT '\xe9' AS `c\xe9`;
@@ -132,7 +134,7 @@ fn without_administrators(objects: Vec<Object>) -> Vec<Object> {
 /// A script of everything: tables, objects, accounts.
 fn script_of(data: &Path, objects: &[Object]) -> Vec<u8> {
     let catalog = Catalog::new(Some(data.to_owned()));
-    let names = catalog.names().unwrap();
+    let names = table_names(&catalog);
     let tables: Vec<_> = names.iter().map(|name| catalog.named(name).unwrap()).collect();
     let mut objects: Vec<&Object> = objects.iter().collect();
     // Grants name accounts and roles.

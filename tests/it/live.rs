@@ -324,7 +324,7 @@ fn busy(version: &str) {
         let loaders: &[Loader<'_>] = match out.file_name().unwrap().to_str().unwrap() {
             "select-mydumper" => &[("the client", &by_client)],
             "files-mydumper" => {
-                &[("myloader", &|to| load_by_myloader(to, out)), ("the client", &by_client)]
+                &[("myloader", &|to| load_by_myloader(to, out, &[])), ("the client", &by_client)]
             }
             _ => &[("a reader of the shell's layout", &|to| shell_loader::load(out, to).unwrap())],
         };

@@ -2,6 +2,7 @@
 
 mod backups;
 mod check;
+mod checksums;
 mod corpus;
 mod cut_short;
 mod damage;
@@ -34,5 +35,7 @@ mod shell_loader;
 mod small_tables;
 mod tablespaces;
 mod tidy;
+mod timestamps;
 mod usage;
 mod verify;
+mod views;

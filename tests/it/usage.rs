@@ -197,6 +197,17 @@ fn a_lone_h_is_help() {
         assert!(ended.out.contains("Usage: "), "{ended:?}");
     }
     run(["dump", "-h", "-A"]).is_usage(&["--help prints help"]);
+    for verb in ["dump", "scan", "get", "explain", "warm", "bench", "verify", "tablespaces"] {
+        let (short, long) = (run([verb, "-h"]).out, run([verb, "--help"]).out);
+        assert!(!short.contains("--ssl-ca") && !short.contains("--lra-sleep"), "{short}");
+        // What can be copied is not broken by the width of the terminal.
+        let (_, examples) = short.split_once("Examples:\n").unwrap_or_default();
+        assert!(examples.lines().all(|line| line.len() < 80), "{examples}");
+        if verb != "tablespaces" {
+            let is_longer = short.lines().count() < long.lines().count();
+            assert!(is_longer, "{verb}: {short}\n{long}");
+        }
+    }
 }
 
 #[test]
@@ -249,6 +260,23 @@ fn options_of_other_programs_are_answered() {
         ("--max_allowed_packet=1G", "--statement-size"),
         ("--no-create-info", "--no-schemas (-m)"),
         ("--no-create-db", "IF NOT EXISTS"),
+        ("--compact", "few comments"),
+        ("--flush-logs", "FLUSH LOGS"),
+        ("--flush-privileges", "--users"),
+        ("--system=all", "--users"),
+        ("-f", "does not stop the others"),
+        ("-k", "--lock-mode none"),
+        ("--logfile=x", "2> FILE"),
+        ("-L", "2> FILE"),
+        ("--daemon", "docs/cron.md"),
+        ("--parallel=4", "--threads (-t)"),
+        ("--target-dir=x", "--outputdir (-o)"),
+        ("--backup", "prepare it"),
+        ("--prepare", "that made the backup"),
+        ("--copy-back", "that made the backup"),
+        ("--build-empty-files", "innoscan.json lists it"),
+        ("--dump-history", "mariadb-dump"),
+        ("--ssl-key=x", "--ssl-mode"),
     ];
     for (option, answer) in answers {
         let ended = run(["dump", "-S", "/tmp/no.sock", "-A", option]);

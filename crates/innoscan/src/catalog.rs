@@ -6,6 +6,8 @@
 
 mod file_kind;
 mod given;
+mod notes;
+mod partitions;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,14 +17,16 @@ use std::rc::Rc;
 use innoscan_format::page::sdi::SdiObject;
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
-use innoscan_format::schema::{Partitioning, TableDef, from_frm, from_sdi_documents};
+use innoscan_format::schema::{TableDef, from_frm, from_sdi_documents};
 use innoscan_io::Direct;
 
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
+use self::notes::notes;
+use self::partitions::{partition_files, partition_paths};
 use crate::auto_increment::{self, Counters};
-use crate::datadir::{DataDir, Shutdown, Trust};
+use crate::datadir::{DataDir, Trust};
 use crate::exported::Export;
 use crate::space::{Space, SpaceReader};
 use crate::{Error, Notes, Result, Table, TableFile, dictionary, given_definition};
@@ -159,32 +163,6 @@ impl Catalog {
         self.table(source).map(|table| (table.def, table.notes))
     }
 
-    /// The InnoDB tables of the data directory, by name; system databases apart.
-    pub fn names(&self) -> Result<Vec<TableName>> {
-        let root = self.datadir()?;
-        let mut names = Vec::new();
-        for dir in sorted_entries(root)? {
-            let schema = filename::decode(&file_name(&dir));
-            if !dir.is_dir() || SYSTEM_DATABASES.contains(&&*schema) || schema.starts_with('#') {
-                continue;
-            }
-            for file in sorted_entries(&dir)? {
-                if file.extension().is_none_or(|extension| extension != "ibd") {
-                    continue;
-                }
-                let table = filename::decode_table(&stem(&file)).table;
-                // Left over from an ALTER that was cut short, and full-text auxiliary tables.
-                if table.starts_with("#sql") || is_fulltext(&stem(&file)) {
-                    continue;
-                }
-                names.push(TableName { schema: schema.clone(), table });
-            }
-        }
-        names.sort();
-        names.dedup();
-        Ok(names)
-    }
-
     /// A table of the data directory.
     pub fn named(&self, name: &TableName) -> Result<Table> {
         let root = self.datadir()?;
@@ -246,13 +224,16 @@ impl Catalog {
 
     fn no_such_table(&self, name: &TableName, dir: &Path) -> Error {
         let link = dir.join(format!("{}.isl", filename::encode(&name.table)));
-        if let Ok(target) = std::fs::read_to_string(&link) {
-            return Error::refused(
-                format!("`{name}` lies outside the data directory, at {}", target.trim()),
-                "name that .ibd file",
-            );
-        }
         let frm = dir.join(format!("{}.frm", filename::encode(&name.table)));
+        if let Ok(target) = std::fs::read_to_string(&link) {
+            let target = target.trim();
+            let remedy = match frm.is_file() {
+                true => format!("name that file: {target} --schema {}", frm.display()),
+                false => "name that .ibd file".to_owned(),
+            };
+            let why = format!("`{name}` lies outside the data directory, at {target}");
+            return Error::refused(why, remedy);
+        }
         let definition = std::fs::read(frm).ok();
         let engine = definition
             .and_then(|bytes| from_frm(&bytes, &name.schema, &name.table).ok())
@@ -423,53 +404,6 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
     Ok(())
 }
 
-fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Notes {
-    let mut notes = Notes::default();
-    match directory.map(|found| found.datadir.shutdown()) {
-        None => notes.rows.push(
-            "the file is in no data directory: whether its server was shut down cleanly is unknown"
-                .to_owned(),
-        ),
-        Some(Shutdown::Unknown(why)) => {
-            notes.rows.push(format!("consistency was not verified: {why}"))
-        }
-        Some(Shutdown::Clean { .. }) => {}
-    }
-    if let Some(why) = directory.and_then(|found| found.datadir.undo_unread()) {
-        notes.rows.push(format!(
-            "whether transactions were left without an end (XA PREPARE) is not known: {why}"
-        ));
-    }
-    let has_sdi = def.physical.table_id.is_some();
-    let has_counter = def.columns.iter().any(|column| column.auto_increment);
-    match directory.map(|found| (&found.dictionary, &found.counters)) {
-        Some((Known::Unreadable(why), _)) => {
-            notes
-                .definition
-                .push(format!("no foreign keys are printed, for they cannot be read: {why}"));
-        }
-        None | Some((Known::Nothing, _)) if !has_sdi => notes.definition.push(
-            "no foreign keys are printed, for the .frm has none and ibdata1 was not read"
-                .to_owned(),
-        ),
-        Some((_, Known::Unreadable(why))) if has_counter => {
-            notes
-                .definition
-                .push(format!("AUTO_INCREMENT= is that of the last DDL; its counter: {why}"));
-        }
-        None | Some((_, Known::Nothing)) if has_sdi && has_counter => notes
-            .definition
-            .push("AUTO_INCREMENT= is that of the last DDL, for mysql.ibd was not read".to_owned()),
-        _ => {}
-    }
-    if is_one_file && def.partitioning.is_some() {
-        notes
-            .rows
-            .push("this is one partition of a partitioned table; name db.table for all".into());
-    }
-    notes
-}
-
 /// The definition a MySQL 8+ file carries; of a partitioned table, only one of its files does.
 fn definition_in_sdi(ibd: &Path, table: &str) -> Result<Option<TableDef>> {
     let mut files = vec![ibd.to_owned()];
@@ -517,57 +451,6 @@ fn read_frm(frm: &Path, schema: &str, table: &str) -> Result<TableDef> {
     let bytes =
         std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;
     from_frm(&bytes, schema, table).map_err(|error| Error::from(error).in_file(frm))
-}
-
-/// The files of all partitions, in the partitions' order.
-fn partition_paths(
-    any: &Path,
-    def: &TableDef,
-    partitioning: &Partitioning,
-) -> Result<Vec<PathBuf>> {
-    let dir = any.parent().unwrap_or(Path::new("."));
-    // Servers differ in the case of `#p#` and of the names after it.
-    let mut by_name: HashMap<String, PathBuf> = HashMap::new();
-    for path in partition_files(dir, &def.name)? {
-        let file = filename::decode_table(&stem(&path));
-        if let Some(partition) = &file.partition {
-            by_name.insert(partition_key(partition, file.subpartition.as_deref()), path);
-        }
-    }
-    let mut paths = Vec::new();
-    for partition in &partitioning.partitions {
-        let subpartitions: Vec<Option<&str>> = match &partition.subpartitions[..] {
-            [] => vec![None],
-            names => names.iter().map(|name| Some(&**name)).collect(),
-        };
-        for subpartition in subpartitions {
-            let found = by_name.remove(&partition_key(&partition.name, subpartition));
-            paths.push(found.ok_or_else(|| {
-                let name = subpartition.unwrap_or(&partition.name);
-                Error::refused(
-                    format!("the file of partition `{name}` of `{}` is missing", def.name),
-                    "restore it beside the others, or name the partitions' .ibd files one by one",
-                )
-                .in_file(dir)
-            })?);
-        }
-    }
-    Ok(paths)
-}
-
-/// The `.ibd` files of a table's partitions, in the order of their names.
-fn partition_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>> {
-    let mut files = sorted_entries(dir)?;
-    files.retain(|path| {
-        let file = filename::decode_table(&stem(path));
-        let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
-        is_ibd && file.partition.is_some() && file.table == table
-    });
-    Ok(files)
-}
-
-fn partition_key(partition: &str, subpartition: Option<&str>) -> String {
-    format!("{}\0{}", partition, subpartition.unwrap_or_default()).to_lowercase()
 }
 
 fn schema_of(dir: &Path) -> String {

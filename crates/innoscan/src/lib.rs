@@ -6,6 +6,7 @@ mod backup;
 pub mod bench;
 pub mod catalog;
 pub mod check;
+mod counted;
 pub mod datadir;
 pub mod devices;
 mod dictionary;
@@ -36,6 +37,7 @@ pub mod walk;
 mod wanted;
 pub mod warm;
 
+pub use counted::counted;
 pub use error::{Error, Result};
 pub use file_stamp::FileStamp;
 pub use innoscan_format::schema::{Family, ServerVersion, TableDef};

@@ -34,6 +34,14 @@ pub enum Kind {
     Sequence,
 }
 
+/// Engines whose rows are another table's, or another server's, or nowhere.
+const ENGINES_WITHOUT_ROWS: [&str; 4] = ["MRG_MyISAM", "FEDERATED", "BLACKHOLE", "CONNECT"];
+
+/// Whether tables of an engine have rows of their own: of others the definition alone is dumped.
+pub(crate) fn engine_has_rows(engine: &str) -> bool {
+    !ENGINES_WITHOUT_ROWS.contains(&engine)
+}
+
 /// What a server has, and what of it is to be dumped.
 #[derive(Clone, Debug, Default)]
 pub struct Inventory {
@@ -134,7 +142,11 @@ impl Inventory {
                     (Listed::table(&schema, table, Some("InnoDB".to_owned())), Means::Files)
                 }
                 Kind::Other(engine) => {
-                    (Listed::table(&schema, table, Some(engine.clone())), Means::Select)
+                    let means = match engine_has_rows(engine) {
+                        true => Means::Select,
+                        false => Means::Definition,
+                    };
+                    (Listed::table(&schema, table, Some(engine.clone())), means)
                 }
                 Kind::View => (Listed::new(&schema, ItemKind::View, table), Means::Definition),
                 Kind::Sequence => {
@@ -146,7 +158,8 @@ impl Inventory {
             if !self.enter(filter, listed, means)? {
                 continue;
             }
-            let refusal = filter.select_refusal.clone().filter(|_| means == Means::Select);
+            let is_of_server = matches!(entry.kind, Kind::Other(_));
+            let refusal = filter.select_refusal.clone().filter(|_| is_of_server);
             match entry.broken.clone().or(refusal) {
                 Some(reason) => self.ledger.set(&item, State::NotDumped(reason)),
                 None => self.entries.push(entry),

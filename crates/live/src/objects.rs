@@ -115,8 +115,11 @@ fn sequence(session: &mut Session, database: &str, name: &str) -> Result<Object>
     Ok(Object::new(database, ObjectKind::Sequence, name, vec![create, set]))
 }
 
+/// In a session of its own database the server leaves that database's name out, so that the view can
+/// be loaded into another, as those of `mysqldump`.
 fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
-    let row = shown(session, &format!("SHOW CREATE VIEW {}", qualified(database, name)))?;
+    session.run(&format!("USE {}", quoted_name(database)))?;
+    let row = shown(session, &format!("SHOW CREATE VIEW {}", quoted_name(name)))?;
     let columns = format!(
         "SELECT column_name FROM information_schema.columns WHERE table_schema = {} AND \
          table_name = {} ORDER BY ordinal_position",

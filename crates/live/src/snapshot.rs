@@ -16,7 +16,7 @@ use innoscan::{Error, Result, Table};
 use crate::account::Account;
 use crate::clone;
 use crate::held::HeldByOthers;
-use crate::inventory::{Entry, Inventory, Kind};
+use crate::inventory::{Entry, Inventory, Kind, engine_has_rows};
 use crate::lock::{
     Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates, qualified,
     refuse_prepared, require_exported,
@@ -29,9 +29,6 @@ use crate::selected::Selector;
 use crate::session::{Session, cell};
 use crate::small_tables::{self, SmallTablesBy};
 use innoscan::sink::sql::quoted_name;
-
-/// Engines whose rows are another table's, or another server's, or nowhere.
-const ENGINES_WITHOUT_ROWS: [&str; 4] = ["MRG_MyISAM", "FEDERATED", "BLACKHOLE", "CONNECT"];
 
 /// How tables are held still while they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -360,7 +357,7 @@ impl Snapshot {
         let entries = self.inventory.entries.clone();
         for entry in &entries {
             let Kind::Other(engine) = &entry.kind else { continue };
-            let has_rows = !ENGINES_WITHOUT_ROWS.contains(&&**engine);
+            let has_rows = engine_has_rows(engine);
             self.select_table(&selector, &entry.name, has_rows)?;
         }
         Ok(())

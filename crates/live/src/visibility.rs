@@ -7,6 +7,8 @@ use innoscan::Result;
 use innoscan::catalog::SYSTEM_DATABASES;
 use innoscan::ledger::{Filter, ItemKind, Unlisted};
 
+use innoscan::sink::sql::quoted_name;
+
 use crate::session::{Session, cell};
 
 /// Classes of objects, and the privileges of which one shows all of them.
@@ -73,12 +75,19 @@ pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
         let is_named = names_tables && kinds.contains(&ItemKind::Table);
         if !kinds.is_empty() && !is_shown && !is_named {
             let (privilege, place) = match (wanted.is_empty(), everywhere[0] == on_database[0]) {
-                (false, true) => (on_database[0], "each of the databases"),
-                _ => (everywhere[0], "*.*"),
+                (false, true) => {
+                    let lacks =
+                        |database: &&&str| !granted.has_on(database, everywhere, on_database);
+                    let lacking = wanted.iter().filter(lacks);
+                    let lacking: Vec<String> =
+                        lacking.map(|name| format!("{}.*", quoted_name(name))).collect();
+                    (on_database[0], lacking.join(", "))
+                }
+                _ => (everywhere[0], "*.*".to_owned()),
             };
             let reason = format!(
-                "the account {account} has no {privilege} on {place}, so the server may hide some of \
-                 them"
+                "the account {account} lacks the privilege {privilege} on {place}, so the server \
+                 may hide some of them"
             );
             hidden.push(Unlisted { kinds, reason });
         }

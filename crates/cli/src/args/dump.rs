@@ -20,9 +20,13 @@ pub struct DumpArgs {
     /// server's tables
     pub sources: Vec<String>,
 
-    /// Print help
-    #[arg(long, action = clap::ArgAction::Help)]
+    /// Print help; -h alone prints less of it
+    #[arg(long, action = clap::ArgAction::HelpLong)]
     pub help: Option<bool>,
+
+    /// What -h alone stands for
+    #[arg(long, hide = true, action = clap::ArgAction::HelpShort)]
+    pub short_help: Option<bool>,
 
     /// Databases of a directory or server, separated by commas
     #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
@@ -73,7 +77,7 @@ pub struct DumpArgs {
     pub chunk_filesize: Option<ByteSize>,
 
     /// Do not tell the tables' checksums in the layouts mydumper and mysqlsh
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_checksums: bool,
 
     /// Go on with the dump that was begun into DIR and did not end. What is done of a table is kept if
@@ -104,7 +108,7 @@ pub struct DumpArgs {
     pub no_schemas: bool,
 
     /// Also columns that SELECT * leaves out (sql always has them)
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub include_invisible: bool,
 
     #[command(flatten)]
@@ -216,23 +220,28 @@ pub struct TextArgs {
     pub fields_terminated_by: Option<String>,
 
     /// Around every field
-    #[arg(long, value_name = "C", conflicts_with = "fields_optionally_enclosed_by")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "C",
+        conflicts_with = "fields_optionally_enclosed_by"
+    )]
     pub fields_enclosed_by: Option<String>,
 
     /// Around string fields
-    #[arg(long, value_name = "C")]
+    #[arg(hide_short_help = true, long, value_name = "C")]
     pub fields_optionally_enclosed_by: Option<String>,
 
     /// Before what must be escaped
-    #[arg(long, default_value = "\\\\", value_name = "C")]
+    #[arg(hide_short_help = true, long, default_value = "\\\\", value_name = "C")]
     pub fields_escaped_by: String,
 
     /// Before a line
-    #[arg(long, default_value = "", value_name = "S")]
+    #[arg(hide_short_help = true, long, default_value = "", value_name = "S")]
     pub lines_starting_by: String,
 
     /// After a line; for csv too, \n or \r\n [default: \n, of csv \r\n]
-    #[arg(long, value_name = "S")]
+    #[arg(hide_short_help = true, long, value_name = "S")]
     pub lines_terminated_by: Option<String>,
 }
 
@@ -245,11 +254,17 @@ pub struct CsvArgs {
     pub no_header: bool,
 
     /// csv: what NULL is written as; a value that is the same is quoted [default: nothing]
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "TEXT"
+    )]
     pub null: String,
 
     /// csv: how bytes without a charset are written: CAFE, yv4= or 0xCAFE
-    #[arg(long, value_enum, default_value_t = BinaryArg::Hex, value_name = "FORM")]
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = BinaryArg::Hex, value_name = "FORM")]
     pub binary: BinaryArg,
 
     /// csv and ndjson: how TIMESTAMP, which is in UTC, is written: 2024-01-01 12:00:00 as the

@@ -17,7 +17,7 @@ pub fn with_help(mut typed: Vec<OsString>) -> Vec<OsString> {
     if words(&typed).last() == Some(&"-h")
         && let Some(last) = typed.last_mut()
     {
-        *last = "--help".into();
+        *last = "--short-help".into();
     }
     typed
 }
@@ -66,7 +66,7 @@ pub fn instead_of(option: &str) -> Option<String> {
     Some(format!("there is no {name}; {has_no}"))
 }
 
-/// Options of mysqldump (MySQL 9.7, MariaDB 11.8) and mydumper (0.19) that innoscan does not have,
+/// Options of mysqldump (MySQL 9.7, MariaDB 11.8), mydumper (0.19), MySQL Shell (9) and xtrabackup that innoscan does not have,
 /// and what to do without them.
 const OPTIONS: &[(&[&str], &str)] = &[
     (
@@ -154,6 +154,119 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--ignore-database"], "use --ignore-table DB"),
     (&["--order-by-primary"], "not needed: rows are in the order of the primary key"),
     (&["--tz-utc"], "not needed: TIMESTAMP values are in UTC"),
+    (&["--compact"], "not needed: the SQL has few comments, and no LOCK TABLES or DISABLE KEYS"),
+    (
+        &["--compatible", "--dialect"],
+        "the SQL is for MySQL and MariaDB; for other programs use --format csv, text or ndjson",
+    ),
+    (
+        &["--flush-logs", "--delete-master-logs", "--delete-source-logs"],
+        "use FLUSH LOGS or PURGE BINARY LOGS in a client: a dump changes nothing on its server",
+    ),
+    (
+        &["--flush-privileges", "--system"],
+        "use --users: accounts are written as CREATE USER and GRANT, which need no FLUSH PRIVILEGES",
+    ),
+    (
+        &["-f", "--success-on-1146", "--ignore-errors"],
+        "not needed: a table that cannot be dumped does not stop the others, and the exit code is 2; \
+         --force has another meaning here, see --help",
+    ),
+    (
+        &["-k"],
+        "use --lock-mode none while another connection holds the tables by FLUSH TABLES ... FOR \
+         EXPORT, or --consistency table for short locks",
+    ),
+    (
+        &["--sync-thread-lock-mode", "--no-backup-locks", "--no-ddl-lock", "--lock-ddl"],
+        "see --lock-mode and --consistency for how tables are held still",
+    ),
+    (
+        &["--logfile", "-L", "--log-error"],
+        "use 2> FILE: all that is said goes to stderr, and innoscan.json has what was dumped",
+    ),
+    (
+        &["--daemon", "-D", "--snapshot-interval", "-I", "--snapshot-count"],
+        "use cron or a timer of systemd; docs/cron.md has an example",
+    ),
+    (&["--parallel", "--use-threads"], "use --threads (-t)"),
+    (&["--target-dir", "--output-directory"], "use --outputdir (-o)"),
+    (
+        &["--backup"],
+        "innoscan dump writes rows, not copies of files; to dump from such a backup, prepare it, and \
+         name its directory",
+    ),
+    (
+        &[
+            "--prepare",
+            "--apply-log",
+            "--copy-back",
+            "--move-back",
+            "--export",
+            "--incremental-basedir",
+        ],
+        "use the program that made the backup; innoscan dump reads one that was prepared",
+    ),
+    (
+        &["--build-empty-files"],
+        "not needed: the definition of a table without rows is dumped, and innoscan.json lists it",
+    ),
+    (
+        &["--omit-from-file", "-O", "--ignore-engines", "--exclude-tables", "--exclude-schemas"],
+        "use --ignore-table DB,DB.TABLE or --regex",
+    ),
+    (&["--include-tables"], "use --tables-list (-T)"),
+    (&["--include-schemas", "--schemas"], "use --databases (-B)"),
+    (
+        &["--ignore-table-data", "--no-data-med"],
+        "use --no-data (-d) with -T for tables without rows, and --ignore-table for the rest",
+    ),
+    (&["--updated-since", "-U"], "use -T with the tables that information_schema.tables tells of"),
+    (
+        &["--as-of", "--dump-history", "-H"],
+        "the rows of a system-versioned table are those of now; mariadb-dump has its history",
+    ),
+    (&["--ask-password"], "use --password (-p), without a value"),
+    (&["--protocol"], "use --socket (-S) or --host (-h)"),
+    (&["--ssl-verify-server-cert"], "use --ssl-mode VERIFY_IDENTITY"),
+    (&["--ca"], "use --ssl-ca"),
+    (
+        &["--ocimds", "--compatibility", "--skip-definer"],
+        "definitions are as the server shows them; change them with sed where the target is another",
+    ),
+    (&["--ddl-only"], "use --no-data (-d)"),
+    (&["--data-only"], "use --no-schemas (-m)"),
+    (&["--show-progress", "--progress"], "not needed: progress is shown unless --quiet is given"),
+    (&["--bytes-per-chunk", "--chunking"], "use --chunk-filesize (-F)"),
+    (&["--order-by-size"], "not needed: small tables are read side by side"),
+    (&["--add-drop-trigger"], "not needed: --add-drop-table drops a table's triggers too"),
+    (
+        &["--apply-slave-statements", "--apply-replica-statements"],
+        "set up the replica in a client: innoscan.json has the position in the binary log",
+    ),
+    (&["--delayed-insert"], "InnoDB has no INSERT DELAYED; see --insert-ignore and --replace"),
+    (&["--header"], "use --format csv, which begins with the columns' names"),
+    (&["--max-statement-time"], "not needed: rows are read from files, not by statements"),
+    (
+        &[
+            "--ssl-cert",
+            "--ssl-key",
+            "--ssl-cipher",
+            "--ssl-capath",
+            "--ssl-crl",
+            "--ssl-crlpath",
+            "--tls-version",
+            "--cert",
+            "--capath",
+            "--cipher",
+        ],
+        "use --socket (-S) on the server's machine, or --ssl-mode and --ssl-ca",
+    ),
+    (
+        &["--plugin-dir", "--default-auth"],
+        "not needed: the account's own way of logging in is used",
+    ),
+    (&["--stream"], "leave out --outputdir: the dump is then one stream on stdout"),
     (&["--kill-long-queries"], "use --long-query-guard, which refuses to wait for such queries"),
     (&["--ssl"], "use --ssl-mode REQUIRED"),
 ];

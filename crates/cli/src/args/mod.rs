@@ -142,7 +142,7 @@ pub struct ReadArgs {
     /// order, logical a sorted window of the leaves that come next, segment all leaves in file order
     /// (for rows in key order it sets leaves aside in --tmpdir), auto whichever costs least on
     /// --device [default: logical, with --order any segment]
-    #[arg(long, value_enum, value_name = "POLICY")]
+    #[arg(hide_short_help = true, long, value_enum, value_name = "POLICY")]
     pub read_ahead: Option<ReadAheadArg>,
 
     /// The order of the rows: that of the key, or any
@@ -152,20 +152,20 @@ pub struct ReadArgs {
     /// Where segment sets leaves aside that memory cannot hold, up to the table's size [default: the
     /// output directory, else the system's]; auto does so only where this is given or there is an
     /// output directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub tmpdir: Option<PathBuf>,
 
     /// Pages of an extent that linear read-ahead wants accessed in order, of 64; 0 turns it off
-    #[arg(long, default_value_t = 56, value_name = "PAGES",
+    #[arg(hide_short_help = true, long, default_value_t = 56, value_name = "PAGES",
           value_parser = clap::value_parser!(u32).range(0..=64))]
     pub read_ahead_threshold: u32,
 
     /// Window of logical read-ahead
-    #[arg(long, default_value = "512M", value_name = "SIZE")]
+    #[arg(hide_short_help = true, long, default_value = "512M", value_name = "SIZE")]
     pub lra_size: ByteSize,
 
     /// Rest so long after each window, as 50ms: for others to read
-    #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
+    #[arg(hide_short_help = true, long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
     pub lra_sleep: Duration,
 
     /// Memory for pages, all told
@@ -179,15 +179,15 @@ pub struct ReadArgs {
     /// The device the files are on: hdd, gp3, ssd, nvme, iops=3000,bw=125M,latency=500us (any of
     /// these three), or auto, which measures it in half a second and remembers. It decides which
     /// gaps between wanted pages are read through
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(hide_short_help = true, long, value_name = "DEVICE")]
     pub device: Option<DeviceArg>,
 
     /// Read no faster than --device would: shows what a scan would take there
-    #[arg(long, requires = "device")]
+    #[arg(hide_short_help = true, long, requires = "device")]
     pub impose: bool,
 
     /// The most reads in flight: on a disk others wait behind them
-    #[arg(long, default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(hide_short_help = true, long, default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub depth: u32,
 
     /// Read at most so much a second, and leave the rest to others
@@ -195,15 +195,15 @@ pub struct ReadArgs {
     pub max_rate: Option<ByteSize>,
 
     /// Make at most so many requests a second
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iops: Option<u32>,
 
     /// Whether to read around the page cache; optional falls back where the file system cannot
-    #[arg(long, value_enum, default_value_t = DirectArg::Optional, value_name = "MODE")]
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = DirectArg::Optional, value_name = "MODE")]
     pub direct: DirectArg,
 
     /// How to ask the kernel [default: uring where permitted, else pread]
-    #[arg(long, value_enum, value_name = "ENGINE")]
+    #[arg(hide_short_help = true, long, value_enum, value_name = "ENGINE")]
     pub io_engine: Option<EngineArg>,
 }
 
@@ -217,11 +217,11 @@ pub struct TellArgs {
     pub on_corrupt: OnCorruptArg,
 
     /// Print what reading took on stderr: requests, waits, pages read ahead and their use
-    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "text",
+    #[arg(hide_short_help = true, long, value_enum, num_args = 0..=1, default_missing_value = "text",
           require_equals = true, value_name = "FORM")]
     pub stats: Option<StatsArg>,
 
-    /// Only warnings and errors on stderr: no progress, no summary
+    /// On stderr only errors, and what is not written or guessed: no progress, no counts
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -341,8 +341,12 @@ pub struct ScanArgs {
 /// `innoscan explain`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  innoscan explain /var/lib/mysql/shop/orders.ibd\n  innoscan explain \
-                  shop.orders --datadir /backup/mysql --device iops=4000,bw=250M --json"
+    after_help = "What is printed: first the verdict for each device, then the table's layout, and the\n\
+                  cost of each policy. Without --device, those of three are told; --device auto\n\
+                  measures yours.\n\n\
+                  Examples:\n  innoscan explain /var/lib/mysql/shop/orders.ibd --device auto\n  \
+                  innoscan explain shop.orders --datadir /backup/mysql \\\n    \
+                  --device iops=4000,bw=250M --json"
 )]
 pub struct ExplainArgs {
     /// Print one JSON object
@@ -356,10 +360,14 @@ pub struct ExplainArgs {
 /// `innoscan bench`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  innoscan bench /backup/mysql/shop/orders.ibd\n  innoscan bench \
-                  shop.orders --datadir /backup/mysql --device gp3 --impose --policies \
-                  none,logical,segment\n  innoscan bench orders.ibd --foreground=8 --lookup-rate 100 \
-                  --device hdd --impose --policies none,logical --max-rate 50M"
+    after_help = "What is printed: a row for each policy; sorted is segment with the rows put back in key\n\
+                  order, (file) reads the whole file in order, as dd does; expected s is what explain\n\
+                  says of --device.\n\n\
+                  Examples:\n  innoscan bench /backup/mysql/shop/orders.ibd\n  \
+                  innoscan bench shop.orders --datadir /backup/mysql --device gp3 --impose \\\n    \
+                  --policies none,logical,segment\n  \
+                  innoscan bench orders.ibd --foreground=8 --lookup-rate 100 --device hdd \\\n    \
+                  --impose --policies none,logical --max-rate 50M"
 )]
 pub struct BenchArgs {
     /// Print one JSON object
@@ -393,11 +401,9 @@ pub struct BenchArgs {
 
 /// `innoscan warm`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  innoscan warm /var/lib/mysql/shop/orders.ibd --force\n  innoscan \
-                  warm shop.orders --datadir /var/lib/mysql --force --read-ahead logical \
-                  --max-rate 100M"
-)]
+#[command(after_help = "Examples:\n  innoscan warm /var/lib/mysql/shop/orders.ibd --force\n  \
+                  innoscan warm shop.orders --datadir /var/lib/mysql --force \\\n    \
+                  --read-ahead logical --max-rate 100M")]
 pub struct WarmArgs {
     #[command(flatten)]
     pub table: TableArgs,

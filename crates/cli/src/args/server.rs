@@ -35,11 +35,11 @@ pub struct ServerArgs {
     pub password: Option<Option<String>>,
 
     /// TLS where it is reached by host: DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY
-    #[arg(long, default_value = "PREFERRED", value_name = "MODE", value_parser = tls)]
+    #[arg(hide_short_help = true, long, default_value = "PREFERRED", value_name = "MODE", value_parser = tls)]
     pub ssl_mode: Tls,
 
     /// Who may have signed its certificate
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
 
     /// Read this option file alone
@@ -47,11 +47,11 @@ pub struct ServerArgs {
     pub defaults_file: Option<PathBuf>,
 
     /// Read this option file after the usual ones
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub defaults_extra_file: Option<PathBuf>,
 
     /// Read no option file
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_defaults: bool,
 }
 
@@ -78,11 +78,11 @@ pub struct LockArgs {
     pub small_tables: SmallTablesArg,
 
     /// How many seconds the lock is tried; others are held up for one at a time
-    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
+    #[arg(hide_short_help = true, long, default_value_t = 60, value_name = "SECONDS")]
     pub lock_wait_timeout: u64,
 
     /// Refuse while a statement that may keep the lock away has run for so many seconds
-    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
+    #[arg(hide_short_help = true, long, default_value_t = 60, value_name = "SECONDS")]
     pub long_query_guard: u64,
 }
 

@@ -20,9 +20,13 @@ pub struct TablespacesArgs {
     #[arg(required = true, value_name = "DATADIR")]
     pub directories: Vec<PathBuf>,
 
-    /// Print help
-    #[arg(long, action = clap::ArgAction::Help)]
+    /// Print help; -h alone prints less of it
+    #[arg(long, action = clap::ArgAction::HelpLong)]
     pub help: Option<bool>,
+
+    /// What -h alone stands for
+    #[arg(long, hide = true, action = clap::ArgAction::HelpShort)]
+    pub short_help: Option<bool>,
 
     /// Further directories, as the server's variable has them: separated by semicolons
     #[arg(long, value_delimiter = ';', value_name = "DIRS")]

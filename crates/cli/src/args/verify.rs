@@ -20,9 +20,13 @@ pub struct VerifyArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 
-    /// Print help
-    #[arg(long, action = clap::ArgAction::Help)]
+    /// Print help; -h alone prints less of it
+    #[arg(long, action = clap::ArgAction::HelpLong)]
     pub help: Option<bool>,
+
+    /// What -h alone stands for
+    #[arg(long, hide = true, action = clap::ArgAction::HelpShort)]
+    pub short_help: Option<bool>,
 
     /// Also compare the rows with those of SOURCE, by their CHECKSUM TABLE: the data directory of a
     /// stopped server, or server, which is the running server that --socket or --host name

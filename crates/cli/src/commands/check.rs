@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use innoscan::Table;
 use innoscan::catalog::Catalog;
 use innoscan::check::{Report, Subject, tablespaces_in};
+use innoscan::{Table, counted};
 use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, SourceArgs};
@@ -124,8 +124,8 @@ impl Checked {
             0 => "sound".to_owned(),
             damaged => format!("{damaged} DAMAGED"),
         };
-        let (files, pages) = (self.files, self.pages);
-        out!("checked {files} files, {pages} pages: {result}{not_checked}{without}");
+        let (files, pages) = (counted(self.files, "file"), counted(self.pages, "page"));
+        out!("checked {files}, {pages}: {result}{not_checked}{without}");
     }
 }
 
@@ -213,7 +213,7 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
     let path = path.display();
     if report.is_sound() {
         if names_all {
-            out!("{path}: ok, {} pages", report.pages);
+            out!("{path}: ok, {}", counted(report.pages.into(), "page"));
         }
         return;
     }

@@ -44,11 +44,61 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
         out!("{}", to_json(&name, &explanation, &by_device, &options));
         return Ok(Exit::Done);
     }
-    print_layout(&name, &explanation);
+    out!("table         {name}");
+    for (device, model, costs) in &by_device {
+        out!("{:<13} {}", short(device), verdict(&explanation, model, costs, &options)?);
+    }
+    out!("");
+    print_layout(&explanation);
     for (name, _, costs) in &by_device {
         print_costs(name, &explanation, costs, &options);
     }
     Ok(Exit::Done)
+}
+
+/// A device as it was named.
+fn short(device: &str) -> &str {
+    match device.split_once(": ") {
+        Some((name, _)) => name,
+        None => "here",
+    }
+}
+
+/// How long a scan takes with what is set, how long it would take page by page, and what is worth
+/// setting.
+fn verdict(
+    explanation: &Explanation,
+    device: &Device,
+    costs: &[Cost],
+    options: &ScanOptions,
+) -> anyhow::Result<String> {
+    let now = explanation.cost_of(options, device)?.scan_time.as_secs_f64();
+    let none = costs.iter().find(|cost| cost.way.policy == ReadAheadPolicy::None);
+    let mut verdict = format!("{} s", seconds(now));
+    if let Some(none) = none {
+        let none = seconds(none.scan_time.as_secs_f64());
+        verdict += &format!("; page by page, as a server reads it, {none} s");
+    }
+    let worth = |cost: &&Cost| WORTH_SETTING * cost.scan_time.as_secs_f64() < now;
+    let best = costs.iter().filter(worth).min_by_key(|cost| cost.scan_time);
+    verdict += &match best {
+        None => "; nothing to set".to_owned(),
+        Some(best) => format!(
+            "; {} s by --read-ahead {}{}",
+            seconds(best.scan_time.as_secs_f64()),
+            best.way.policy,
+            what_it_wants(best, options)
+        ),
+    };
+    Ok(verdict)
+}
+
+/// A way is worth setting that is so many times as fast.
+const WORTH_SETTING: f64 = 1.25;
+
+fn seconds(seconds: f64) -> String {
+    let decimals = if seconds < 10.0 { 1 } else { 0 };
+    format!("{seconds:.decimals$}")
 }
 
 /// Shares of a file, in percent.
@@ -74,10 +124,9 @@ fn shares(explanation: &Explanation) -> Shares {
     }
 }
 
-fn print_layout(name: &str, explanation: &Explanation) {
+fn print_layout(explanation: &Explanation) {
     let shares = shares(explanation);
     let page_kib = explanation.page_bytes / 1024;
-    out!("table         {name}");
     out!(
         "files         {:.1} MiB, {} pages of {page_kib} KiB",
         (explanation.file_pages * explanation.page_bytes) as f64 / MIB,
@@ -107,7 +156,10 @@ fn print_layout(name: &str, explanation: &Explanation) {
         .into_iter()
         .map(|window| format!("{:.1} of {}", explanation.mean_run(window), ByteSize(window)))
         .collect();
-    out!("sorted        leaves side by side, on average, in a window: {}", runs.join(", "));
+    out!(
+        "runs          leaves that lie side by side, on average, once a window is sorted: {}",
+        runs.join(", ")
+    );
 }
 
 fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options: &ScanOptions) {

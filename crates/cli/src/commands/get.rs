@@ -4,7 +4,6 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::Context;
-use innoscan::Table;
 use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
 use innoscan::key_ranges::KeyCondition;
 use innoscan::scan::{ScanOptions, scan};
@@ -13,6 +12,7 @@ use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::ndjson::NdjsonOptions;
 use innoscan::sink::sql::SqlOptions;
 use innoscan::sink::text::TextOptions;
+use innoscan::{Table, counted};
 
 use super::dump;
 use crate::args::{FormatArg, GetArgs};
@@ -74,8 +74,9 @@ fn note_missing(
         return Ok(());
     }
     if keys.len() > KEYS_MAX {
-        let keys = keys.len();
-        note!("innoscan: {name}: {rows} rows were found for {keys} keys");
+        let were = if rows == 1 { "was" } else { "were" };
+        let (rows, keys) = (counted(rows, "row"), keys.len());
+        note!("innoscan: {name}: {rows} {were} found for {keys} keys");
         return Ok(());
     }
     for key in keys {

@@ -1,8 +1,8 @@
 //! `innoscan ls`.
 
-use innoscan::Wanted;
 use innoscan::ledger::{Filter, Item, ItemKind, ObjectKinds};
 use innoscan::listing::{ListedObject, Listing};
+use innoscan::{Wanted, counted};
 use serde_json::{Value, json};
 
 use crate::args::LsArgs;
@@ -93,12 +93,10 @@ fn name(item: &Item) -> String {
 
 fn remarks(object: &ListedObject) -> String {
     let mut remarks = Vec::new();
-    match object.listed.partitions.len() {
-        0 => {}
-        1 => remarks.push("1 partition".to_owned()),
-        count => remarks.push(format!("{count} partitions")),
+    if !object.listed.partitions.is_empty() {
+        remarks.push(counted(object.listed.partitions.len() as u64, "partition"));
     }
-    remarks.extend(object.rows.map(|rows| format!("{rows} rows")));
+    remarks.extend(object.rows.map(|rows| counted(rows, "row")));
     remarks.extend(object.listed.table.as_ref().map(|table| format!("of table {table}")));
     if object.is_system {
         remarks.push("the server's own, not listed".to_owned());

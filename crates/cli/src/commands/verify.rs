@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use innoscan::catalog::Catalog;
+use innoscan::counted;
 use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan::verify::against::{Comparison, compare, compare_with_files};
 use innoscan::verify::{Manifest, Report, verify};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use crate::args::VerifyArgs;
 use crate::messages::Exit;
 use crate::progress::Count;
-use crate::sizes::MIB;
+use crate::sizes::bytes;
 
 /// The version of the JSON object.
 const FORMAT: u32 = 1;
@@ -90,25 +91,36 @@ fn comparison(
 fn print(directory: &Path, manifest: &Manifest, report: &Report, comparison: Option<&Comparison>) {
     let directory = directory.display();
     let what = format!(
-        "{} files, {:.1} MiB, {} tables",
-        report.files,
-        report.bytes as f64 / MIB,
-        manifest.tables.len(),
+        "{}, {}, {}",
+        counted(report.files, "file"),
+        bytes(report.bytes),
+        counted(manifest.tables.len() as u64, "table"),
     );
     match report.faults.len() {
         0 => out!("{directory}: complete and as it was written: {what}"),
-        1 => out!("{directory}: NOT WHOLE: 1 fault; as they were written: {what}"),
-        faults => out!("{directory}: NOT WHOLE: {faults} faults; as they were written: {what}"),
+        faults => out!(
+            "{directory}: NOT WHOLE: {}; as they were written: {what}",
+            counted(faults as u64, "fault")
+        ),
     }
     let Some(comparison) = comparison else { return };
     let without = match comparison.without_checksum.len() {
         0 => String::new(),
+        1 => "; 1 has no checksum in the dump and was not compared".to_owned(),
         count => format!("; {count} have no checksum in the dump and were not compared"),
     };
     match comparison.differences.len() {
-        0 => out!("the rows of {} tables are those of the source{without}", comparison.same),
+        0 => out!(
+            "the rows of {} are those of the source{without}",
+            counted(comparison.same, "table")
+        ),
         count => out!(
-            "{count} tables DIFFER from the source; the rows of {} are the same{without}",
+            "{} from the source; the rows of {} are the same{without}",
+            if count == 1 {
+                "1 table DIFFERS".to_owned()
+            } else {
+                format!("{count} tables DIFFER")
+            },
             comparison.same
         ),
     }

@@ -74,6 +74,12 @@ impl TableDef {
         }
     }
 
+    /// MariaDB's long unique keys: behind each is a hidden column with the hash of its columns.
+    pub fn long_unique_keys(&self) -> impl Iterator<Item = &IndexDef> {
+        let is_mariadb = self.server.family == Family::MariaDb;
+        self.indexes.iter().filter(move |index| is_mariadb && index.is_unique_by_hash())
+    }
+
     /// A table with nothing in it.
     pub fn new(
         schema: impl Into<String>,
@@ -222,8 +228,13 @@ impl ColumnDef {
     /// Whether rows hold its value: everything but virtual generated columns, of which the hash
     /// behind MariaDB's long unique keys is one.
     pub fn is_stored(&self) -> bool {
-        let hash = self.hidden && self.row_period.is_none();
-        self.generated.as_ref().is_none_or(|generated| generated.stored) && !hash
+        let is_computed = self.generated.as_ref().is_some_and(|generated| !generated.stored);
+        !is_computed && !self.is_key_hash()
+    }
+
+    /// Whether it is the hash behind a long unique key of MariaDB.
+    pub fn is_key_hash(&self) -> bool {
+        self.hidden && self.row_period.is_none()
     }
 }
 
@@ -276,6 +287,11 @@ pub struct IndexDef {
 }
 
 impl IndexDef {
+    /// Whether the key is unique by the hash of its columns, in a MariaDB: a long unique key.
+    pub fn is_unique_by_hash(&self) -> bool {
+        self.kind == IndexKind::Unique && self.using.as_deref() == Some("HASH")
+    }
+
     /// An index that says nothing but its columns.
     pub fn new(name: impl Into<String>, kind: IndexKind, parts: Vec<IndexPart>) -> IndexDef {
         IndexDef {

@@ -6,7 +6,8 @@
 //!    first byte; the first bit stands for something else, and is set, in a table without
 //!    variable-length columns (as the dictionary keeps it: see `packs_records`). Bits after the last are set. MySQL, and MariaDB to 10.2, set all
 //!    eight of the last byte when none is left over; MariaDB then takes the columns whose bits
-//!    these are for NULL. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
+//!    these are for NULL. The hash columns behind MariaDB's long unique keys, the last of the record,
+//!    have null bits too where a column of their key may be NULL; these are always set. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
 //!    its greatest length), or its text for those whose record form is a pointer: `VARCHAR`,
 //!    `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, and for `BIT`.
@@ -28,7 +29,9 @@
 //! bytes.
 
 use super::{Class, Codec, ColumnType};
-use crate::schema::{ColumnDef, ColumnDefault, Family, IndexSource, ServerVersion, TableDef};
+use crate::schema::{
+    ColumnDef, ColumnDefault, Family, IndexDef, IndexSource, ServerVersion, TableDef,
+};
 use crate::{Error, Result};
 
 /// Sums rows of one table as its server's `CHECKSUM TABLE` does.
@@ -62,7 +65,8 @@ impl RowChecksum {
         // The first bit marks deleted records where rows are of fixed size.
         let mut bits = usize::from(!packs_records(table));
         // A column has at most a null bit and seven uneven ones.
-        let mut null_bytes = vec![0_u8; bits + table.columns.len()];
+        let hashes = nullable_hashes(table);
+        let mut null_bytes = vec![0_u8; bits + table.columns.len() + hashes];
         let has_uneven_bits = ["MyISAM", "Aria", "Maria"]
             .iter()
             .any(|engine| table.options.engine.eq_ignore_ascii_case(engine));
@@ -70,7 +74,7 @@ impl RowChecksum {
             *first |= 1;
         }
         let mut columns = Vec::new();
-        for column in &table.columns {
+        for column in table.columns.iter().filter(|column| !column.is_key_hash()) {
             let null_bit = column.nullable.then(|| {
                 bits += 1;
                 ((bits - 1) / 8, 1 << ((bits - 1) % 8))
@@ -86,6 +90,10 @@ impl RowChecksum {
                 columns.push(Column::new(column, null_bit, uneven_bits, table)?);
             }
         }
+        for bit in bits..bits + hashes {
+            set_bits(&mut null_bytes, bit, 1, 1);
+        }
+        bits += hashes;
         null_bytes.truncate(bits.div_ceil(8));
         let mut all_null_byte = None;
         if let Some(last) = null_bytes.last_mut() {
@@ -94,7 +102,8 @@ impl RowChecksum {
                 0 => 0,
                 used => !0 << used,
             };
-            if bits % 8 == 0 && *last == 0xff && table.server.family == Family::MariaDb {
+            let is_full = bits % 8 == 0 && sets_all_of_a_full_byte(table.server);
+            if is_full && table.server.family == Family::MariaDb {
                 all_null_byte = Some(bits / 8 - 1);
             }
         }
@@ -168,7 +177,7 @@ fn require_stable(table: &TableDef) -> Result<()> {
     }
     let unread = |column: &ColumnDef| {
         let stored_generated = column.is_stored() && column.generated.is_some();
-        (!column.is_stored() && column.nullable)
+        (!column.is_stored() && column.nullable && !column.is_key_hash())
             || (stored_generated && (100_300..110_809).contains(&server.number))
     };
     if server.family == Family::MariaDb && table.columns.iter().any(unread) {
@@ -178,6 +187,20 @@ fn require_stable(table: &TableDef) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// How many hash columns of long unique keys have a null bit: those of keys with a column that may be
+/// NULL.
+fn nullable_hashes(table: &TableDef) -> usize {
+    let may_be_null = |index: &&IndexDef| {
+        index.parts.iter().any(|part| match part.source {
+            IndexSource::Column(number) => {
+                table.columns.get(number).is_some_and(|column| column.nullable)
+            }
+            IndexSource::Expression(_) => false,
+        })
+    };
+    table.long_unique_keys().filter(may_be_null).count()
 }
 
 /// `null_mask` where no bit is left over.

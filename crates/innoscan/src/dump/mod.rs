@@ -251,6 +251,8 @@ pub struct DumpOptions {
     pub compression: Compression,
     /// A new file begins once one has this many bytes before compression; at least 64 KiB.
     pub chunk_bytes: Option<u64>,
+    /// Databases or tables were chosen, by name or by a pattern: to be written down.
+    pub is_selection: bool,
     /// Write definitions.
     pub definitions: bool,
     /// Write rows.
@@ -292,6 +294,7 @@ impl DumpOptions {
             format,
             compression: Compression::None,
             chunk_bytes: None,
+            is_selection: false,
             definitions: true,
             rows: true,
             drop_tables: false,

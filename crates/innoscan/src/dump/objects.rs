@@ -54,6 +54,11 @@ impl Object {
             session: None,
         }
     }
+
+    /// The same, made in a session.
+    pub fn made_in(self, session: ObjectSession) -> Object {
+        Object { session: Some(session), ..self }
+    }
 }
 
 /// The kinds of objects.

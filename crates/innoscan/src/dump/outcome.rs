@@ -130,6 +130,8 @@ pub struct Summary {
     pub layout: Option<Layout>,
     /// Whether only the rows that a condition chooses were wanted.
     pub is_conditional: bool,
+    /// Whether databases or tables were chosen, by name or by a pattern.
+    pub is_selection: bool,
     /// The files that are of no table alone.
     pub files: Vec<DumpedFile>,
     /// The file by which a loader knows that the dump is complete.
@@ -161,6 +163,7 @@ impl Summary {
             "complete": self.ledger.is_complete(),
             "layout": self.layout.map(Layout::name),
             "conditional": self.is_conditional,
+            "selection": self.is_selection,
             "started": self.started.map(time),
             "finished": self.started.map(|started| time(started + self.elapsed)),
             "seconds": self.elapsed.as_secs_f64(),

@@ -69,6 +69,7 @@ pub fn to_stream(
         ledger,
         origin: options.origin.clone(),
         is_conditional: options.scan.keys.is_some(),
+        is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),
         ..Summary::default()

@@ -18,6 +18,7 @@ use innoscan_format::schema::{Partitioning, TableDef};
 
 pub use self::filter::{Choice, Filter, ObjectKinds};
 pub use self::item::{Item, ItemKind};
+use crate::counted;
 use crate::dump::{Object, ObjectKind, TableOutcome};
 
 /// An object that a source lists.
@@ -217,10 +218,9 @@ impl Ledger {
         }
         let damaged =
             |entry: &&Entry| matches!(entry.state, State::Dumped { damaged } if damaged > 0);
-        match self.entries().filter(damaged).count() {
-            0 => {}
-            1 => parts.push("damaged pages of 1 table were skipped".to_owned()),
-            count => parts.push(format!("damaged pages of {count} tables were skipped")),
+        let damaged = self.entries().filter(damaged).count() as u64;
+        if damaged > 0 {
+            parts.push(format!("damaged pages of {} were skipped", counted(damaged, "table")));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
@@ -268,7 +268,7 @@ impl Ledger {
 }
 
 /// `3 tables, 1 view`.
-pub fn counted(counts: &BTreeMap<ItemKind, usize>) -> String {
+pub fn counted_kinds(counts: &BTreeMap<ItemKind, usize>) -> String {
     let counted: Vec<String> = counts
         .iter()
         .map(|(kind, count)| match count {

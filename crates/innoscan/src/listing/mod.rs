@@ -10,6 +10,7 @@ use innoscan_format::schema::{RowFormat, TableDef, filename};
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
+use crate::counted;
 use crate::ledger::{Choice, Filter, ItemKind, Listed, State};
 use crate::source::{EngineTable, Offline, data_bytes, look_at};
 use crate::space::Space;
@@ -143,7 +144,8 @@ impl Listing {
                 ManifestState::LeftOut(_) => continue,
                 ManifestState::Dumped { damaged: 0 } => {}
                 ManifestState::Dumped { damaged } => {
-                    object.error = Some(format!("{damaged} places of damage were skipped"));
+                    object.error =
+                        Some(format!("damage was skipped in {}", counted(*damaged, "place")));
                 }
                 ManifestState::NotDumped(reason) => object.error = Some(reason.clone()),
             }

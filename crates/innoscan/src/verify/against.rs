@@ -143,13 +143,18 @@ pub fn compare(
 
 /// What a dump's ledger says of databases and tables.
 struct Known<'m> {
+    is_selection: bool,
     databases: HashMap<&'m str, &'m ManifestState>,
     tables: HashSet<(&'m str, &'m str)>,
 }
 
 impl Known<'_> {
     fn of(manifest: &Manifest) -> Known<'_> {
-        let mut known = Known { databases: HashMap::new(), tables: HashSet::new() };
+        let mut known = Known {
+            is_selection: manifest.is_selection,
+            databases: HashMap::new(),
+            tables: HashSet::new(),
+        };
         for ManifestEntry { listed, state } in &manifest.ledger {
             let Item { database, kind, name } = &listed.item;
             match kind {
@@ -161,14 +166,16 @@ impl Known<'_> {
         known
     }
 
-    /// Whether the ledger has a table of the source, or the user left out its database.
+    /// Whether the ledger has a table of the source, or its database is none of the dump's.
     fn accounts_for(&self, name: &TableName) -> bool {
         let is_left_out = match self.databases.get(&*name.schema) {
+            // Not chosen; or hidden from who dumped what they chose.
+            None => self.is_selection,
             // Without definitions the tables are dumped all the same.
             Some(ManifestState::LeftOut(by)) => {
                 *by != Choice::NoSchemas.option() && *by != Choice::Format.option()
             }
-            _ => false,
+            Some(_) => false,
         };
         // A dump of tables that were named one by one lists no database.
         let is_of_tables = self.databases.is_empty();

@@ -21,6 +21,8 @@ pub struct Manifest {
     pub is_complete: bool,
     /// Whether only the rows that a condition chooses were dumped.
     pub is_conditional: bool,
+    /// Whether databases or tables were chosen; a source may have others.
+    pub is_selection: bool,
     /// What became of every object.
     pub ledger: Vec<ManifestEntry>,
     /// Classes of objects that could not be listed: their kinds, and why.
@@ -166,6 +168,7 @@ fn parse(json: &Value) -> Parsed<Manifest> {
         layout: layouts.into_iter().find(|known| layout == Some(known.name())).ok_or("layout")?,
         is_complete: json["complete"].as_bool().ok_or("complete")?,
         is_conditional: json["conditional"].as_bool().ok_or("conditional")?,
+        is_selection: json["selection"].as_bool().ok_or("selection")?,
         ledger: list(&json["ledger"], entry).ok_or("ledger")?,
         unlisted: list(&json["unlisted"], |json| {
             Some((list(&json["kinds"], text)?, text(&json["reason"])?))

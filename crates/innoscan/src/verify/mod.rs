@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 pub use self::manifest::{Manifest, ManifestEntry, ManifestState, ManifestTable};
 use crate::dump::{MANIFEST_NAME, is_begun};
-use crate::{Error, Result};
+use crate::{Error, Result, counted};
 
 /// What is wrong with a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ fn incomplete(manifest: &Manifest) -> Vec<Fault> {
         let what = match state {
             ManifestState::Dumped { damaged: 0 } | ManifestState::LeftOut(_) => continue,
             ManifestState::Dumped { damaged } => {
-                format!("rows are missing: {damaged} places of damage were skipped")
+                format!("rows are missing: damage was skipped in {}", counted(*damaged, "place"))
             }
             ManifestState::NotDumped(reason) => format!("it was not dumped: {reason}"),
         };

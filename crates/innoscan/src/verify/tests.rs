@@ -25,7 +25,7 @@ fn manifest() -> Value {
     };
     json!({
         "format": 1, "dumper": "innoscan", "complete": true, "layout": "files",
-        "conditional": false,
+        "conditional": false, "selection": false,
         "ledger": [
             entry("database", "d", "d", "dumped"),
             entry("database", "e", "e", "left_out"),

@@ -171,7 +171,7 @@ fn print_head(table: &Table, asked: &Submissions) {
         "wait s",
         "s",
         "MiB/s",
-        "told s"
+        "expected s"
     );
 }
 

@@ -1,7 +1,10 @@
 //! The ledger of a dump as a user reads it: the plan of a dry run, the last lines of a dump.
 
+use std::collections::HashSet;
+
+use innoscan::counted;
 use innoscan::dump::Summary;
-use innoscan::ledger::{Entry, Ledger, Listed, State, counted};
+use innoscan::ledger::{Entry, ItemKind, Ledger, Listed, Means, State, counted_kinds};
 
 use super::seconds;
 use crate::args::DumpArgs;
@@ -17,6 +20,9 @@ pub fn print(ledger: &Ledger) -> Exit {
     for Entry { listed, state } in ledger.entries() {
         let what = described(listed);
         match state {
+            State::Planned(Means::Definition) if listed.item.kind == ItemKind::Table => {
+                out!("{what}: to be dumped without rows, for it has none of its own")
+            }
             State::Planned(means) => out!("{what}: {means}"),
             State::Dumped { .. } => out!("{what}: dumped"),
             State::LeftOut(choice) => out!("{what}: left out ({choice})"),
@@ -37,10 +43,8 @@ fn described(listed: &Listed) -> String {
     let mut facts = Vec::new();
     facts.extend(listed.engine.clone());
     facts.extend(listed.table.as_ref().map(|table| format!("of table {table}")));
-    match listed.partitions.len() {
-        0 => {}
-        1 => facts.push("1 partition".to_owned()),
-        count => facts.push(format!("{count} partitions")),
+    if !listed.partitions.is_empty() {
+        facts.push(counted(listed.partitions.len() as u64, "partition"));
     }
     let facts = match &facts[..] {
         [] => String::new(),
@@ -55,11 +59,19 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
     if !args.tell.quiet {
         tell_dumped(summary);
         for (choice, counts) in ledger.left_out() {
-            note!("innoscan: left out: {} ({choice})", counted(&counts));
+            note!("innoscan: left out: {} ({choice})", counted_kinds(&counts));
         }
     }
-    let count = ledger.not_dumped().count();
-    for (listed, reason) in ledger.not_dumped().take(LISTED_MAX) {
+    // Those that failed while they were read were named then.
+    let failed = summary.failed().map(|table| (&*table.database, &*table.table));
+    let failed: HashSet<(&str, &str)> = failed.collect();
+    let untold = || {
+        ledger.not_dumped().filter(|(Listed { item, .. }, _)| {
+            item.kind != ItemKind::Table || !failed.contains(&(&*item.database, &*item.name))
+        })
+    };
+    let count = untold().count();
+    for (listed, reason) in untold().take(LISTED_MAX) {
         note!("innoscan: NOT DUMPED: {}: {reason}", described(listed));
     }
     if count > LISTED_MAX {
@@ -85,9 +97,9 @@ fn tell_dumped(summary: &Summary) {
     let plain_bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
     let rate = plain_bytes as f64 / summary.elapsed.as_secs_f64().max(1e-9);
     note!(
-        "innoscan: dumped {}: {} rows, {} in {}, {}/s",
-        counted(&dumped),
-        summary.rows(),
+        "innoscan: dumped {}: {}, {} in {}, {}/s",
+        counted_kinds(&dumped),
+        counted(summary.rows(), "row"),
         bytes(plain_bytes),
         seconds(summary.elapsed),
         bytes(rate as u64),

@@ -76,6 +76,12 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     // A lock that was lost is why nothing more was written.
     let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
     let (summary, layout) = written?;
+    if let Some(why) = &snapshot.coordinates.unread {
+        note!(
+            "innoscan: note: the position in the binary log is not recorded: {why}; grant REPLICATION \
+             CLIENT"
+        );
+    }
     if !args.tell.quiet {
         tell_lock(&snapshot, small, &options, held);
     }
@@ -126,16 +132,16 @@ fn tell_plan(
 fn tell_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held: Duration) {
     let how = if snapshot.is_cloned { "copied by reflink" } else { "read" };
     let count = snapshot.tables.len();
+    let were = if count == 1 { "1 table was".to_owned() } else { format!("{count} tables were") };
     match (options.mode, options.consistency) {
-        (LockMode::Others, _) => note!("innoscan: {count} tables were held by another connection"),
+        (LockMode::Others, _) => note!("innoscan: {were} held by another connection"),
         (_, Consistency::Table) => note!(
             "innoscan: each table was locked by itself until it was {how}, for {} at the most; they \
              are not of one moment",
             seconds(held)
         ),
         (_, Consistency::All) if count > 0 => note!(
-            "innoscan: {} locked for {} until {how}; the lock came after {}",
-            if count == 1 { "1 table was".to_owned() } else { format!("{count} tables were") },
+            "innoscan: {were} locked for {} until {how}; the lock came after {}",
             seconds(held),
             seconds(snapshot.waited),
         ),
@@ -146,12 +152,6 @@ fn tell_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held:
             "innoscan: {small} small tables were fetched in one consistent snapshot; commits were \
              stopped for {}",
             seconds(snapshot.stopped)
-        );
-    }
-    if let Some(why) = &snapshot.coordinates.unread {
-        note!(
-            "innoscan: note: the position in the binary log is not recorded: {why}; grant REPLICATION \
-             CLIENT"
         );
     }
     if let Some((file, position)) = &snapshot.coordinates.binlog {

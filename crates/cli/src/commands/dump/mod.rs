@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use innoscan::counted;
 use innoscan::dump::{
     ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
     Unfinished, is_begun, to_directory, to_stream,
@@ -102,7 +103,9 @@ fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
     }
     if !args.tell.quiet {
         let (files, done_bytes) = unfinished.done();
-        note!("innoscan: {files} files of rows are done, {}", bytes(done_bytes));
+        let are = if files == 1 { "is" } else { "are" };
+        let files = counted(files as u64, "file");
+        note!("innoscan: {files} of rows {are} done, {}", bytes(done_bytes));
     }
     Ok(Some(unfinished))
 }
@@ -145,6 +148,7 @@ fn write(
         checksums: defaults.checksums && !args.no_checksums,
         compression: compression(args, layout),
         chunk_bytes: args.chunk_filesize.map_or(layout.chunk_bytes(), |size| Some(size.0)),
+        is_selection: is_selection(args),
         definitions: !args.no_schemas,
         rows: !args.no_data,
         drop_tables: args.sql.add_drop_table,
@@ -170,6 +174,18 @@ fn write(
     };
     bar.clear();
     Ok((summary, layout))
+}
+
+/// Whether the arguments choose databases or tables.
+fn is_selection(args: &DumpArgs) -> bool {
+    let names_tables = match &args.sources[..] {
+        [] => false,
+        [one] => !Path::new(one).is_dir(),
+        _ => true,
+    };
+    let chooses =
+        !args.databases.is_empty() || !args.tables_list.is_empty() || args.regex.is_some();
+    names_tables || chooses
 }
 
 /// The tables as their progress is shown; of those whose turn comes later no size is known.
@@ -281,25 +297,26 @@ pub fn tell(outcome: &TableOutcome, verbose: bool) {
     }
     if outcome.unmapped_characters > 0 {
         note!(
-            "innoscan: {name}: warning: {} characters have no meaning in their charset and became \
-             U+FFFD; --format sql and text keep their bytes",
-            outcome.unmapped_characters
+            "innoscan: {name}: warning: {} without a meaning in the column's character set became \
+             U+FFFD; --format sql and text keep the bytes",
+            counted(outcome.unmapped_characters, "character")
         );
     }
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
         note!(
-            "innoscan: {name}: NOT DUMPED: {error}{}",
+            "innoscan: NOT DUMPED: table {name}: {error}{}",
             messages::hint(error, messages::Verb::Dump)
         );
     } else if verbose {
         let kept = match outcome.kept_files {
             0 => String::new(),
+            1 => "; 1 file was done".to_owned(),
             files => format!("; {files} files were done"),
         };
         note!(
-            "innoscan: {name}: {} rows, {} in {}{kept}",
-            outcome.rows,
+            "innoscan: {name}: {}, {} in {}{kept}",
+            counted(outcome.rows, "row"),
             bytes(outcome.plain_bytes),
             seconds(outcome.elapsed)
         );

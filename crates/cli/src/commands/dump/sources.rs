@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use innoscan::catalog::{Catalog, FileKind, TableName};
-use innoscan::{Error, Result, Table};
+use innoscan::{Error, Result, Table, counted};
 
 /// A table that was named, or why it cannot be read.
 pub(super) struct Source {
@@ -13,8 +13,9 @@ pub(super) struct Source {
 }
 
 /// The tables of the sources, each once: files of its partitions stand for one table, and files of
-/// its FULLTEXT indexes for none. What was passed over is noted.
-pub(super) fn tables(catalog: &Catalog, sources: &[String]) -> Vec<Source> {
+/// its FULLTEXT indexes for none. What was passed over is noted, and unless `quiet` what was put
+/// together.
+pub(super) fn tables(catalog: &Catalog, sources: &[String], quiet: bool) -> Vec<Source> {
     let mut found = Vec::new();
     let mut partitions: BTreeMap<(PathBuf, String), Vec<&String>> = BTreeMap::new();
     let mut passed_over = 0;
@@ -35,18 +36,21 @@ pub(super) fn tables(catalog: &Catalog, sources: &[String]) -> Vec<Source> {
                 found.push(Source { named: (*one).clone(), table: catalog.table(one) });
             }
             (_, read) => {
-                note!(
-                    "innoscan: note: {table}: {} files of its partitions are one table",
-                    files.len()
-                );
+                if !quiet {
+                    note!(
+                        "innoscan: note: {table}: {} files of its partitions are one table",
+                        files.len()
+                    );
+                }
                 found.push(Source { named: table, table: read });
             }
         }
     }
     if passed_over > 0 {
         note!(
-            "innoscan: note: {passed_over} files are passed over: by their names they are parts of \
-             FULLTEXT indexes, or left over from an ALTER TABLE"
+            "innoscan: note: not dumped: {}, by their names parts of FULLTEXT indexes or left over \
+             from an ALTER TABLE",
+            counted(passed_over, "file")
         );
     }
     found

@@ -355,9 +355,7 @@ fn made_up_name(parts: &[IndexPart], table: &TableDef) -> String {
 fn sort_keys(table: &mut TableDef) {
     let columns = std::mem::take(&mut table.columns);
     let is_mysql = table.server.family == Family::MySql;
-    let long_unique = |index: &IndexDef| {
-        !is_mysql && index.kind == IndexKind::Unique && index.using.as_deref() == Some("HASH")
-    };
+    let long_unique = |index: &IndexDef| !is_mysql && index.is_unique_by_hash();
     let column_of = |part: &IndexPart| match &part.source {
         IndexSource::Column(number) => columns.get(*number),
         IndexSource::Expression(_) => None,

@@ -7,8 +7,8 @@ pub(super) enum Token<'a> {
     Word(&'a str),
     /// A name in backticks or double quotes, with the quotes.
     Name(&'a str),
-    /// A text in single quotes.
-    Text,
+    /// A text in single quotes, with the quotes.
+    Text(&'a str),
     /// Any other character.
     Symbol(char),
 }
@@ -17,6 +17,14 @@ impl Token<'_> {
     /// Whether it is this keyword.
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self, Token::Word(is) if is.eq_ignore_ascii_case(word))
+    }
+
+    /// Its length in bytes.
+    fn len(&self) -> usize {
+        match self {
+            Token::Word(text) | Token::Name(text) | Token::Text(text) => text.len(),
+            Token::Symbol(symbol) => symbol.len_utf8(),
+        }
     }
 
     /// What it names: of a name in quotes what the quotes hold.
@@ -28,7 +36,7 @@ impl Token<'_> {
                 let inside = quoted.get(1..quoted.len().checked_sub(1)?)?;
                 Some(inside.replace(&quote.repeat(2), quote))
             }
-            Token::Text | Token::Symbol(_) => None,
+            Token::Text(_) | Token::Symbol(_) => None,
         }
     }
 }
@@ -42,6 +50,15 @@ pub(super) struct Tokens<'a> {
 impl<'a> Tokens<'a> {
     pub fn new(sql: &'a str) -> Tokens<'a> {
         Tokens { rest: sql }
+    }
+
+    /// The words, each with the byte it begins at.
+    pub fn with_places(sql: &'a str) -> impl Iterator<Item = (usize, Token<'a>)> {
+        let mut tokens = Tokens::new(sql);
+        std::iter::from_fn(move || {
+            let token = tokens.next()?;
+            Some((sql.len() - tokens.rest.len() - token.len(), token))
+        })
     }
 
     /// Blanks, and comments. Of versioned ones only the signs are passed over: a server that keeps a
@@ -103,7 +120,7 @@ impl<'a> Iterator for Tokens<'a> {
         let (text, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
         Some(match first {
-            '\'' => Token::Text,
+            '\'' => Token::Text(text),
             '`' | '"' => Token::Name(text),
             c if is_word(c) => Token::Word(text),
             c => Token::Symbol(c),

@@ -17,10 +17,12 @@ mod lex;
 mod select_list;
 mod triggers;
 mod view;
+mod view_names;
 
 pub use self::database::DatabaseOptions;
 pub use self::triggers::{TriggerDefinition, TriggersFile, trigger_table};
 pub use self::view::{CheckOption, ViewAlgorithm, ViewDefinition};
+pub use self::view_names::ViewNames;
 use crate::charset::Charset;
 use crate::{Error, Result};
 

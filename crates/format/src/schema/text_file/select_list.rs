@@ -20,16 +20,6 @@ pub(super) fn columns(query: &str) -> Option<Vec<String>> {
     }
 }
 
-/// All pairs of names with a point between them: databases with their tables and views among them.
-pub(super) fn qualified_names(query: &str) -> Vec<(String, String)> {
-    let tokens: Vec<Token<'_>> = Tokens::new(query).collect();
-    let pair = |three: &[Token<'_>]| match three {
-        [first, Token::Symbol('.'), second] => Some((first.name()?, second.name()?)),
-        _ => None,
-    };
-    tokens.windows(3).filter_map(pair).collect()
-}
-
 /// What follows the definitions of `WITH`: `[RECURSIVE] name [(columns)] AS (...) [CYCLE names
 /// RESTRICT], ...`.
 fn behind_with<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
@@ -141,13 +131,6 @@ mod tests {
         let with = "with recursive r(`x`) as (select 1 AS `n`), s as (select 2 AS `m`)\
                     select `r`.`x` AS `z` from `r`";
         assert_eq!(names(with), ["z"]);
-    }
-
-    #[test]
-    fn names_with_a_point() {
-        let pairs = qualified_names("select `d`.`t`.`a` AS `x.y` from `d`.`t`");
-        let pairs: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} {b}")).collect();
-        assert_eq!(pairs, ["d t", "t a", "d t"]);
     }
 
     #[test]

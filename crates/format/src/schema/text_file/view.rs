@@ -5,7 +5,7 @@
 //! client had that made the view; `view_body_utf8` is the same for people to read and has no
 //! introducers, so it is not what the server runs.
 
-use super::{TextFile, charset_named, decoded, select_list, unescaped, utf8};
+use super::{TextFile, ViewNames, charset_named, decoded, select_list, unescaped, utf8};
 use crate::charset::Charset;
 use crate::schema::Family;
 use crate::{Error, Result};
@@ -34,9 +34,8 @@ pub struct ViewDefinition {
     pub query: String,
     /// The names of its columns; `None` where the query does not tell them.
     pub columns: Option<Vec<String>>,
-    /// Pairs of names with a point between them in the query: the database and name of each table and
-    /// view that it uses, and others.
-    pub qualified_names: Vec<(String, String)>,
+    /// The names in the query that stand behind the name of a database.
+    pub names: ViewNames,
     /// How it is run.
     pub algorithm: ViewAlgorithm,
     /// The definer's name.
@@ -94,7 +93,7 @@ impl ViewDefinition {
         };
         Ok(ViewDefinition {
             columns: select_list::columns(&query),
-            qualified_names: select_list::qualified_names(&query),
+            names: ViewNames::of(&query),
             query,
             algorithm,
             definer_user: definer(&file, "definer_user", family)?,

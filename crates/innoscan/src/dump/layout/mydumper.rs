@@ -10,7 +10,7 @@
 //! shop-schema-post.sql             routines and events
 //! innoscan.users                   users, which myloader has no place for
 //! innoscan.json                    what became of every object
-//! metadata                         renamed last: the dump is complete when it is there; else it
+//! metadata                         sections of tables, and the ledger as comments; renamed last: the dump is complete when it is there; else it
 //!                                  is metadata.incomplete
 //! ```
 //!
@@ -22,7 +22,7 @@
 //! alone (`parse_create_table_from_file`, myloader_process.c, mydumper 1.0): the session is set so,
 //! and what is not stands first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
@@ -32,6 +32,7 @@ use crate::dump::clock::utc;
 use crate::dump::objects::{Object, ObjectKind, Origin};
 use crate::dump::statements::{Ending, placeholder_table};
 use crate::dump::{DumpOptions, Summary};
+use crate::ledger::{Entry, Ledger, State, counted_kinds};
 use crate::sink::sql;
 
 /// Bytes of a database's or a table's name in file names, at most; a file's has 255.
@@ -179,6 +180,7 @@ impl<'a> MyDumper<'a> {
             text += &self.section(&object.database, &object.name, 0);
             let _ = writeln!(text, "{is} = 1\n");
         }
+        text += &ledger_as_comments(&summary.ledger);
         text + &format!("# Finished dump at: {}\n", utc(SystemTime::now()))
     }
 
@@ -190,6 +192,34 @@ impl<'a> MyDumper<'a> {
         }
         text + &format!("rows = {rows}\n")
     }
+}
+
+/// What became of every object, as loaders pass over it: counts by kind, and each object that was left
+/// out or not dumped.
+fn ledger_as_comments(ledger: &Ledger) -> String {
+    let mut lines = vec!["The ledger of the dump, which innoscan.json has in full:".to_owned()];
+    for (kind, count) in ledger.counts(|state| matches!(state, State::Dumped { .. })) {
+        lines.push(format!("dumped: {}", counted_kinds(&BTreeMap::from([(kind, count)]))));
+    }
+    for (choice, counts) in ledger.left_out() {
+        for (kind, count) in counts {
+            let counted = counted_kinds(&BTreeMap::from([(kind, count)]));
+            lines.push(format!("left out: {counted} ({choice})"));
+        }
+    }
+    for Entry { listed, state } in ledger.entries() {
+        match state {
+            State::LeftOut(choice) => lines.push(format!("left out: {} ({choice})", listed.item)),
+            State::NotDumped(reason) => {
+                lines.push(format!("not dumped: {}: {reason}", listed.item));
+            }
+            State::Planned(_) | State::Dumped { .. } => {}
+        }
+    }
+    lines.extend(ledger.unlisted().iter().map(|unlisted| format!("not dumped: {unlisted}")));
+    // A name may have the end of a line in it.
+    let line = |line: String| format!("# {}\n", line.replace(char::is_control, " "));
+    lines.into_iter().map(line).collect()
 }
 
 /// The session of a definition.

@@ -8,7 +8,7 @@ use super::routines::{charset_of, session_of};
 use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
 use super::utc;
-use crate::dump::{Object, ObjectKind, ObjectSession};
+use crate::dump::{ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The events of a database by their rows, in the order of their names.
@@ -19,12 +19,8 @@ pub(super) fn events(
 ) -> Vec<FoundObject> {
     let mut found = Vec::new();
     for &row in rows {
-        let name = row.text("name");
-        let statements = event(server, row).map(|(create, session)| {
-            let object = Object::new(database, ObjectKind::Event, &name, vec![create]);
-            vec![Object { session: Some(session), ..object }]
-        });
-        found.push(FoundObject { item: Item::new(database, ItemKind::Event, &name), statements });
+        let item = Item::new(database, ItemKind::Event, &row.text("name"));
+        found.push(super::found(item, ObjectKind::Event, event(server, row)));
     }
     found.sort_by(|a, b| a.item.cmp(&b.item));
     found

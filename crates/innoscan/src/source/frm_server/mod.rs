@@ -30,7 +30,7 @@ use innoscan_format::schema::{ServerVersion, filename};
 use self::rows::SystemRows;
 use super::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
 use crate::catalog::SYSTEM_DATABASES;
-
+use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// All that the files of a stopped server's directory hold of the databases that are wanted: the
@@ -95,6 +95,14 @@ fn of_directory(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
     found.extend(views::views(server, dir)?);
     found.extend(triggers::triggers(server, dir)?);
     Ok(found)
+}
+
+/// An object of one statement, or why it cannot be had.
+fn found(item: Item, kind: ObjectKind, made: Result<(String, ObjectSession)>) -> FoundObject {
+    let statements = made.map(|(create, session)| {
+        vec![Object::new(&item.database, kind, &item.name, vec![create]).made_in(session)]
+    });
+    FoundObject { item, statements }
 }
 
 /// A routine or an event whose database has no directory: the server does not show it.

@@ -7,7 +7,7 @@ use super::super::{FoundObject, Item, ItemKind};
 
 use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
-use crate::dump::{Object, ObjectKind, ObjectSession};
+use crate::dump::{ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The routines of a database by their rows, in the order of their types and names.
@@ -18,18 +18,16 @@ pub(super) fn routines(
 ) -> Vec<FoundObject> {
     let mut found = Vec::new();
     for &row in rows {
-        let (typed, name) = (row.text("type"), row.text("name"));
-        let kinds = match &*typed {
+        let typed = row.text("type");
+        let (item_kind, kind) = match &*typed {
             "FUNCTION" => (ItemKind::Function, ObjectKind::Function),
             "PACKAGE" => (ItemKind::Package, ObjectKind::Package),
             "PACKAGE BODY" => (ItemKind::PackageBody, ObjectKind::PackageBody),
             _ => (ItemKind::Procedure, ObjectKind::Procedure),
         };
-        let statements = routine(server, row, &typed).map(|(create, session)| {
-            let object = Object::new(database, kinds.1, &name, vec![create]);
-            vec![Object { session: Some(session), ..object }]
-        });
-        found.push((typed, FoundObject { item: Item::new(database, kinds.0, &name), statements }));
+        let item = Item::new(database, item_kind, &row.text("name"));
+        let object = super::found(item, kind, routine(server, row, &typed));
+        found.push((typed, object));
     }
     found.sort_by(|a, b| (&a.0, &a.1.item.name).cmp(&(&b.0, &b.1.item.name)));
     found.into_iter().map(|(_, routine)| routine).collect()

@@ -113,5 +113,5 @@ fn trigger(
     };
     let kind = ObjectKind::Trigger { table: table.to_owned() };
     let object = Object::new(database, kind, &trigger.name, vec![trigger.statement]);
-    Ok(Object { session: Some(session), ..object })
+    Ok(object.made_in(session))
 }

@@ -1,10 +1,14 @@
 //! Views: the `.frm` files that are text.
+//!
+//! A view is written as a session in its database shows it: without the database's name, where
+//! nothing else is read. What stored functions read is not looked up, so views that call one keep all
+//! names in full; both mean the same.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::text_file::{CheckOption, ViewAlgorithm, ViewDefinition};
-use innoscan_format::schema::{ServerVersion, filename, is_view};
+use innoscan_format::schema::{Family, ServerVersion, filename, is_view};
 
 use super::super::{FoundObject, Item, ItemKind};
 use super::text::Quoting;
@@ -18,42 +22,74 @@ use crate::{Error, Result};
 /// # Errors
 /// When the directory cannot be listed.
 pub(super) fn views(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
-    let mut found = BTreeMap::new();
     let database = database_name(dir);
+    let mut files = BTreeMap::new();
     for (stem, path) in files_with(dir, "frm")? {
-        let name = filename::decode(&stem);
         let definition = match read(&path) {
             Ok(bytes) if !is_view(&bytes) => continue,
             Ok(bytes) => ViewDefinition::parse(&bytes, server.family).map_err(Error::from),
             Err(error) => Err(error),
         };
-        let used = definition.as_ref().map_or(Vec::new(), |view| view.qualified_names.clone());
-        let used = used.into_iter().filter(|used| used.0 == database).map(|used| used.1);
-        let used: Vec<String> = used.collect();
-        let view = definition.and_then(|view| self::view(server, &database, &name, view));
-        let statements = view.map(|view| vec![view]).map_err(|error| error.in_file(&path));
-        let item = Item::new(&database, ItemKind::View, &name);
-        found.insert(name, (used, FoundObject { item, statements }));
+        files.insert(filename::decode(&stem), (path, definition));
     }
-    Ok(behind_used(found))
+    let order = behind_used(&database, &files);
+    // Whether each view reads no other database: those that a view uses come before it.
+    let mut is_of_one: HashMap<String, bool> = HashMap::new();
+    let mut found = Vec::new();
+    for name in order {
+        let Some((path, definition)) = files.remove(&name) else { continue };
+        let of_one = definition.as_ref().is_ok_and(|view| {
+            let names = &view.names;
+            !names.calls_functions()
+                && !(server.family == Family::MySql && names.has_derived_tables())
+                && names.tables().all(|(of, table)| {
+                    of == database && is_of_one.get(table).copied().unwrap_or(true)
+                })
+        });
+        is_of_one.insert(name.clone(), of_one);
+        let view = definition.and_then(|mut view| {
+            if of_one {
+                view.query = view.names.without_database(&view.query, &database);
+            }
+            self::view(server, &database, &name, view)
+        });
+        let statements = view.map(|view| vec![view]).map_err(|error| error.in_file(&path));
+        found.push(FoundObject { item: Item::new(&database, ItemKind::View, &name), statements });
+    }
+    Ok(found)
 }
 
-/// Views by their names, with the names that each uses, in an order in which they can be made.
-fn behind_used(mut views: BTreeMap<String, (Vec<String>, FoundObject)>) -> Vec<FoundObject> {
+/// The names of views, in an order in which they can be made.
+fn behind_used(
+    database: &str,
+    files: &BTreeMap<String, (PathBuf, Result<ViewDefinition>)>,
+) -> Vec<String> {
+    let used_by = |name: &String| -> Vec<String> {
+        let Some((_, Ok(view))) = files.get(name) else { return Vec::new() };
+        let own = view.names.tables().filter(|(of, _)| *of == database);
+        own.map(|(_, table)| table.to_owned()).filter(|table| files.contains_key(table)).collect()
+    };
     let mut ordered = Vec::new();
+    let mut begun = HashSet::new();
     // Views that wait for those above them on the stack.
-    let mut waiting: Vec<(Vec<String>, FoundObject)> = Vec::new();
-    loop {
-        let next = match waiting.last_mut() {
-            Some((used, _)) => used.pop(),
-            None => views.keys().next().cloned(),
-        };
-        match (next, waiting.is_empty()) {
-            (Some(name), _) => waiting.extend(views.remove(&name)),
-            (None, true) => return ordered,
-            (None, false) => ordered.extend(waiting.pop().map(|(_, view)| view)),
+    let mut waiting: Vec<(String, Vec<String>)> = Vec::new();
+    for first in files.keys() {
+        let mut next = Some(first.clone());
+        loop {
+            if let Some(name) = next.filter(|name| begun.insert(name.clone())) {
+                let used = used_by(&name);
+                waiting.push((name, used));
+            }
+            next = match waiting.last_mut() {
+                None => break,
+                Some((_, used)) => used.pop(),
+            };
+            if next.is_none() {
+                ordered.extend(waiting.pop().map(|(name, _)| name));
+            }
         }
     }
+    ordered
 }
 
 fn view(
@@ -73,14 +109,13 @@ fn view(
         collation_connection: view.collation_connection.clone(),
         ..ObjectSession::default()
     };
-    let create = create_view(server, database, name, &view);
+    let create = create_view(server, name, &view);
     let object = Object::new(database, ObjectKind::View, name, vec![create]);
-    Ok(Object { columns, session: Some(session), ..object })
+    Ok(Object { columns, ..object.made_in(session) })
 }
 
-/// `SHOW CREATE VIEW`, as a session in another database gives it: all names are in full, and mean
-/// the same wherever the statement runs.
-fn create_view(server: ServerVersion, database: &str, name: &str, view: &ViewDefinition) -> String {
+/// `SHOW CREATE VIEW`, as a session in the view's database gives it.
+fn create_view(server: ServerVersion, name: &str, view: &ViewDefinition) -> String {
     let quoting = Quoting::default();
     let algorithm = match view.algorithm {
         ViewAlgorithm::Undefined => "UNDEFINED",
@@ -95,8 +130,7 @@ fn create_view(server: ServerVersion, database: &str, name: &str, view: &ViewDef
         Some(CheckOption::Cascaded) => " WITH CASCADED CHECK OPTION",
     };
     format!(
-        "CREATE ALGORITHM={algorithm} {definer} SQL SECURITY {security} VIEW {}.{} AS {}{check}",
-        quoting.name(database),
+        "CREATE ALGORITHM={algorithm} {definer} SQL SECURITY {security} VIEW {} AS {}{check}",
         quoting.name(name),
         view.query
     )

@@ -1,7 +1,9 @@
 //! Views: rows of `mysql.tables`, whose `view_definition` is the server's own print of the query with
 //! every name qualified. `SHOW CREATE VIEW` prints the query once more (`view_store_create_info`,
-//! sql_show.cc, MySQL 8.0), to the same text in a session whose database is another.
+//! sql_show.cc, MySQL 8.0): to the same text in a session whose database is another, without the
+//! database's name in a session whose database it is.
 
+use innoscan_format::schema::text_file::ViewNames;
 use innoscan_format::schema::{Properties, ServerVersion};
 use innoscan_format::{Error, Result};
 
@@ -54,10 +56,11 @@ pub(super) fn statement(
         "CASCADED" => " WITH CASCADED CHECK OPTION",
         _ => "",
     };
-    let place = format!("{}.{}", quoted_name(database), quoted_name(name));
+    let query = ViewNames::of(&query).without_database(&query, database);
     let create = format!(
-        "CREATE ALGORITHM={algorithm} {definer}SQL SECURITY {security} {view} {place}{named} AS \
-         {query}{check}"
+        "CREATE ALGORITHM={algorithm} {definer}SQL SECURITY {security} {view} {}{named} AS \
+         {query}{check}",
+        quoted_name(name)
     );
     Ok(Object {
         database: database.to_owned(),

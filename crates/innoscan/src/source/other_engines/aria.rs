@@ -13,8 +13,8 @@ use innoscan_format::server_record::RecordLayout;
 
 use super::data_file::DataFile;
 use super::{
-    Converter, RowReceiver, located, myisam, not_closed, read_header, require_all, require_len,
-    with_extension,
+    Converter, RowReceiver, located, myisam, not_closed, read_header, require_all, require_closed,
+    require_len, with_extension,
 };
 use crate::{Error, Result};
 
@@ -31,12 +31,7 @@ impl Part {
         let index = with_extension(stem, "MAI");
         let in_index = |error: format::Error| Error::from(error).in_file(&index);
         let header = Header::parse(&read_header(&index, Header::size_bytes)?).map_err(in_index)?;
-        if header.crashed {
-            return Err(not_closed(&index, "the table is marked as crashed"));
-        }
-        if header.open_count != 0 {
-            return Err(not_closed(&index, "the table was changed and not closed"));
-        }
+        require_closed(&index, header.crashed, header.open_count)?;
         if header.transactional {
             require_finished_log(stem)?;
         }

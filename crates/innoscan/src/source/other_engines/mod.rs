@@ -156,6 +156,15 @@ fn not_closed(path: &Path, why: &str) -> Error {
     .in_file(path)
 }
 
+/// Refuses a table that crashed or was not closed. `open_count` is how often it is open, by its header.
+fn require_closed(index: &Path, crashed: bool, open_count: u16) -> Result<()> {
+    match (crashed, open_count) {
+        (true, _) => Err(not_closed(index, "the table is marked as crashed")),
+        (false, 0) => Ok(()),
+        (false, _) => Err(not_closed(index, "the table was changed and not closed")),
+    }
+}
+
 /// Refuses a file of rows that is shorter than its table's header says.
 fn require_len(path: &Path, said: u64) -> Result<()> {
     let len = DataFile::open(path)?.len();

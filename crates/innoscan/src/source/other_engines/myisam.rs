@@ -11,7 +11,7 @@ use innoscan_format::server_record::RecordLayout;
 
 use super::data_file::DataFile;
 use super::{
-    Converter, RowReceiver, located, not_closed, read_header, require_all, require_len,
+    Converter, RowReceiver, located, read_header, require_all, require_closed, require_len,
     with_extension,
 };
 use crate::{Error, Result};
@@ -29,12 +29,7 @@ impl Part {
         let index = with_extension(stem, "MYI");
         let in_index = |error: format::Error| Error::from(error).in_file(&index);
         let header = Header::parse(&read_header(&index, Header::size_bytes)?).map_err(in_index)?;
-        if header.crashed {
-            return Err(not_closed(&index, "the table is marked as crashed"));
-        }
-        if header.open_count != 0 {
-            return Err(not_closed(&index, "the table was changed and not closed"));
-        }
+        require_closed(&index, header.crashed, header.open_count)?;
         let layout = RecordLayout::new(def, &header.engine_fields()).map_err(in_index)?;
         let data = with_extension(stem, "MYD");
         require_len(&data, header.data_bytes)?;

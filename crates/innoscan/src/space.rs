@@ -28,25 +28,28 @@ impl Space {
     /// Opens a tablespace and reads its header. What this version does not read still opens; see
     /// [`SpaceHeader::require_readable`].
     pub fn open(path: &Path, direct: Direct) -> Result<Space> {
-        Space::new(Arc::new(File::open(path, direct)?))
+        Space::new(File::open(path, direct)?)
     }
 
     /// The same of a file that is open.
-    pub fn new(file: Arc<File>) -> Result<Space> {
-        // The page size is not known yet, so this one read cannot go through a pool of pages.
+    pub fn new(mut file: File) -> Result<Space> {
+        let unreadable = |file: &File, error| {
+            crate::pool::unreadable(PageNo(0), error).in_file(file.path())
+        };
+        // The page size is not known yet, so this one read cannot go through a pool of pages. What
+        // small files have beside it, a definition or a root, is mostly in the same bytes.
+        let read = file.read_head(SpaceHeader::MOST_BYTES);
+        read.map_err(|error| unreadable(&file, error))?;
+        if !file.head().is_empty() {
+            let header = header_of(file.head()).map_err(|error| error.in_file(file.path()))?;
+            return Ok(Space { file: Arc::new(file), header });
+        }
         let slab = Slab::new(1, SpaceHeader::MOST_BYTES)?;
         let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
-        let in_file = |error: Error| error.in_file(file.path());
-        let read_bytes = file
-            .read_now(0, &mut frame)
-            .map_err(|error| in_file(crate::pool::unreadable(PageNo(0), error)))?;
-        if read_bytes < PageSize::MIN.len() {
-            let what = format!("it has {read_bytes} bytes, too few for a tablespace's first page");
-            return Err(in_file(innoscan_format::Error::corrupt(what).into()));
-        }
-        let header = SpaceHeader::parse(&frame[..read_bytes])
-            .map_err(|error| in_file(Error::from(error)))?;
-        Ok(Space { file, header })
+        let read_bytes =
+            file.read_now(0, &mut frame).map_err(|error| unreadable(&file, error))?;
+        let header = header_of(&frame[..read_bytes]).map_err(|error| error.in_file(file.path()))?;
+        Ok(Space { file: Arc::new(file), header })
     }
 
     /// Its file.
@@ -83,6 +86,14 @@ impl Space {
             _ => FIRST_ROOT,
         }
     }
+}
+
+fn header_of(head: &[u8]) -> Result<SpaceHeader> {
+    if head.len() < PageSize::MIN.len() {
+        let what = format!("it has {} bytes, too few for a tablespace's first page", head.len());
+        return Err(innoscan_format::Error::corrupt(what).into());
+    }
+    Ok(SpaceHeader::parse(head.get(..SpaceHeader::MOST_BYTES).unwrap_or(head))?)
 }
 
 /// Reads single pages of one tablespace, each when it is asked for, through a pool of its own:

@@ -81,8 +81,24 @@ impl TableFile {
 
     /// Opens its tablespace, or the copy of it.
     pub fn open(&self, direct: Direct) -> Result<Space> {
-        let Some(copy) = &self.copy else { return Space::open(&self.path, direct) };
-        Space::new(Arc::new(innoscan_io::File::open_copy(&copy.file, &self.path, direct)?))
+        Space::new(self.open_file(direct)?)
+    }
+
+    fn open_file(&self, direct: Direct) -> Result<innoscan_io::File> {
+        Ok(match &self.copy {
+            None => innoscan_io::File::open(&self.path, direct)?,
+            Some(copy) => innoscan_io::File::open_copy(&copy.file, &self.path, direct)?,
+        })
+    }
+
+    /// Opens its tablespace, or the copy of it, and reads the file by one read; `None` of a file that
+    /// has more bytes than that, or of which some cannot be read.
+    pub(crate) fn open_whole(&self, bytes_most: usize) -> Result<Option<Space>> {
+        let mut file = self.open_file(Direct::Off)?;
+        let is_whole = file.size_bytes() <= bytes_most as u64
+            && file.read_head(bytes_most).is_ok()
+            && file.head().len() as u64 == file.size_bytes();
+        if is_whole { Space::new(file).map(Some) } else { Ok(None) }
     }
 }
 

@@ -6,7 +6,7 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
-use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_with_engine};
+use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
@@ -32,7 +32,7 @@ pub(super) fn read(
     mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
     let sink = sink(&table.def, form, options, outcome);
-    let how = ScanOptions { after, ..options.scan.sized_for(table.size_bytes()) };
+    let how = ScanOptions { after, ..options.scan.clone() };
     outcome.scan = scan(table, &how, &sink, |(batch, sum), end| {
         outcome.count(&batch, sum.sum);
         write(&batch, sum.sum, end)?;
@@ -49,8 +49,7 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
     let read = options.format.form(&table.def).map_err(Error::from).and_then(|form| {
         let sink = sink(&table.def, form, options, &mut outcome);
         // Several tables at once have no progress of one.
-        let sized = options.scan.sized_for(table.size_bytes());
-        let how = ScanOptions { progress: None, ..sized };
+        let how = ScanOptions { progress: None, ..options.scan.clone() };
         scan(table, &how, &sink, |(batch, sum), end| {
             batches.push((batch, sum.sum, end));
             Ok(())
@@ -87,7 +86,7 @@ fn scan(
     sink: &Summed,
     deliver: impl FnMut((Encoded, Sum), Option<LeafPlace>) -> Result<()>,
 ) -> Result<ScanOutcome> {
-    scan_with_engine(table, how, how.open_engine()?, sink, deliver)
+    scan_sized(table, table.size_bytes(), how, sink, deliver)
 }
 
 /// Reads the files of a table of another engine and gives its rows on, in order.

@@ -45,8 +45,8 @@ use self::options::pages_of;
 pub use self::options::{
     LeafPlace, OnCorrupt, ProgressFn, RowOrder, SMALL_TABLE_BYTES, ScanOptions,
 };
-pub(crate) use self::small::scan_sized;
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
+pub(crate) use self::small::scan_sized;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
 use crate::pool::{Expendable, FileSlot, Pool, PoolOptions};

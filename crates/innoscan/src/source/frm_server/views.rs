@@ -8,21 +8,22 @@ use innoscan_format::schema::{ServerVersion, filename, is_view};
 
 use super::super::{FoundObject, Item, ItemKind};
 use super::text::Quoting;
-use super::{database_name, files_with, read};
+use super::{DefinitionFile, database_name};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The views of a database's directory: in the order of their names, but each behind those that it
 /// uses. A view with a check option cannot be made over the placeholder of another.
-///
-/// # Errors
-/// When the directory cannot be listed.
-pub(super) fn views(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
+pub(super) fn views(
+    server: ServerVersion,
+    dir: &Path,
+    definitions: Vec<DefinitionFile>,
+) -> Vec<FoundObject> {
     let mut found = BTreeMap::new();
     let database = database_name(dir);
-    for (stem, path) in files_with(dir, "frm")? {
+    for DefinitionFile { stem, path, bytes } in definitions {
         let name = filename::decode(&stem);
-        let definition = match read(&path) {
+        let definition = match bytes {
             Ok(bytes) if !is_view(&bytes) => continue,
             Ok(bytes) => ViewDefinition::parse(&bytes, server.family).map_err(Error::from),
             Err(error) => Err(error),
@@ -35,7 +36,7 @@ pub(super) fn views(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject
         let item = Item::new(&database, ItemKind::View, &name);
         found.insert(name, (used, FoundObject { item, statements }));
     }
-    Ok(behind_used(found))
+    behind_used(found)
 }
 
 /// Views by their names, with the names that each uses, in an order in which they can be made.

@@ -7,9 +7,16 @@ use std::thread;
 use crate::Result;
 use crate::scan::spawn;
 
+/// Threads for work that is mostly reading a little of each of many files: more than there are cores,
+/// since most of them wait.
+pub(crate) fn usual_threads() -> usize {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    (4 * cores).min(16)
+}
+
 /// Does `work` on each thing with some threads. `take` is given what came of each as soon as it is
 /// there, in any order, and ends it all by an error.
-pub(super) fn side_by_side<T: Sync, D: Send>(
+pub(crate) fn side_by_side<T: Sync, D: Send>(
     things: &[T],
     threads: usize,
     work: impl Fn(&T) -> D + Sync,

@@ -21,6 +21,7 @@ pub mod inspect;
 pub mod key_ranges;
 pub mod ledger;
 pub mod listing;
+pub mod phases;
 pub mod pool;
 pub mod scan;
 mod side_by_side;

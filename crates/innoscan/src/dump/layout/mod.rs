@@ -33,6 +33,7 @@ use super::outcome::MANIFEST_NAME;
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome, rows};
+use crate::phases::Phase;
 use crate::sink::{Encoded, Form, sql};
 use crate::source::EngineTable;
 use crate::{Error, Result};
@@ -192,7 +193,9 @@ pub(super) fn write(
     arrangement.begin()?;
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
-    let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
+    let mut phases = std::mem::take(&mut dump.phases);
+    let run = || jobs::run(&mut dump, &mut writer, options, finished);
+    let tables = phases.time(Phase::Reading, run)?;
     options.confirmed()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
@@ -204,6 +207,7 @@ pub(super) fn write(
         is_conditional: options.scan.keys.is_some(),
         started: Some(started_at),
         elapsed: started.elapsed(),
+        phases,
         ..Summary::default()
     };
     arrangement.finish(&summary)?;
@@ -212,7 +216,7 @@ pub(super) fn write(
     let mut summary = summary;
     summary.files = files_of_no_table(&directory, &summary);
     write_manifest(&directory, &mut summary, marker)?;
-    directory.complete()?;
+    summary.phases.time(Phase::Syncing, || directory.complete())?;
     Ok(summary)
 }
 
@@ -246,9 +250,9 @@ fn write_manifest(
         }
         None => None,
     };
-    directory.flush()?;
+    summary.phases.time(Phase::Syncing, || directory.flush())?;
     directory.write(MANIFEST_NAME, format!("{:#}\n", summary.to_json()).as_bytes())?;
-    directory.flush()?;
+    summary.phases.time(Phase::Syncing, || directory.flush())?;
     if let Some((name, partial)) = written {
         directory.rename(&partial_name(name), name)?;
         partial.keep();

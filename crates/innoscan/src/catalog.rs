@@ -14,11 +14,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use innoscan_format::page::sdi::SdiObject;
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
-use innoscan_format::schema::{TableDef, from_frm, from_sdi_documents};
-use innoscan_io::Direct;
+use innoscan_format::schema::{TableDef, from_frm};
 
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
@@ -28,7 +26,7 @@ use self::partitions::{partition_files, partition_paths};
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Trust};
 use crate::exported::Export;
-use crate::space::{Space, SpaceReader};
+use crate::file_head::FileHead;
 use crate::{Error, Notes, Result, Table, TableFile, dictionary, given_definition};
 
 /// Databases that hold no user's data.
@@ -42,6 +40,27 @@ pub struct Catalog {
     definition: Option<Given>,
     force: bool,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
+    places: RefCell<HashMap<PathBuf, Place>>,
+}
+
+/// What the directory of a database is by its place.
+#[derive(Clone, Debug)]
+struct Place {
+    /// The data directory that it is in, if it is in one.
+    root: Option<PathBuf>,
+    /// The database.
+    schema: String,
+}
+
+/// The files of a table of the data directory, which were looked at before.
+#[derive(Debug)]
+pub(crate) struct LookedAt {
+    /// The table's `.frm`, as it was read.
+    pub frm: Option<TableDef>,
+    /// The head of its `.ibd` file, and the definition that is in it.
+    pub head: Option<(FileHead, Option<TableDef>)>,
+    /// A `.cfg` may be beside it.
+    pub may_be_exported: bool,
 }
 
 /// A data directory that was judged, and its dictionary.
@@ -98,6 +117,13 @@ impl<T> Known<T> {
             Known::Read(value) => Some(value),
             Known::Nothing | Known::Unreadable(_) => None,
         }
+    }
+}
+
+impl LookedAt {
+    /// Nothing was looked at.
+    fn new() -> LookedAt {
+        LookedAt { frm: None, head: None, may_be_exported: true }
     }
 }
 
@@ -178,9 +204,24 @@ impl Catalog {
             return self.table_of_file(&plain);
         }
         match partition_files(&dir, &name.table)?.first() {
-            Some(partition) => self.partitioned(partition, None),
+            Some(partition) => self.partitioned(partition, None, LookedAt::new()),
             None => Err(self.no_such_table(name, &dir)),
         }
+    }
+
+    /// [`Catalog::named`] of a table whose files were looked at.
+    pub(crate) fn named_by(&self, name: &TableName, looked_at: LookedAt) -> Result<Table> {
+        if looked_at.head.is_none() {
+            return self.named(name);
+        }
+        let plain = self.plain_file(name)?;
+        self.partitioned(&plain, Some(&plain), looked_at)
+    }
+
+    /// The file of a table of the data directory, unless it has several or none.
+    pub(crate) fn plain_file(&self, name: &TableName) -> Result<PathBuf> {
+        let dir = self.datadir()?.join(filename::encode(&name.schema));
+        Ok(dir.join(format!("{}.ibd", filename::encode(&name.table))))
     }
 
     /// Judges the data directory as a whole.
@@ -270,18 +311,22 @@ impl Catalog {
         if let Err(error) = std::fs::metadata(path) {
             return Err(Error::read("looking for it", error).in_file(path));
         }
-        self.partitioned(path, Some(path))
+        self.partitioned(path, Some(path), LookedAt::new())
     }
 
     /// The table that `path` is a file of; `only` limits it to one file.
-    fn partitioned(&self, path: &Path, only: Option<&Path>) -> Result<Table> {
-        let directory = self.directory_of(path)?;
-        let def = self.definition_of_file(path, directory.as_ref())?;
+    fn partitioned(&self, path: &Path, only: Option<&Path>, looked_at: LookedAt) -> Result<Table> {
+        let directory = self.directory_of(path, looked_at.may_be_exported)?;
+        let (def, head) = self.definition_of_file(path, directory.as_ref(), looked_at)?;
         let paths = match (&def.partitioning, only) {
             (Some(partitioning), None) => partition_paths(path, &def, partitioning)?,
             _ => vec![path.to_owned()],
         };
-        let files = paths.into_iter().map(|path| table_file(path, &def)).collect();
+        let file = |found: PathBuf| {
+            let head = head.filter(|_| found == path);
+            TableFile { head, ..table_file(found, &def) }
+        };
+        let files = paths.into_iter().map(file).collect();
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory.as_ref(), &def, only.is_some());
         let is_definition_given = self.definition.is_some();
@@ -299,18 +344,18 @@ impl Catalog {
             return self.table_of_file(&ibd);
         }
         let def = self.definition_of_frm(frm)?;
-        let schema = frm.parent().map(schema_of).unwrap_or_default();
+        let schema = self.place_of(frm).schema;
         let dir = frm.parent().unwrap_or(Path::new("."));
         match partition_files(dir, &def.name)?.first() {
-            Some(partition) => self.partitioned(partition, None),
+            Some(partition) => self.partitioned(partition, None, LookedAt::new()),
             None => Err(self.no_such_table(&TableName { schema, table: def.name }, dir)),
         }
     }
 
     /// The judged data directory a file lies in, if it lies in one.
-    fn directory_of(&self, ibd: &Path) -> Result<Option<Directory>> {
-        let Some(root) = DataDir::root_of(ibd) else { return Ok(None) };
-        let export = Export::of(ibd, &root);
+    fn directory_of(&self, ibd: &Path, may_be_exported: bool) -> Result<Option<Directory>> {
+        let Some(root) = self.place_of(ibd).root else { return Ok(None) };
+        let export = if may_be_exported { Export::of(ibd, &root) } else { Export::None };
         if export == Export::Held && !self.force {
             return Directory::open(&root, Trust::Exported).map(Some);
         }
@@ -326,6 +371,17 @@ impl Catalog {
         }
     }
 
+    /// What the directory of a file is, found out once.
+    fn place_of(&self, file: &Path) -> Place {
+        let Some(dir) = file.parent() else { return Place { root: None, schema: String::new() } };
+        if let Some(known) = self.places.borrow().get(dir) {
+            return known.clone();
+        }
+        let place = Place { root: DataDir::root_of(file), schema: schema_of(dir) };
+        self.places.borrow_mut().insert(dir.to_owned(), place.clone());
+        place
+    }
+
     /// A data directory that is read as a whole, judged once.
     fn judged(&self, root: &Path) -> Result<Directory> {
         if let Some(known) = self.dirs.borrow().get(root) {
@@ -337,15 +393,29 @@ impl Catalog {
         Ok(directory)
     }
 
-    fn definition_of_file(&self, ibd: &Path, directory: Option<&Directory>) -> Result<TableDef> {
-        let schema = ibd.parent().map(schema_of).unwrap_or_default();
+    /// The definition of a file's table, and what the file begins with where that was looked at.
+    fn definition_of_file(
+        &self,
+        ibd: &Path,
+        directory: Option<&Directory>,
+        looked_at: LookedAt,
+    ) -> Result<(TableDef, Option<FileHead>)> {
         let FileName { table, .. } = filename::decode_table(&stem(ibd));
         if let Some(given) = &self.definition {
-            return given.def();
+            return given.def().map(|def| (def, None));
         }
-        if let Some(def) = definition_in_sdi(ibd, &table)? {
-            return Ok(def);
+        let (head, in_sdi) = match looked_at.head {
+            Some((head, def)) => (Some(head), def),
+            None => definition_in_sdi(ibd, &table)?,
+        };
+        if let Some(def) = in_sdi {
+            return Ok((def, head));
         }
+        if let Some(mut def) = looked_at.frm {
+            complete(&mut def, &stem(ibd), directory)?;
+            return Ok((def, head));
+        }
+        let schema = self.place_of(ibd).schema;
         let frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
         if !frm.is_file() {
             return Err(Error::refused(
@@ -356,13 +426,13 @@ impl Catalog {
         }
         let mut def = read_frm(&frm, &schema, &table)?;
         complete(&mut def, &stem(ibd), directory)?;
-        Ok(def)
+        Ok((def, head))
     }
 
     fn definition_of_frm(&self, frm: &Path) -> Result<TableDef> {
-        let schema = frm.parent().map(schema_of).unwrap_or_default();
+        let schema = self.place_of(frm).schema;
         let mut def = read_frm(frm, &schema, &filename::decode(&stem(frm)))?;
-        let directory = self.directory_of(&frm.with_extension("ibd"))?;
+        let directory = self.directory_of(&frm.with_extension("ibd"), true)?;
         complete(&mut def, &stem(frm), directory.as_ref())?;
         Ok(def)
     }
@@ -404,24 +474,19 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
     Ok(())
 }
 
-/// The definition a MySQL 8+ file carries; of a partitioned table, only one of its files does.
-fn definition_in_sdi(ibd: &Path, table: &str) -> Result<Option<TableDef>> {
-    let mut files = vec![ibd.to_owned()];
-    if filename::decode_table(&stem(ibd)).partition.is_some() {
-        files.extend(partition_files(ibd.parent().unwrap_or(Path::new(".")), table)?);
+/// The definition a MySQL 8+ file carries, and what the file begins with; of a partitioned table, only
+/// one of its files has a definition.
+fn definition_in_sdi(ibd: &Path, table: &str) -> Result<(Option<FileHead>, Option<TableDef>)> {
+    let (head, def) = FileHead::read(ibd)?;
+    if def.is_some() || filename::decode_table(&stem(ibd)).partition.is_none() {
+        return Ok((Some(head), def));
     }
-    for file in files {
-        let space = Space::open(&file, Direct::Off)?;
-        let readable = space.header().require_readable();
-        readable.map_err(|error| Error::from(error).in_file(&file))?;
-        let objects = SpaceReader::new(space)?.read_sdi()?;
-        if objects.iter().any(SdiObject::is_table) {
-            return from_sdi_documents(&objects)
-                .map(Some)
-                .map_err(|error| Error::from(error).in_file(&file));
+    for other in partition_files(ibd.parent().unwrap_or(Path::new(".")), table)? {
+        if let (_, Some(def)) = FileHead::read(&other)? {
+            return Ok((Some(head), Some(def)));
         }
     }
-    Ok(None)
+    Ok((Some(head), None))
 }
 
 /// A file, with what the definition says of it alone.

@@ -1,5 +1,6 @@
 //! A tablespace: a file of pages, and what its first page says of them.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,9 +9,9 @@ use innoscan_format::page::sdi::{SdiObject, SdiReader};
 use innoscan_format::page::{IndexPage, Need, Page, PageFormat, SpaceHeader};
 use innoscan_format::schema::TableDef;
 use innoscan_format::{IndexId, PageNo, PageSize};
-use innoscan_io::{Direct, EngineKind, File, Slab, engine};
+use innoscan_io::{Direct, EngineKind, File, ReadError, Slab, engine};
 
-use crate::pool::{FileSlot, PageKey, PageRef, Pool};
+use crate::pool::{FileSlot, PageKey, PageRef, Pool, unreadable};
 use crate::{Error, Result};
 
 /// Where the first B-tree's root is in a file without SDI, and SDI's in a file with it
@@ -28,25 +29,25 @@ impl Space {
     /// Opens a tablespace and reads its header. What this version does not read still opens; see
     /// [`SpaceHeader::require_readable`].
     pub fn open(path: &Path, direct: Direct) -> Result<Space> {
-        Space::new(Arc::new(File::open(path, direct)?))
+        Space::new(File::open(path, direct)?)
     }
 
     /// The same of a file that is open.
-    pub fn new(file: Arc<File>) -> Result<Space> {
-        // The page size is not known yet, so this one read cannot go through a pool of pages.
+    pub fn new(mut file: File) -> Result<Space> {
+        let failed = |file: &File, error| unreadable(PageNo(0), error).in_file(file.path());
+        // The page size is not known yet, so this one read cannot go through a pool of pages. What
+        // small files have beside it, a definition or a root, is mostly in the same bytes.
+        let read = file.read_head(SpaceHeader::MOST_BYTES);
+        read.map_err(|error| failed(&file, error))?;
+        if !file.head().is_empty() {
+            let header = header_of(file.head()).map_err(|error| error.in_file(file.path()))?;
+            return Ok(Space { file: Arc::new(file), header });
+        }
         let slab = Slab::new(1, SpaceHeader::MOST_BYTES)?;
         let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
-        let in_file = |error: Error| error.in_file(file.path());
-        let read_bytes = file
-            .read_now(0, &mut frame)
-            .map_err(|error| in_file(crate::pool::unreadable(PageNo(0), error)))?;
-        if read_bytes < PageSize::MIN.len() {
-            let what = format!("it has {read_bytes} bytes, too few for a tablespace's first page");
-            return Err(in_file(innoscan_format::Error::corrupt(what).into()));
-        }
-        let header = SpaceHeader::parse(&frame[..read_bytes])
-            .map_err(|error| in_file(Error::from(error)))?;
-        Ok(Space { file, header })
+        let read_bytes = file.read_now(0, &mut frame).map_err(|error| failed(&file, error))?;
+        let header = header_of(&frame[..read_bytes]).map_err(|error| error.in_file(file.path()))?;
+        Ok(Space { file: Arc::new(file), header })
     }
 
     /// Its file.
@@ -75,6 +76,37 @@ impl Space {
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
+    /// A page's bytes as they are in the file, not verified: of the file's head, or else read now.
+    pub fn read_page(&self, page_no: PageNo) -> Result<Cow<'_, [u8]>> {
+        let start = u64::from(page_no.0) * self.page_size().len() as u64;
+        let in_head = usize::try_from(start).ok().and_then(|start| {
+            self.file.head().get(start..start.checked_add(self.page_size().len())?)
+        });
+        if let Some(page) = in_head {
+            return Ok(Cow::Borrowed(page));
+        }
+        let unreadable = |error| unreadable(page_no, error).in_file(self.file.path());
+        let slab = Slab::new(1, self.page_size().len())?;
+        let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
+        let read_bytes = self.file.read_now(start, &mut frame).map_err(unreadable)?;
+        if read_bytes < frame.len() {
+            return Err(unreadable(ReadError::EndOfFile { at_byte: start + read_bytes as u64 }));
+        }
+        Ok(Cow::Owned(frame.to_vec()))
+    }
+
+    /// The definitions a MySQL 8+ file carries; none in other files.
+    pub fn read_sdi(&self) -> Result<Vec<SdiObject>> {
+        let Some(root) = self.header.sdi_root else { return Ok(Vec::new()) };
+        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(self.file.path());
+        let mut reader = SdiReader::new(self.format(), root).map_err(in_file)?;
+        while let Need::Pages(&[page_no, ..]) = reader.need() {
+            let page = self.read_page(page_no)?;
+            reader.feed(page_no, &page).map_err(in_file)?;
+        }
+        Ok(reader.finish())
+    }
+
     /// Where the clustered index's root is unless a dictionary says otherwise: the root made first,
     /// but for SDI's.
     pub fn first_root(&self) -> PageNo {
@@ -83,6 +115,14 @@ impl Space {
             _ => FIRST_ROOT,
         }
     }
+}
+
+fn header_of(head: &[u8]) -> Result<SpaceHeader> {
+    if head.len() < PageSize::MIN.len() {
+        let what = format!("it has {} bytes, too few for a tablespace's first page", head.len());
+        return Err(innoscan_format::Error::corrupt(what).into());
+    }
+    Ok(SpaceHeader::parse(head.get(..SpaceHeader::MOST_BYTES).unwrap_or(head))?)
 }
 
 /// Reads single pages of one tablespace, each when it is asked for, through a pool of its own:
@@ -145,21 +185,5 @@ impl SpaceReader {
         Layout::compile(def, row_format, metadata.as_ref())
             .map(|layout| (index, layout))
             .map_err(in_file)
-    }
-
-    /// The definitions a MySQL 8+ file carries; none in other files.
-    pub fn read_sdi(&mut self) -> Result<Vec<SdiObject>> {
-        let Some(root) = self.space.header.sdi_root else { return Ok(Vec::new()) };
-        let path = self.space.file.path().to_owned();
-        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&path);
-        let mut reader = SdiReader::new(self.space.format(), root).map_err(in_file)?;
-        loop {
-            let page_no = match reader.need() {
-                Need::Pages([page_no, ..]) => *page_no,
-                _ => return Ok(reader.finish()),
-            };
-            let page = self.read_page(page_no)?;
-            reader.feed(page_no, &page).map_err(in_file)?;
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A table to be read: its definition and its files.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::{Lsn, PageNo};
 use innoscan_io::Direct;
 
+use crate::file_head::FileHead;
 use crate::file_stamp::FileStamp;
 use crate::space::Space;
 use crate::{Error, Result};
@@ -53,6 +54,8 @@ pub struct TableFile {
     pub clustered_root: Option<PageNo>,
     /// The partition or subpartition it holds, as the definition names it.
     pub partition: Option<String>,
+    /// What its first pages said when the table was looked for, where they were looked at.
+    pub(crate) head: Option<FileHead>,
 }
 
 /// A copy of a file, which has no name of its own.
@@ -76,13 +79,29 @@ impl TableFile {
 
     /// A file that is all of its table.
     pub fn whole(path: PathBuf) -> TableFile {
-        TableFile { path, copy: None, clustered_root: None, partition: None }
+        TableFile { path, copy: None, clustered_root: None, partition: None, head: None }
     }
 
     /// Opens its tablespace, or the copy of it.
     pub fn open(&self, direct: Direct) -> Result<Space> {
-        let Some(copy) = &self.copy else { return Space::open(&self.path, direct) };
-        Space::new(Arc::new(innoscan_io::File::open_copy(&copy.file, &self.path, direct)?))
+        Space::new(self.open_file(direct)?)
+    }
+
+    fn open_file(&self, direct: Direct) -> Result<innoscan_io::File> {
+        Ok(match &self.copy {
+            None => innoscan_io::File::open(&self.path, direct)?,
+            Some(copy) => innoscan_io::File::open_copy(&copy.file, &self.path, direct)?,
+        })
+    }
+
+    /// Opens its tablespace, or the copy of it, and reads the file by one read; `None` of a file that
+    /// has more bytes than that, or of which some cannot be read.
+    pub(crate) fn open_whole(&self, bytes_most: usize) -> Result<Option<Space>> {
+        let mut file = self.open_file(Direct::Off)?;
+        let is_whole = file.size_bytes() <= bytes_most as u64
+            && file.read_head(bytes_most).is_ok()
+            && file.head().len() as u64 == file.size_bytes();
+        if is_whole { Space::new(file).map(Some) } else { Ok(None) }
     }
 }
 
@@ -98,13 +117,16 @@ impl Table {
         }
     }
 
-    /// Bytes of its files, as far as they can be told.
+    /// Bytes of its files, as far as they can be told: as they were when the table was looked for,
+    /// where that is known.
     pub fn size_bytes(&self) -> u64 {
-        let size = |file: &TableFile| match &file.copy {
-            Some(copy) => copy.file.metadata(),
-            None => std::fs::metadata(&file.path),
+        let bytes = |metadata: std::io::Result<Metadata>| metadata.map_or(0, |found| found.len());
+        let size = |file: &TableFile| match (&file.copy, file.head) {
+            (Some(copy), _) => bytes(copy.file.metadata()),
+            (None, Some(head)) => head.size_bytes,
+            (None, None) => bytes(std::fs::metadata(&file.path)),
         };
-        self.files.iter().map(|file| size(file).map_or(0, |metadata| metadata.len())).sum()
+        self.files.iter().map(size).sum()
     }
 
     /// `db.table`, or the table alone where the database is not known.

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Advice, Mode, OFlags};
+use rustix::fs::{Advice, FileType, Mode, OFlags, SeekFrom};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::{ALIGNMENT, Error, Frame, ReadError, Result};
@@ -39,6 +39,8 @@ pub struct File {
     direct: bool,
     size_bytes: u64,
     identity: Identity,
+    /// Its first bytes, where they were read beforehand.
+    head: Box<[u8]>,
 }
 
 #[derive(Debug)]
@@ -69,11 +71,12 @@ impl File {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
         let descriptor = rustix::fs::open(place, flags, Mode::empty()).map_err(cannot_open)?;
         let stat = rustix::fs::fstat(&descriptor).map_err(cannot_open)?;
-        if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory {
-            return Err(cannot_open(Errno::ISDIR));
-        }
-        let size_bytes =
-            rustix::fs::seek(&descriptor, rustix::fs::SeekFrom::End(0)).map_err(cannot_open)?;
+        let size_bytes = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => return Err(cannot_open(Errno::ISDIR)),
+            FileType::RegularFile => u64::try_from(stat.st_size).unwrap_or_default(),
+            // A device has its size at its end.
+            _ => rustix::fs::seek(&descriptor, SeekFrom::End(0)).map_err(cannot_open)?,
+        };
         // The reads are planned here; the kernel's own read-ahead would only add to them.
         let _ = rustix::fs::fadvise(&descriptor, 0, None, Advice::Random);
         let wanted = match direct {
@@ -95,6 +98,7 @@ impl File {
             direct: is_direct,
             size_bytes,
             identity: Identity { device: stat.st_dev, inode: stat.st_ino },
+            head: Box::default(),
         })
     }
 
@@ -107,7 +111,31 @@ impl File {
             size_bytes: bytes.len() as u64,
             identity: Identity { device: u64::MAX, inode: bytes.as_ptr().addr() as u64 },
             source: Source::Memory(bytes),
+            head: Box::default(),
         }
+    }
+
+    /// Reads its first bytes, all of a file that has no more, and keeps them: what lies wholly within
+    /// them is not read again by this thread's own reads. A file that is read around the page cache
+    /// has no head.
+    ///
+    /// # Errors
+    /// When the device refuses; then it has no head.
+    pub fn read_head(&mut self, bytes_most: usize) -> std::result::Result<(), ReadError> {
+        let bytes = usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(bytes_most);
+        if self.direct || bytes <= self.head.len() {
+            return Ok(());
+        }
+        let mut head = vec![0; bytes];
+        let read_bytes = self.fill(0, &mut head)?;
+        head.truncate(read_bytes);
+        self.head = head.into();
+        Ok(())
+    }
+
+    /// The bytes that [`File::read_head`] has read.
+    pub fn head(&self) -> &[u8] {
+        &self.head
     }
 
     /// The name it was opened by.
@@ -149,20 +177,14 @@ impl File {
         buffers: &mut [std::io::IoSliceMut<'_>],
         offset: u64,
     ) -> std::result::Result<usize, Errno> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let wanted: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        if start.checked_add(wanted).is_some_and(|end| end <= self.head.len()) {
+            return Ok(copy(&self.head[start..], buffers));
+        }
         match &self.source {
             Source::Descriptor(descriptor) => rustix::io::preadv(descriptor, buffers, offset),
-            Source::Memory(bytes) => {
-                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
-                let mut rest = &bytes[start..];
-                let before = rest.len();
-                for buffer in buffers {
-                    let len = buffer.len().min(rest.len());
-                    let (head, tail) = rest.split_at(len);
-                    buffer[..len].copy_from_slice(head);
-                    rest = tail;
-                }
-                Ok(before - rest.len())
-            }
+            Source::Memory(bytes) => Ok(copy(&bytes[start.min(bytes.len())..], buffers)),
         }
     }
 
@@ -173,9 +195,14 @@ impl File {
         offset: u64,
         frame: &mut Frame,
     ) -> std::result::Result<usize, ReadError> {
+        self.fill(offset, frame)
+    }
+
+    /// Fills bytes from `offset`, as far as the file has them; how many they are.
+    fn fill(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
         let mut done = 0;
-        while done < frame.len() {
-            let mut rest = [std::io::IoSliceMut::new(&mut frame[done..])];
+        while done < bytes.len() {
+            let mut rest = [std::io::IoSliceMut::new(&mut bytes[done..])];
             match self.attempt(&mut rest, offset + done as u64) {
                 Ok(0) => break,
                 Ok(read_bytes) => {
@@ -199,6 +226,17 @@ impl File {
 pub(crate) fn set_direct(descriptor: BorrowedFd<'_>) -> std::result::Result<(), Errno> {
     let flags = rustix::fs::fcntl_getfl(descriptor)?;
     rustix::fs::fcntl_setfl(descriptor, flags | OFlags::DIRECT)
+}
+
+/// Copies bytes into buffers, one after the other; how many there was room for.
+fn copy(bytes: &[u8], buffers: &mut [std::io::IoSliceMut<'_>]) -> usize {
+    let mut rest = bytes;
+    for buffer in buffers {
+        let (now, later) = rest.split_at(buffer.len().min(rest.len()));
+        buffer[..now.len()].copy_from_slice(now);
+        rest = later;
+    }
+    bytes.len() - rest.len()
 }
 
 /// Whether more than half of the places looked at could be read without waiting for the disk.
@@ -232,6 +270,25 @@ mod tests {
             assert_eq!(file.read_now(8192, &mut frame), Ok(10_000 - 8192));
             assert_eq!(file.read_now(16384, &mut frame), Ok(0));
             assert_eq!(file.identity(), File::open(&path, Direct::Off).unwrap().identity());
+        }
+    }
+
+    #[test]
+    fn a_head_is_what_the_file_begins_with() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.ibd");
+        let content: Vec<u8> = (0..10_000).map(|at| (at % 251) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        for bytes_most in [0, 5000, 10_000, 1 << 20] {
+            let mut file = File::open(&path, Direct::Off).unwrap();
+            file.read_head(bytes_most).unwrap();
+            assert_eq!(file.head(), &content[..bytes_most.min(10_000)]);
+            let mut frame = Slab::new(1, 4096).unwrap().take().unwrap();
+            for offset in [0, 4096, 8192] {
+                let read_bytes = file.read_now(offset as u64, &mut frame).unwrap();
+                assert_eq!(frame[..read_bytes], content[offset..offset + read_bytes]);
+                assert_eq!(read_bytes, 4096.min(10_000 - offset));
+            }
         }
     }
 

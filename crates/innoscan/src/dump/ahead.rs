@@ -21,7 +21,10 @@ pub(super) struct Ahead<'t> {
     options: &'t DumpOptions,
     window: usize,
     state: Mutex<State>,
-    changed: Condvar,
+    /// A table that the writer waits for was read.
+    read: Condvar,
+    /// There is room for more.
+    room: Condvar,
     is_over: AtomicBool,
 }
 
@@ -32,6 +35,10 @@ struct State {
     /// Tables that were taken.
     taken: usize,
     read: BTreeMap<usize, ReadTable>,
+    /// The table that the writer waits for.
+    awaited: Option<usize>,
+    /// Threads that wait for room.
+    waiting: usize,
 }
 
 impl<'t> Ahead<'t> {
@@ -44,7 +51,8 @@ impl<'t> Ahead<'t> {
             options,
             window: AHEAD_TABLES * threads(options),
             state: Mutex::default(),
-            changed: Condvar::new(),
+            read: Condvar::new(),
+            room: Condvar::new(),
             is_over: AtomicBool::new(false),
         }
     }
@@ -76,10 +84,16 @@ impl<'t> Ahead<'t> {
             return None;
         }
         state.taken += 1;
-        self.changed.notify_all();
+        // Nobody is woken for one table: of those that are read half are taken first.
+        if state.waiting > 0 && state.next <= state.taken + self.window / 2 {
+            self.room.notify_all();
+        }
+        state.awaited = Some(place);
         let is_missing = |state: &mut State| !state.read.contains_key(&place) && !self.is_over();
-        let state = self.changed.wait_while(state, is_missing);
-        state.unwrap_or_else(PoisonError::into_inner).read.remove(&place)
+        let state = self.read.wait_while(state, is_missing);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.awaited = None;
+        state.read.remove(&place)
     }
 
     /// Nothing more is taken.
@@ -87,7 +101,8 @@ impl<'t> Ahead<'t> {
         self.is_over.store(true, Ordering::SeqCst);
         // Under the lock, so that nobody is between looking and waiting.
         let _state = self.lock();
-        self.changed.notify_all();
+        self.read.notify_all();
+        self.room.notify_all();
     }
 
     fn is_over(&self) -> bool {
@@ -104,16 +119,24 @@ impl<'t> Ahead<'t> {
         while let Some(place) = self.next() {
             let Some(table) = self.tables.get(place) else { return };
             let read = rows::read_whole(table, self.options);
-            self.lock().read.insert(place, read);
-            self.changed.notify_all();
+            let mut state = self.lock();
+            state.read.insert(place, read);
+            if state.awaited == Some(place) {
+                self.read.notify_all();
+            }
         }
     }
 
     fn next(&self) -> Option<usize> {
         let is_full =
             |state: &mut State| state.next >= state.taken + self.window && !self.is_over();
-        let state = self.changed.wait_while(self.lock(), is_full);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        if is_full(&mut state) {
+            state.waiting += 1;
+            let waited = self.room.wait_while(state, is_full);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+        }
         if self.is_over() || state.next >= self.tables.len() {
             return None;
         }

@@ -41,6 +41,7 @@ pub use self::outcome::{Summary, TableOutcome};
 pub use self::stream::to_stream;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
 use crate::ledger::{Ledger, Listed, Means, State};
+use crate::phases::Phases;
 use crate::scan::ScanOptions;
 use crate::sink::csv::{Csv, CsvOptions};
 use crate::sink::load::Load;
@@ -160,6 +161,8 @@ pub struct Dump<'a> {
     pub unfinished: Option<Unfinished>,
     /// All objects of the source, these and those that are not dumped.
     pub ledger: Ledger,
+    /// What has taken time so far.
+    pub phases: Phases,
 }
 
 impl<'a> Dump<'a> {

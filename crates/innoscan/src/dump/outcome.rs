@@ -12,6 +12,7 @@ use super::journal::DoneChunk;
 use super::objects::Origin;
 use crate::Error;
 use crate::ledger::Ledger;
+use crate::phases::Phases;
 use crate::scan::ScanOutcome;
 use crate::sink::{Encoded, LeftOut};
 
@@ -140,6 +141,8 @@ pub struct Summary {
     pub started: Option<SystemTime>,
     /// From start to end.
     pub elapsed: Duration,
+    /// How long each part took, what came before the start among them.
+    pub phases: Phases,
 }
 
 impl Summary {
@@ -167,6 +170,7 @@ impl Summary {
             "started": self.started.map(time),
             "finished": self.started.map(|started| time(started + self.elapsed)),
             "seconds": self.elapsed.as_secs_f64(),
+            "phases": self.phases.to_json(),
         });
         if let Some(origin) = &self.origin {
             json["origin"] = origin_json(origin);

@@ -4,7 +4,7 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
-use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_with_engine};
+use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
@@ -31,7 +31,7 @@ pub(super) fn read(
 ) -> Result<()> {
     let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
     let sink = sink(&table.def, form, options, batch_bytes, outcome);
-    let how = ScanOptions { after, ..options.scan.sized_for(table.size_bytes()) };
+    let how = ScanOptions { after, ..options.scan.clone() };
     outcome.scan = scan(table, &how, &sink, |(batch, sum), end| {
         outcome.count(&batch, sum.sum);
         write(&batch, sum.sum, end)?;
@@ -49,8 +49,7 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
         let sink = sink(&table.def, form, options, batch_bytes, &mut outcome);
         // Several tables at once have no progress of one.
-        let sized = options.scan.sized_for(table.size_bytes());
-        let how = ScanOptions { progress: None, ..sized };
+        let how = ScanOptions { progress: None, ..options.scan.clone() };
         scan(table, &how, &sink, |(batch, sum), end| {
             batches.push((batch, sum.sum, end));
             Ok(())
@@ -87,7 +86,7 @@ fn scan(
     sink: &Summed,
     deliver: impl FnMut((Encoded, Sum), Option<LeafPlace>) -> Result<()>,
 ) -> Result<ScanOutcome> {
-    scan_with_engine(table, how, how.open_engine()?, sink, deliver)
+    scan_sized(table, table.size_bytes(), how, sink, deliver)
 }
 
 /// Rows that come in order from elsewhere than InnoDB's files.

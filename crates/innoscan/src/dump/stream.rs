@@ -14,6 +14,7 @@ use super::rows::{self, Rows};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
 use crate::ledger::Ledger;
+use crate::phases::Phase;
 use crate::sink::{Compression, Encoded, Form, sql};
 use crate::{Error, Result, Table};
 
@@ -55,7 +56,9 @@ pub fn to_stream(
         script.output.text(&head(dump.tables.first().copied(), options))?;
     }
     script.objects(|kind| *kind == ObjectKind::Sequence)?;
-    let tables = jobs::run(&mut dump, &mut script, options, finished)?;
+    let mut phases = std::mem::take(&mut dump.phases);
+    let run = || jobs::run(&mut dump, &mut script, options, finished);
+    let tables = phases.time(Phase::Reading, run)?;
     script.objects_after_rows()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
@@ -72,6 +75,7 @@ pub fn to_stream(
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),
+        phases,
         ..Summary::default()
     })
 }

@@ -1,21 +1,18 @@
 //! What there is in a stopped server's directory, in a table's file, or in a dump.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use innoscan_format::page::{IndexPage, Page};
 use innoscan_format::schema::{RowFormat, TableDef, filename};
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::counted;
+use crate::file_head::RootHead;
 use crate::ledger::{Choice, Filter, ItemKind, Listed, State};
 use crate::source::{EngineTable, Offline, data_bytes, look_at};
-use crate::space::Space;
 use crate::verify::{Manifest, ManifestState, ManifestTable};
-use crate::{Error, Result, Table, TableFile};
+use crate::{Result, Table};
 
 /// What a listing is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,11 +213,11 @@ fn key(def: &TableDef) -> (String, String) {
 /// # Errors
 /// When a file of the table cannot be read.
 fn row_format(table: &Table) -> Result<Option<String>> {
-    let (Some(file), Some(space)) = (table.files.first(), look_at(table)?) else { return Ok(None) };
+    let (Some(file), Some(head)) = (table.files.first(), look_at(table)?) else { return Ok(None) };
     if let Some(known) = table.def.physical.row_format {
         return Ok(Some(name_of(known).to_owned()));
     }
-    let flags = space.header().flags;
+    let flags = head.flags;
     // With all page checksums of the newest MariaDB the flags do not say whether long columns are
     // cut as of DYNAMIC or of COMPACT (`fil_space_t::full_crc32`): what the user asked for does.
     let asked = table.def.options.row_format.as_deref().and_then(by_name);
@@ -232,21 +229,9 @@ fn row_format(table: &Table) -> Result<Option<String>> {
     };
     let format = match known {
         Some(known) => known,
-        None => flags.row_format(has_compact_root(file, &space)?),
+        None => flags.row_format(RootHead::read(file)?.is_compact),
     };
     Ok(Some(name_of(format).to_owned()))
-}
-
-/// One read, without the pool of pages that a reader sets up: there may be very many tables.
-fn has_compact_root(file: &TableFile, space: &Space) -> Result<bool> {
-    let root = file.clustered_root.unwrap_or(space.first_root());
-    let mut page = vec![0; space.page_size().len()];
-    let offset = u64::from(root.0) * page.len() as u64;
-    let read = File::open(&file.path).and_then(|opened| opened.read_exact_at(&mut page, offset));
-    read.map_err(|error| Error::read("reading its root page", error).in_file(&file.path))?;
-    let root = Page::parse(&page, space.format(), root).and_then(IndexPage::parse);
-    let root = root.map_err(|error| Error::from(error).in_file(&file.path))?;
-    Ok(root.is_compact())
 }
 
 fn name_of(format: RowFormat) -> &'static str {

@@ -1,6 +1,6 @@
 //! The decode workers: verify a leaf, find its records' columns, hand each row to the sink.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use innoscan_format::locate::{Fields, Located, Row};
 use innoscan_format::page::{IndexPage, Page, PageFormat};
 use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
+use innoscan_io::File;
 
 use super::keys::{End, KeyColumns, edge};
 use super::leaf_sort::{PackedLeaf, Unpacking};
@@ -55,6 +56,8 @@ pub(super) enum Item {
 pub(super) enum LeafBytes {
     Frame(PageRef),
     Unpacked(Box<[u8]>),
+    /// These bytes of a file that is in memory.
+    Head(Arc<File>, Range<usize>),
 }
 
 impl Deref for LeafBytes {
@@ -64,8 +67,17 @@ impl Deref for LeafBytes {
         match self {
             LeafBytes::Frame(page) => page,
             LeafBytes::Unpacked(page) => page,
+            LeafBytes::Head(file, place) => file.head().get(place.clone()).unwrap_or_default(),
         }
     }
+}
+
+/// Where a tablespace's pages come from.
+pub(super) enum PageSource {
+    /// The pool's file of this number.
+    Pool(FileSlot),
+    /// Memory, in which all of the file is.
+    Memory(Arc<File>),
 }
 
 /// What decoding needs to know of a tablespace.
@@ -73,7 +85,7 @@ pub(super) struct SpaceContext {
     pub path: PathBuf,
     /// Its number among the table's.
     pub number: usize,
-    pub slot: FileSlot,
+    pub source: PageSource,
     pub format: PageFormat,
     pub index: IndexId,
     pub layout: Layout,
@@ -85,15 +97,23 @@ pub(super) struct SpaceContext {
     pub is_definition_given: bool,
 }
 
+/// Takes what there is of a task that is large, when its turn has come, so that batches stay small.
+pub(super) type TakePart<'t, B> = dyn FnMut(Output<B>) -> Result<()> + 't;
+
 type Channels<B> = (Receiver<Task>, Sender<Output<B>>, Sender<LobRequest>);
 
 /// A decode worker.
 pub(super) struct Worker<'s, S: RowSink> {
-    sink: &'s S,
-    options: &'s ScanOptions,
+    decoder: Decoder<'s, S>,
     shared: &'s Shared,
     tasks: Receiver<Task>,
     outputs: Sender<Output<S::Batch>>,
+}
+
+/// Decodes tasks.
+pub(super) struct Decoder<'s, S: RowSink> {
+    sink: &'s S,
+    options: &'s ScanOptions,
     lobs: LobFetcher<'s>,
     fields: Fields,
     /// Room for a row's key.
@@ -109,12 +129,35 @@ impl<'s, S: RowSink> Worker<'s, S> {
         (tasks, outputs, requests): Channels<S::Batch>,
     ) -> Worker<'s, S> {
         let lobs = LobFetcher::new(requests, shared, options.lob_bytes_most);
-        Worker {
+        Worker { decoder: Decoder::new(sink, options, lobs), shared, tasks, outputs }
+    }
+
+    /// Works until there are no more tasks.
+    pub fn run(self) {
+        let Worker { mut decoder, shared, tasks, outputs } = self;
+        let _stop = StopOnPanic(shared);
+        let mut take_part = |part: Output<S::Batch>| {
+            shared.turn.wait_for(part.task, || shared.is_stopped());
+            outputs.send(part).map_err(|_| Error::interrupted())
+        };
+        while let Ok(task) = tasks.recv() {
+            if shared.is_stopped() {
+                continue;
+            }
+            let output = decoder.decode(task, &mut take_part);
+            shared.wake_driver();
+            if outputs.send(output).is_err() {
+                shared.stop();
+            }
+        }
+    }
+}
+
+impl<'s, S: RowSink> Decoder<'s, S> {
+    pub fn new(sink: &'s S, options: &'s ScanOptions, lobs: LobFetcher<'s>) -> Decoder<'s, S> {
+        Decoder {
             sink,
             options,
-            shared,
-            tasks,
-            outputs,
             lobs,
             fields: Fields::default(),
             key: Vec::new(),
@@ -122,22 +165,17 @@ impl<'s, S: RowSink> Worker<'s, S> {
         }
     }
 
-    /// Works until there are no more tasks.
-    pub fn run(mut self) {
-        let _stop = StopOnPanic(self.shared);
-        while let Ok(task) = self.tasks.recv() {
-            if self.shared.is_stopped() {
-                continue;
-            }
-            let output = self.decode(task);
-            self.shared.wake_driver();
-            if self.outputs.send(output).is_err() {
-                self.shared.stop();
-            }
-        }
+    /// Pages of off-page columns that were looked into in memory.
+    pub fn lob_pages(&self) -> u64 {
+        self.lobs.pages_in_memory()
     }
 
-    fn decode(&mut self, task: Task) -> Output<S::Batch> {
+    /// Decodes a task; what there is of a large one is given to `take_part` on the way.
+    pub fn decode(
+        &mut self,
+        task: Task,
+        take_part: &mut TakePart<'_, S::Batch>,
+    ) -> Output<S::Batch> {
         let mut output = self.new_output(task.number);
         let page_bytes = task.space.format.page_size.len();
         let unpacked = |item| Some(self.unpacked(item, page_bytes));
@@ -148,7 +186,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
             let result = match (&items[place], damaged) {
                 (Some(Item::Leaf { page_no, page, prev, next }), _) => {
                     output.leaves += 1;
-                    self.leaf(&task.space, (*page_no, page), (*prev, *next), &mut output)
+                    self.leaf(&task.space, (*page_no, page), (*prev, *next), &mut output, take_part)
                 }
                 (_, Some(Item::Damaged { page_no, error })) => {
                     self.pass_over(&task.space.path, page_no, Lost::Page, error, &mut output)
@@ -227,6 +265,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
         (page_no, bytes): (PageNo, &[u8]),
         siblings: (Sibling, Sibling),
         output: &mut Output<S::Batch>,
+        take_part: &mut TakePart<'_, S::Batch>,
     ) -> Result<()> {
         let parsed = Page::parse(bytes, space.format, page_no).and_then(|page| {
             let leaf = IndexPage::parse(page)?;
@@ -249,7 +288,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
             let error = leaf.page().locate_error(error).into();
             self.pass_over(&space.path, page_no, Lost::Nothing, error, output)?;
         }
-        self.rows(space, &leaf, output)
+        self.rows(space, &leaf, output, take_part)
     }
 
     fn rows(
@@ -257,6 +296,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
         space: &SpaceContext,
         leaf: &IndexPage<'_>,
         output: &mut Output<S::Batch>,
+        take_part: &mut TakePart<'_, S::Batch>,
     ) -> Result<()> {
         let page_no = leaf.page_no();
         let mut cells = Vec::with_capacity(space.layout.n_columns());
@@ -284,7 +324,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
                 }
             }
             if self.sink.is_full(&output.batch) {
-                self.hand_over_part(output)?;
+                self.hand_over_part(output, take_part)?;
             }
         }
         self.fields = fields;
@@ -352,13 +392,15 @@ impl<'s, S: RowSink> Worker<'s, S> {
         Ok(self.sink.row(&cells, batch)?)
     }
 
-    /// Delivers what there is of a task when its turn has come, so that batches stay small.
     #[cold]
-    fn hand_over_part(&self, output: &mut Output<S::Batch>) -> Result<()> {
-        self.shared.turn.wait_for(output.task, || self.shared.is_stopped());
+    fn hand_over_part(
+        &self,
+        output: &mut Output<S::Batch>,
+        take_part: &mut TakePart<'_, S::Batch>,
+    ) -> Result<()> {
         let mut part = std::mem::replace(output, self.new_output(output.task));
         self.sink.finish(&mut part.batch)?;
-        self.outputs.send(part).map_err(|_| Error::interrupted())
+        take_part(part)
     }
 }
 

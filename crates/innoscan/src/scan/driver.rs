@@ -12,24 +12,22 @@ use std::sync::atomic::Ordering;
 
 use crossbeam_channel::Sender;
 use innoscan_format::PageNo;
-use innoscan_format::layout::{Layout, MetadataReader};
-use innoscan_format::page::{IndexPage, Need, Page, unverified_links};
+use innoscan_format::page::unverified_links;
 use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
-use super::decode::{Item, LeafBytes, SpaceContext, Task};
+use super::decode::{Item, LeafBytes, PageSource, SpaceContext, Task};
 use super::foreground::PageService;
-use super::keys::KeyColumns;
 use super::lob_service::LobServices;
-use super::{Budget, RowOrder, ScanOptions, Shared};
+use super::tree::{Tree, require_met};
+use super::{Budget, ScanOptions, Shared};
 use crate::ahead::{Links, Manners, ReadAheadPolicy};
-use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
 use crate::stats::PoolStats;
-use crate::walk::{Step, Walk};
-use crate::{Error, Result, Table};
+use crate::walk::Step;
+use crate::{Result, Table};
 
 /// What the scan thread can tell at its end.
 #[derive(Debug, Default)]
@@ -144,11 +142,8 @@ impl<'s> Driver<'s> {
             self.wait_unless(progress)?;
         }
         self.hand_over(&current.context);
-        if let (Some(leaf), false) = (current.walk.looks_for(), self.shared.is_stopped()) {
-            return Err(Error::refused(
-                format!("page {leaf}, after which the scan was to go on, is no leaf of the table"),
-                "the file has changed since: read it from its beginning",
-            ));
+        if !self.shared.is_stopped() {
+            require_met(&current.walk)?;
         }
         if let Leaves::Sorted(_, sort) = &current.leaves {
             self.driven.set_aside_bytes += sort.written_bytes();
@@ -191,50 +186,22 @@ impl<'s> Driver<'s> {
         slot: FileSlot,
         number: usize,
     ) -> Result<Option<Current>> {
-        let file = &self.table.files[number];
         let waited_before = self.waited();
-        let root_no = file.clustered_root.unwrap_or(space.first_root());
-        let format = space.format();
-        let Some(root_page) = self.fetch(slot, root_no)? else { return Ok(None) };
-        let root = IndexPage::parse(Page::parse(&root_page, format, root_no)?)?;
-        let row_format = space.header().flags.row_format(root.is_compact());
-        let def = &*self.table.def_of(file);
-        let mut metadata = MetadataReader::new(def, row_format, format, root_no);
-        while let Need::Pages(pages) = metadata.need() {
-            let Some(&page_no) = pages.first() else { break };
-            let Some(page) = self.fetch(slot, page_no)? else { return Ok(None) };
-            metadata.feed(page_no, &page)?;
+        let (table, options) = (self.table, self.options);
+        let source = PageSource::Pool(slot);
+        let opened = Tree::open(table, options, space, (number, source), |page| {
+            Ok(self.fetch(slot, page)?.map(LeafBytes::Frame))
+        })?;
+        let Some(Tree { context, walk, root }) = opened else { return Ok(None) };
+        if let Some(branch) = root {
+            self.pool.evict(PageKey { file: slot, page: branch });
         }
-        let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
-        let keys = match &self.options.keys {
-            None => None,
-            Some(keys) => Some(Arc::new(KeyRanges::new(keys, def, &layout)?)),
-        };
-        let after = self.options.after.filter(|after| after.file == number);
-        let walk = Walk::new(&root, &layout, keys.clone(), after.map(|after| after.page))?;
-        if !root.is_leaf() {
-            self.pool.evict(PageKey { file: slot, page: root_no });
-        }
-        let context = SpaceContext {
-            path: space.file().path().to_owned(),
-            number,
-            slot,
-            format,
-            index: root.index_id(),
-            keys: match self.options.order {
-                RowOrder::Key => KeyColumns::of(def, &layout),
-                RowOrder::Any => KeyColumns::none(),
-            },
-            layout,
-            wanted: keys,
-            newest_lsn: self.table.newest_lsn,
-            is_definition_given: self.table.is_definition_given,
-        };
-        let sizes = self.budget.sizes(self.options, format);
+        let sizes = self.budget.sizes(self.options, context.format);
         let policy = self.options.read_ahead.begin(&sizes);
         let context = Arc::new(context);
         Ok(Some(Current {
             context,
+            slot,
             walk,
             leaves: match self.options.picks_read_ahead || self.manners.in_file_order {
                 true => Leaves::Awaited,
@@ -284,7 +251,7 @@ impl<'s> Driver<'s> {
 
     /// Gives a page to whoever uses it, and tells the policy.
     fn hand_out(&mut self, current: &mut Current, page: PageNo) -> Option<Result<PageRef>> {
-        let key = PageKey { file: current.context.slot, page };
+        let key = PageKey { file: current.slot, page };
         if !self.manners.keeps_used {
             return self.pool.hand_out(key);
         }
@@ -374,7 +341,7 @@ impl<'s> Driver<'s> {
 
     /// Whether the leaf that is next is here; asks for it where nobody else will.
     fn presence(&mut self, current: &mut Current, leaf: PageNo) -> Presence {
-        let key = PageKey { file: current.context.slot, page: leaf };
+        let key = PageKey { file: current.slot, page: leaf };
         match self.pool.lookup(key) {
             Lookup::Resident | Lookup::Failed => Presence::Here,
             Lookup::InFlight => {
@@ -430,7 +397,7 @@ impl<'s> Driver<'s> {
             let spare = self.spare_frames();
             let is_fitting = |page: &&PageNo| ((page.0 - first.0) as usize) < spare;
             let fitting = current.run.iter().take_while(is_fitting).count();
-            let dealt = self.pool.read(current.context.slot, &current.run[..fitting], Kind::Ahead);
+            let dealt = self.pool.read(current.slot, &current.run[..fitting], Kind::Ahead);
             current.run.drain(..dealt);
             if dealt == 0 {
                 return progress;
@@ -471,7 +438,7 @@ impl<'s> Driver<'s> {
     /// All frames hold pages read ahead, and none is the page that is needed: that one is read now,
     /// in the place of another if need be.
     fn unstick(&mut self, current: &Current) -> Result<()> {
-        let file = current.context.slot;
+        let file = current.slot;
         let absent = |page: &PageNo| {
             matches!(self.pool.lookup(PageKey { file, page: *page }), Lookup::Absent)
         };

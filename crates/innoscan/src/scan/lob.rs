@@ -6,6 +6,7 @@
 //! side where they can. So the pages that would follow are asked for with the one that is needed;
 //! those that turn out to be others are dropped when they come.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,9 +14,11 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use innoscan_format::PageNo;
 use innoscan_format::lob::{LobReader, LobRef};
 use innoscan_format::page::Need;
+use innoscan_io::File;
 
 use super::Shared;
-use super::decode::SpaceContext;
+use super::decode::{PageSource, SpaceContext};
+use super::small::page_in_memory;
 use crate::pool::{FileSlot, PageRef};
 use crate::{Error, Result};
 
@@ -64,6 +67,7 @@ pub(super) struct LobFetcher<'s> {
     requests: Sender<LobRequest>,
     shared: &'s Shared,
     bytes_most: u64,
+    pages_in_memory: Cell<u64>,
 }
 
 impl<'s> LobFetcher<'s> {
@@ -72,7 +76,7 @@ impl<'s> LobFetcher<'s> {
         shared: &'s Shared,
         bytes_most: u64,
     ) -> LobFetcher<'s> {
-        LobFetcher { requests, shared, bytes_most }
+        LobFetcher { requests, shared, bytes_most, pages_in_memory: Cell::new(0) }
     }
 
     /// Appends what `lob` refers to. A page is given back as soon as its bytes are copied.
@@ -88,23 +92,48 @@ impl<'s> LobFetcher<'s> {
         }
         let whole_len = value.len() + lob.len as usize;
         let mut reader = LobReader::new(space.format, lob)?;
+        let slot = match &space.source {
+            PageSource::Pool(slot) => *slot,
+            PageSource::Memory(file) => return self.feed_from(file, space, reader, value),
+        };
         let mut most = PAGES_FIRST;
         while let Need::Pages(needed) = reader.need() {
             let missing_bytes = whole_len.saturating_sub(value.len());
             let pages = likely_pages(needed, missing_bytes, space, most);
-            let asked = self.ask(space, &pages)?;
+            let asked = self.ask(slot, &pages)?;
             let is_as_guessed = self.feed(&mut reader, &pages, &asked, value)?;
             most = if is_as_guessed { (2 * most).min(PAGES_MOST) } else { 1 };
         }
         Ok(())
     }
 
-    fn ask(&self, space: &SpaceContext, pages: &[PageNo]) -> Result<Asked<'_>> {
+    /// Pages that were looked into in memory.
+    pub fn pages_in_memory(&self) -> u64 {
+        self.pages_in_memory.get()
+    }
+
+    /// Feeds all pages that are needed out of a file that is in memory.
+    fn feed_from(
+        &self,
+        file: &Arc<File>,
+        space: &SpaceContext,
+        mut reader: LobReader,
+        value: &mut Vec<u8>,
+    ) -> Result<()> {
+        while let Need::Pages(&[page_no, ..]) = reader.need() {
+            let page = page_in_memory(file, space.format.page_size, page_no)?;
+            reader.feed(page_no, &page, value)?;
+            self.pages_in_memory.set(self.pages_in_memory.get() + 1);
+        }
+        Ok(())
+    }
+
+    fn ask(&self, file: FileSlot, pages: &[PageNo]) -> Result<Asked<'_>> {
         let (reply, replies) = bounded(pages.len());
         let is_over = Arc::new(AtomicBool::new(false));
         let asked =
             Asked { replies: Some(replies), is_over: Arc::clone(&is_over), shared: self.shared };
-        let request = LobRequest { file: space.slot, pages: pages.to_vec(), reply, is_over };
+        let request = LobRequest { file, pages: pages.to_vec(), reply, is_over };
         self.requests.send(request).map_err(|_| Error::interrupted())?;
         self.shared.wake_driver();
         Ok(asked)

@@ -26,6 +26,8 @@ mod lob_service;
 mod options;
 mod order;
 mod outcome;
+mod small;
+mod tree;
 mod view;
 
 use std::sync::Arc;
@@ -44,12 +46,13 @@ pub use self::options::{
     LeafPlace, OnCorrupt, ProgressFn, RowOrder, SMALL_TABLE_BYTES, ScanOptions,
 };
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
+pub(crate) use self::small::scan_sized;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
 use crate::pool::{Expendable, FileSlot, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, TableFile};
 
 /// Reads every row of a table into `sink`, and hands its batches to `deliver` on this thread, in the
 /// order the options say.
@@ -179,25 +182,30 @@ pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Sp
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
     for file in &table.files {
         let space = file.open(options.direct)?;
-        let header = space.header();
-        let readable = match file.clustered_root {
-            // The server's own tables share mysql.ibd, and each one's root is known.
-            Some(_) if header.space == SpaceId::DICTIONARY => header.require_plain_pages(),
-            _ => header.require_readable(),
-        };
-        readable.map_err(|error| Error::from(error).in_file(&file.path))?;
-        let first_size = spaces.first().map_or(space.page_size(), Space::page_size);
-        if first_size != space.page_size() {
-            let what = format!(
-                "its pages have {} bytes, those of the table's first file {first_size}",
-                space.page_size()
-            );
-            let error = innoscan_format::Error::schema(what);
-            return Err(Error::from(error).in_file(&file.path));
-        }
+        one_page_size(&spaces, &space, file)?;
         spaces.push(space);
     }
     Ok(spaces)
+}
+
+/// Requires that a table's tablespace can be read, and has pages as large as those opened before.
+fn one_page_size(before: &[Space], space: &Space, file: &TableFile) -> Result<()> {
+    let header = space.header();
+    let readable = match file.clustered_root {
+        // The server's own tables share mysql.ibd, and each one's root is known.
+        Some(_) if header.space == SpaceId::DICTIONARY => header.require_plain_pages(),
+        _ => header.require_readable(),
+    };
+    readable.map_err(|error| Error::from(error).in_file(&file.path))?;
+    let first_size = before.first().map_or(space.page_size(), Space::page_size);
+    if first_size != space.page_size() {
+        let what = format!(
+            "its pages have {} bytes, those of the table's first file {first_size}",
+            space.page_size()
+        );
+        return Err(Error::from(innoscan_format::Error::schema(what)).in_file(&file.path));
+    }
+    Ok(())
 }
 
 /// How memory and work are divided; see the module's text.
@@ -302,6 +310,13 @@ impl Shared {
             is_total_exact: AtomicBool::new(false),
             read_bytes: AtomicU64::new(0),
         }
+    }
+
+    /// All is read, and this much it was.
+    fn learn_totals(&self, leaves: u64, read_bytes: u64) {
+        self.total_leaves.store(leaves, Ordering::Relaxed);
+        self.is_total_exact.store(true, Ordering::Relaxed);
+        self.read_bytes.store(read_bytes, Ordering::Relaxed);
     }
 
     fn is_stopped(&self) -> bool {

@@ -108,7 +108,8 @@ pub(super) fn deliver<B>(
     Ok(outcome)
 }
 
-fn take<B>(
+/// Delivers an output, and counts what it has.
+pub(super) fn take<B>(
     output: Output<B>,
     outcome: &mut ScanOutcome,
     in_order: &mut impl FnMut(B, Option<LeafPlace>) -> Result<()>,
@@ -123,7 +124,8 @@ fn take<B>(
     output.error.map_or(Ok(()), Err)
 }
 
-fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
+/// Tells how far the scan is whoever wants to know.
+pub(super) fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
     if let Some(progress) = &options.progress {
         progress(&Progress {
             done_leaves: outcome.leaf_pages,

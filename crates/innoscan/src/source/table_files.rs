@@ -1,12 +1,14 @@
 //! Tables of a server with `.frm` files, listed as that server would list them: by its definitions.
 //! Data files without a definition are listed too, since somebody may miss their rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
 
 use crate::catalog::{TableName, is_fulltext, sorted_entries, stem};
+use crate::side_by_side::{side_by_side, usual_threads};
 use crate::{Error, Result};
 
 /// What files of tables' rows end in: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
@@ -17,6 +19,10 @@ const DATA_FILES: [&str; 7] = ["ibd", "MYI", "MYD", "MAI", "MAD", "CSV", "ARZ"];
 pub(super) struct TableFiles {
     pub name: TableName,
     pub definition: Definition,
+    /// All its rows are in an `.ibd` file of its name.
+    pub is_in_own_file: bool,
+    /// A `.cfg` is beside it.
+    pub may_be_exported: bool,
 }
 
 /// Where a table's definition is.
@@ -46,8 +52,12 @@ impl TableFiles {
     }
 }
 
-/// The tables of a database's directory, which has these entries; views apart.
-pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Vec<TableFiles> {
+/// The tables of a database's directory, which has these entries; views apart. Definitions are read
+/// several at a time.
+///
+/// # Errors
+/// When no thread can be had.
+pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Result<Vec<TableFiles>> {
     let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for path in entries {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
@@ -58,12 +68,32 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Vec<TableFiles> {
             files.entry(filename::decode_table(&stem).table).or_default().push(path);
         }
     }
-    let tables = files.into_iter().filter_map(|(table, paths)| {
-        let name = TableName { schema: schema.to_owned(), table };
-        let definition = definition(&name, &paths)?;
-        Some(TableFiles { name, definition })
-    });
-    tables.collect()
+    let exported: HashSet<&OsStr> = entries
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "cfg"))
+        .filter_map(|path| path.file_stem())
+        .collect();
+    let table = |(table, paths): &(String, Vec<&PathBuf>)| {
+        let name = TableName { schema: schema.to_owned(), table: table.clone() };
+        let definition = definition(&name, paths)?;
+        let own = filename::encode(table);
+        let is_own =
+            |path: &&PathBuf| path.file_name().is_some_and(|file| *file == *format!("{own}.ibd"));
+        Some(TableFiles {
+            name,
+            definition,
+            is_in_own_file: paths.iter().copied().any(|path| is_own(&path)),
+            may_be_exported: exported.contains(OsStr::new(&own)),
+        })
+    };
+    let files: Vec<(String, Vec<&PathBuf>)> = files.into_iter().collect();
+    let mut tables = Vec::with_capacity(files.len());
+    side_by_side(&files, usual_threads(), table, |_, table| {
+        tables.extend(table);
+        Ok(())
+    })?;
+    tables.sort_by(|one: &TableFiles, other| one.name.cmp(&other.name));
+    Ok(tables)
 }
 
 /// Bytes of the files of each table's rows and keys in a database's directory, by the tables' names.

@@ -50,7 +50,7 @@ fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
     let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
     let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
     reader.space().header().require_plain_pages().map_err(in_file)?;
-    let table = TablespacesTable::of(&reader.read_sdi()?).map_err(in_file)?;
+    let table = TablespacesTable::of(&reader.space().read_sdi()?).map_err(in_file)?;
     let (_, layout) = reader.clustered(&table.def, table.root)?;
     let mut listed = Vec::new();
     for_each_row(&mut reader, &layout, table.root, |row| {

@@ -8,7 +8,6 @@
 mod findings;
 mod listed;
 mod names;
-mod side_by_side;
 mod walk;
 
 use std::collections::BTreeSet;

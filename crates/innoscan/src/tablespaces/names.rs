@@ -7,10 +7,10 @@ use innoscan_format::schema::SdiNames;
 use innoscan_io::Direct;
 
 use super::findings::Finding;
-use super::side_by_side::side_by_side;
 use super::walk::{Files, SpaceKind};
 use super::{Known, Step};
-use crate::space::{Space, SpaceReader};
+use crate::side_by_side::side_by_side;
+use crate::space::Space;
 use crate::{Error, Result};
 
 /// Files that are called otherwise than their definitions say, and those whose definitions cannot be
@@ -54,7 +54,7 @@ fn of_another(path: &Path) -> Result<Option<String>> {
     }
     let in_file = |error: FormatError| Error::from(error).in_file(path);
     space.header().require_plain_pages().map_err(in_file)?;
-    let objects = SpaceReader::new(space)?.read_sdi()?;
+    let objects = space.read_sdi()?;
     let names = SdiNames::of(&objects).map_err(in_file)?;
     let directory = path.parent().and_then(Path::file_name).unwrap_or_default();
     let file = path.file_name().unwrap_or_default();

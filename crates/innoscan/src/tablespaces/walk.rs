@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::findings::Finding;
-use super::side_by_side::side_by_side;
+use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
 /// What a file is, by its name.

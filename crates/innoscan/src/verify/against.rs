@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Manifest, ManifestEntry, ManifestState};
 use crate::catalog::{Catalog, TableName};
 use crate::ledger::{Choice, Filter, Item, ItemKind, ObjectKinds, State};
-use crate::scan::{ScanOptions, scan};
+use crate::scan::{ScanOptions, scan_sized};
 use crate::sink::RowSink;
 use crate::sink::checksum::{Checksum, Sum};
 use crate::source::{EngineTable, Offline};
@@ -242,9 +242,8 @@ fn tables_alone() -> Filter {
 
 fn sum_of_innodb(table: &Table, options: &ScanOptions) -> Result<u32> {
     let sink = Checksum::new(&table.def)?;
-    let options = options.sized_for(table.size_bytes());
     let mut total = Sum::default();
-    scan(table, &options, &sink, |sum| {
+    scan_sized(table, table.size_bytes(), options, &sink, |sum, _| {
         total.add(&sum);
         Ok(())
     })?;

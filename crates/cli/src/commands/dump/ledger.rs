@@ -58,6 +58,9 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
     let ledger = &summary.ledger;
     if !args.tell.quiet {
         tell_dumped(summary);
+        if args.verbose {
+            note!("innoscan: {}", summary.phases);
+        }
         for (choice, counts) in ledger.left_out() {
             note!("innoscan: left out: {} ({choice})", counted_kinds(&counts));
         }

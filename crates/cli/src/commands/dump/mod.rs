@@ -6,6 +6,7 @@ mod live;
 mod offline;
 mod sources;
 
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,6 +28,9 @@ use crate::messages::{self, Advice, Exit};
 use crate::progress::{Bar, Whole};
 use crate::sizes::bytes;
 use crate::stats;
+
+/// Bytes of a dump to stdout that are written at once.
+const STREAM_BYTES: usize = 64 << 10;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     note_directory(args);
@@ -168,7 +172,11 @@ fn write(
         }
     };
     let summary = match &*args.outputdir {
-        "-" => to_stream(dump, &mut std::io::stdout().lock(), &options, finished)?,
+        "-" => {
+            // Of small tables several to a write.
+            let mut stdout = BufWriter::with_capacity(STREAM_BYTES, std::io::stdout().lock());
+            to_stream(dump, &mut stdout, &options, finished)?
+        }
         dir => to_directory(dump, Path::new(dir), &options, finished)
             .map_err(|error| with_resume(error, args))?,
     };

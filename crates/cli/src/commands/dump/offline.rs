@@ -4,6 +4,7 @@ use std::path::Path;
 
 use innoscan::dump::Dump;
 use innoscan::ledger::{Ledger, Listed, Means, State};
+use innoscan::phases::{Phase, Phases};
 use innoscan::source::Offline;
 
 use super::sources::{self, Source};
@@ -12,10 +13,11 @@ use crate::args::DumpArgs;
 use crate::messages::Exit;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    let offline = match &args.sources[..] {
-        [one] if Path::new(one).is_dir() => directory(args, Path::new(one))?,
-        _ => tables(args)?,
-    };
+    let mut phases = Phases::default();
+    let offline = phases.time(Phase::Planning, || match &args.sources[..] {
+        [one] if Path::new(one).is_dir() => directory(args, Path::new(one)),
+        _ => tables(args),
+    })?;
     let nothing = sources::nothing_in(Path::new(&args.sources[0]));
     super::require_something(&offline.ledger, args, nothing)?;
     for note in offline.ledger.notes() {
@@ -33,6 +35,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         objects: objects.iter().collect(),
         unfinished: unfinished(args)?,
         ledger: ledger.clone(),
+        phases,
         ..Dump::default()
     };
     let cancel = crate::signals::cancel_on_signal()?;

@@ -34,6 +34,7 @@ use super::rows::{self, Rows};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome};
+use crate::phases::Phase;
 use crate::sink::{Encoded, Form, sql};
 use crate::{Error, Result};
 
@@ -193,7 +194,9 @@ pub(super) fn write(
     arrangement.begin()?;
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
-    let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
+    let mut phases = std::mem::take(&mut dump.phases);
+    let run = || jobs::run(&mut dump, &mut writer, options, finished);
+    let tables = phases.time(Phase::Reading, run)?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
     let summary = Summary {
@@ -205,6 +208,7 @@ pub(super) fn write(
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),
+        phases,
         ..Summary::default()
     };
     arrangement.finish(&summary)?;
@@ -213,7 +217,7 @@ pub(super) fn write(
     let mut summary = summary;
     summary.files = files_of_no_table(&directory, &summary);
     write_manifest(&directory, &mut summary, marker)?;
-    directory.complete()?;
+    summary.phases.time(Phase::Syncing, || directory.complete())?;
     Ok(summary)
 }
 
@@ -247,9 +251,9 @@ fn write_manifest(
         }
         None => None,
     };
-    directory.flush()?;
+    summary.phases.time(Phase::Syncing, || directory.flush())?;
     directory.write(MANIFEST_NAME, format!("{:#}\n", summary.to_json()).as_bytes())?;
-    directory.flush()?;
+    summary.phases.time(Phase::Syncing, || directory.flush())?;
     if let Some((name, partial)) = written {
         directory.rename(&partial_name(name), name)?;
         partial.keep();

@@ -130,7 +130,7 @@ impl Driver<'_> {
         let spare = self.spare_frames();
         let at_once = if self.manners.descends_singly { 1 } else { BRANCHES_AT_ONCE };
         let most = (spare / 2).clamp(1, at_once);
-        let file = current.context.slot;
+        let file = current.slot;
         current.walk.wanted(most, &mut current.pages);
         let run_pages = self.run_pages() as u32;
         let mut progress = false;

@@ -7,7 +7,7 @@ use innoscan_format::PageNo;
 
 use crate::ahead::ReadAhead;
 use crate::file_order::FileOrder;
-use crate::pool::Pool;
+use crate::pool::{FileSlot, Pool};
 use crate::scan::decode::SpaceContext;
 use crate::scan::leaf_sort::LeafSort;
 use crate::scan::view::FileInPool;
@@ -15,6 +15,7 @@ use crate::walk::{Step, Walk};
 
 pub(super) struct Current {
     pub context: Arc<SpaceContext>,
+    pub slot: FileSlot,
     pub walk: Walk,
     pub leaves: Leaves,
     pub policy: Box<dyn ReadAhead>,
@@ -74,6 +75,6 @@ impl Current {
 
     /// What the policy may know of the pool.
     pub fn view<'p>(&self, pool: &'p Pool) -> FileInPool<'p> {
-        FileInPool { pool, file: self.context.slot, file_pages: self.context.format.size_pages }
+        FileInPool { pool, file: self.slot, file_pages: self.context.format.size_pages }
     }
 }

@@ -25,7 +25,7 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
-use innoscan_format::schema::{ServerVersion, filename};
+use innoscan_format::schema::{ServerVersion, filename, is_sequence, is_view};
 
 use self::rows::SystemRows;
 use super::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
@@ -44,6 +44,15 @@ use crate::{Error, Result};
 pub fn objects_of_frm_server(
     root: &Path,
     is_wanted_database: impl Fn(&str) -> bool,
+) -> Result<FoundObjects> {
+    objects_beside(root, is_wanted_database, &|_| false)
+}
+
+/// [`objects_of_frm_server`] where some `.frm` files are known to be of tables: they are not read.
+pub(super) fn objects_beside(
+    root: &Path,
+    is_wanted_database: impl Fn(&str) -> bool,
+    is_of_table: &dyn Fn(&Path) -> bool,
 ) -> Result<FoundObjects> {
     let server = version::version_of(root);
     let mysql = root.join("mysql");
@@ -66,7 +75,7 @@ pub fn objects_of_frm_server(
         if SYSTEM_DATABASES.contains(&&*name) || !is_wanted_database(&name) {
             continue;
         }
-        found.objects.extend(of_directory(server, &dir).unwrap_or_else(|error| {
+        found.objects.extend(of_directory(server, &dir, is_of_table).unwrap_or_else(|error| {
             let item = Item::new(&name, ItemKind::Database, &name);
             vec![FoundObject { item, statements: Err(error) }]
         }));
@@ -89,10 +98,15 @@ pub fn objects_of_frm_server(
 }
 
 /// A database, and what has files in its directory.
-fn of_directory(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
+fn of_directory(
+    server: ServerVersion,
+    dir: &Path,
+    is_of_table: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<FoundObject>> {
     let mut found = vec![database::database(server, dir)];
-    found.extend(sequences::sequences(server, dir)?);
-    found.extend(views::views(server, dir)?);
+    let definitions = definitions(dir, is_of_table)?;
+    found.extend(sequences::sequences(server, dir, &definitions));
+    found.extend(views::views(server, dir, definitions));
     found.extend(triggers::triggers(server, dir)?);
     Ok(found)
 }
@@ -103,6 +117,29 @@ fn found(item: Item, kind: ObjectKind, made: Result<(String, ObjectSession)>) ->
         vec![Object::new(&item.database, kind, &item.name, vec![create]).made_in(session)]
     });
     FoundObject { item, statements }
+}
+
+/// A `.frm` file of a view or a sequence, or one that cannot be read.
+struct DefinitionFile {
+    /// Its name, without `.frm`.
+    stem: String,
+    path: PathBuf,
+    bytes: Result<Vec<u8>>,
+}
+
+/// The `.frm` files of a directory that may be of views and sequences, in the order of their names.
+fn definitions(dir: &Path, is_of_table: &dyn Fn(&Path) -> bool) -> Result<Vec<DefinitionFile>> {
+    let mut definitions = Vec::new();
+    for (stem, path) in files_with(dir, "frm")? {
+        if is_of_table(&path) {
+            continue;
+        }
+        let bytes = read(&path);
+        if !bytes.as_ref().is_ok_and(|bytes| !is_view(bytes) && !is_sequence(bytes)) {
+            definitions.push(DefinitionFile { stem, path, bytes });
+        }
+    }
+    Ok(definitions)
 }
 
 /// A routine or an event whose database has no directory: the server does not show it.

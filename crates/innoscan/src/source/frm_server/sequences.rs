@@ -8,7 +8,7 @@ use innoscan_io::Direct;
 
 use super::super::{EngineTable, FoundObject, Item, ItemKind};
 use super::text::Quoting;
-use super::{database_name, files_with, read};
+use super::{DefinitionFile, database_name};
 use crate::catalog::Catalog;
 use crate::dump::{Object, ObjectKind};
 use crate::small_tree::for_each_row;
@@ -16,26 +16,27 @@ use crate::space::SpaceReader;
 use crate::{Error, Result};
 
 /// The sequences of a database's directory, in the order of their names.
-///
-/// # Errors
-/// When the directory cannot be listed.
-pub(super) fn sequences(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
+pub(super) fn sequences(
+    server: ServerVersion,
+    dir: &Path,
+    definitions: &[DefinitionFile],
+) -> Vec<FoundObject> {
     let mut found = Vec::new();
     let database = database_name(dir);
-    for (stem, path) in files_with(dir, "frm")? {
-        let Ok(bytes) = read(&path) else { continue };
-        if !is_sequence(&bytes) {
+    for DefinitionFile { stem, path, bytes } in definitions {
+        let Ok(bytes) = bytes else { continue };
+        if !is_sequence(bytes) {
             continue;
         }
-        let name = filename::decode(&stem);
-        let sequence = sequence(server, &database, &name, &path, &bytes);
+        let name = filename::decode(stem);
+        let sequence = sequence(server, &database, &name, path, bytes);
         let statements = sequence.map(|object| vec![object]);
-        let statements = statements.map_err(|error| error.in_file(&path));
+        let statements = statements.map_err(|error| error.in_file(path));
         let item = Item::new(&database, ItemKind::Sequence, &name);
         found.push(FoundObject { item, statements });
     }
     found.sort_by(|a, b| a.item.cmp(&b.item));
-    Ok(found)
+    found
 }
 
 /// The columns of the row, in their order (sql/sql_sequence.h, MariaDB 10.3 to 11.8).

@@ -12,20 +12,21 @@ use innoscan_format::schema::{Family, ServerVersion, filename, is_view};
 
 use super::super::{FoundObject, Item, ItemKind};
 use super::text::Quoting;
-use super::{database_name, files_with, read};
+use super::{DefinitionFile, database_name};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The views of a database's directory: in the order of their names, but each behind those that it
 /// uses. A view with a check option cannot be made over the placeholder of another.
-///
-/// # Errors
-/// When the directory cannot be listed.
-pub(super) fn views(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
+pub(super) fn views(
+    server: ServerVersion,
+    dir: &Path,
+    definitions: Vec<DefinitionFile>,
+) -> Vec<FoundObject> {
     let database = database_name(dir);
     let mut files = BTreeMap::new();
-    for (stem, path) in files_with(dir, "frm")? {
-        let definition = match read(&path) {
+    for DefinitionFile { stem, path, bytes } in definitions {
+        let definition = match bytes {
             Ok(bytes) if !is_view(&bytes) => continue,
             Ok(bytes) => ViewDefinition::parse(&bytes, server.family).map_err(Error::from),
             Err(error) => Err(error),
@@ -56,7 +57,7 @@ pub(super) fn views(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject
         let statements = view.map(|view| vec![view]).map_err(|error| error.in_file(&path));
         found.push(FoundObject { item: Item::new(&database, ItemKind::View, &name), statements });
     }
-    Ok(found)
+    found
 }
 
 /// The names of views, in an order in which they can be made.

@@ -69,10 +69,10 @@ pub(super) struct Row {
 impl DictionaryFile {
     /// Reads the definitions.
     pub fn open(path: &Path) -> Result<DictionaryFile> {
-        let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
+        let reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
         let in_file = |error: format::Error| Error::from(error).in_file(path);
         reader.space().header().require_plain_pages().map_err(in_file)?;
-        let documents = reader.read_sdi()?;
+        let documents = reader.space().read_sdi()?;
         let mut defs = BTreeMap::new();
         for document in documents.iter().filter(|document| document.is_table()) {
             let names = SdiNames::of(&[document]).map_err(in_file)?;

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename, from_sdi};
 
+use super::heads::{self, Heads};
 use super::{Planner, database_directories};
-use crate::catalog::{TableName, sorted_entries, stem};
+use crate::catalog::{LookedAt, TableName, sorted_entries, stem};
+use crate::file_head::FileHead;
 use crate::ledger::{ItemKind, Listed};
 use crate::source::mysql_dictionary::{
     DictionaryTable, DictionaryTableKind, MysqlDictionary, TableLocation,
@@ -41,8 +43,10 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
         let is_listed = |table: &&DictionaryTable| {
             table.schema == *schema && table.kind == DictionaryTableKind::Table
         };
-        for listed in dictionary.tables().filter(is_listed) {
-            table(planner, listed)?;
+        let tables: Vec<&DictionaryTable> = dictionary.tables().filter(is_listed).collect();
+        let mut heads = heads_of(planner, &tables)?;
+        for listed in tables {
+            table(planner, listed, &mut heads)?;
         }
     }
     strays(planner, &dictionary)?;
@@ -50,13 +54,36 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     planner.objects(found)
 }
 
-fn table(planner: &mut Planner<'_>, table: &DictionaryTable) -> Result<()> {
-    let mut listed = Listed::table(&table.schema, &table.name, table.engine.clone());
-    listed.partitions = table.partitions.iter().map(|part| part.name.clone()).collect();
-    planner.table(listed, |planner| open(planner, table))
+/// The heads of the files of those tables that are wanted and have one each.
+fn heads_of(planner: &Planner<'_>, tables: &[&DictionaryTable]) -> Result<Heads> {
+    let mut wanted = Vec::new();
+    for table in tables {
+        let is_in_own_file = table.engine.as_deref() == Some("InnoDB")
+            && table.partitions.is_empty()
+            && require_own_file(&table.location).is_ok();
+        if is_in_own_file && planner.filter.choice(&listed(table))?.is_none() {
+            wanted.push(TableName { schema: table.schema.clone(), table: table.name.clone() });
+        }
+    }
+    heads::read(planner, wanted)
 }
 
-fn open(planner: &mut Planner<'_>, table: &DictionaryTable) -> Result<()> {
+fn listed(table: &DictionaryTable) -> Listed {
+    let mut listed = Listed::table(&table.schema, &table.name, table.engine.clone());
+    listed.partitions = table.partitions.iter().map(|part| part.name.clone()).collect();
+    listed
+}
+
+fn table(planner: &mut Planner<'_>, table: &DictionaryTable, heads: &mut Heads) -> Result<()> {
+    let head = heads.remove(&table.name);
+    planner.table(listed(table), |planner| open(planner, table, head))
+}
+
+fn open(
+    planner: &mut Planner<'_>,
+    table: &DictionaryTable,
+    head: Option<(FileHead, Option<TableDef>)>,
+) -> Result<()> {
     let name = TableName { schema: table.schema.clone(), table: table.name.clone() };
     if table.engine.as_deref() != Some("InnoDB") {
         let stem =
@@ -69,7 +96,7 @@ fn open(planner: &mut Planner<'_>, table: &DictionaryTable) -> Result<()> {
         _ => parts.collect(),
     };
     locations.into_iter().try_for_each(require_own_file)?;
-    planner.open_innodb(&name)
+    planner.open_innodb(&name, Some(LookedAt { frm: None, head, may_be_exported: true }))
 }
 
 /// Refuses rows that are in another table's file too, or outside the directory.
@@ -130,7 +157,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         }
         // A directory that cannot be listed fails each of its tables.
         let Ok(entries) = sorted_entries(&dir) else { continue };
-        for TableFiles { name, .. } in tables_in(&schema, &entries) {
+        for TableFiles { name, .. } in tables_in(&schema, &entries)? {
             if known.contains(&(name.schema.to_lowercase(), name.table.to_lowercase())) {
                 continue;
             }
@@ -151,9 +178,9 @@ fn files_alone(planner: &mut Planner<'_>) -> Result<()> {
         if !planner.meet(&schema)? {
             continue;
         }
-        for TableFiles { name, .. } in tables_in(&schema, &sorted_entries(&dir)?) {
+        for TableFiles { name, .. } in tables_in(&schema, &sorted_entries(&dir)?)? {
             let listed = Listed::table(&name.schema, &name.table, None);
-            planner.table(listed, |planner| planner.open_innodb(&name))?;
+            planner.table(listed, |planner| planner.open_innodb(&name, None))?;
         }
     }
     Ok(())

@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::{Planner, database_directories};
+use innoscan_format::schema::TableDef;
+
+use super::{Planner, database_directories, heads};
 use crate::Result;
-use crate::catalog::{TableName, sorted_entries};
+use crate::catalog::{LookedAt, sorted_entries};
+use crate::file_head::FileHead;
 use crate::ledger::{Item, ItemKind, Listed, State};
-use crate::source::objects_of_frm_server;
+use crate::source::frm_server::objects_beside;
 use crate::source::table_files::{Definition, TableFiles, tables_in};
 
 pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
@@ -32,7 +35,8 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     // The server's tables name routines and events of databases whose directories were lost.
     let is_lost = |database: &str| !directories.iter().any(|(schema, _)| schema == database);
     let is_wanted = |database: &str| planner.has_met(database) || is_lost(database);
-    let mut found = objects_of_frm_server(planner.root, is_wanted)?;
+    let mut found =
+        objects_beside(planner.root, is_wanted, &|frm| planner.table_definitions.contains(frm))?;
     // A partial backup has the databases that were chosen for it, and not the server's own.
     if !planner.root.join("mysql").is_dir() {
         found.unread.clear();
@@ -52,29 +56,58 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
 }
 
 fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {
-    tables_in(schema, entries).into_iter().try_for_each(|table| self::table(planner, table))
+    let tables = tables_in(schema, entries)?;
+    let mut wanted = Vec::new();
+    for table in tables.iter().filter(|table| table.is_in_own_file && !table.is_sequence()) {
+        if planner.filter.choice(&listed(table))?.is_none() {
+            wanted.push(table.name.clone());
+        }
+    }
+    let mut heads = heads::read(planner, wanted)?;
+    for table in tables {
+        let head = heads.remove(&table.name.table);
+        self::table(planner, table, head)?;
+    }
+    Ok(())
 }
 
-fn table(planner: &mut Planner<'_>, table: TableFiles) -> Result<()> {
+fn table(
+    planner: &mut Planner<'_>,
+    table: TableFiles,
+    head: Option<(FileHead, Option<TableDef>)>,
+) -> Result<()> {
     // Sequences are objects.
     if table.is_sequence() {
         return Ok(());
     }
-    let TableName { schema, table: name } = &table.name;
-    let listed = match table.def() {
+    if let Definition::Frm(_, frm) = &table.definition {
+        planner.table_definitions.insert(frm.clone());
+    }
+    planner.table(listed(&table), |planner| open(planner, table, head))
+}
+
+fn listed(table: &TableFiles) -> Listed {
+    match table.def() {
         Some(def) => Listed::of_table(def),
-        None => Listed::table(schema, name, None),
-    };
-    planner.table(listed, |planner| open(planner, table))
+        None => Listed::table(&table.name.schema, &table.name.table, None),
+    }
 }
 
 /// Finds what is needed to dump a table.
-fn open(planner: &mut Planner<'_>, table: TableFiles) -> Result<()> {
-    let TableFiles { name, definition } = table;
+fn open(
+    planner: &mut Planner<'_>,
+    table: TableFiles,
+    head: Option<(FileHead, Option<TableDef>)>,
+) -> Result<()> {
+    let TableFiles { name, definition, may_be_exported, .. } = table;
     match definition {
-        Definition::Ibd => planner.open_innodb(&name),
+        Definition::Ibd => {
+            planner.open_innodb(&name, Some(LookedAt { frm: None, head, may_be_exported }))
+        }
         Definition::Unread(error) => Err(error),
-        Definition::Frm(def, _) if def.options.engine == "InnoDB" => planner.open_innodb(&name),
+        Definition::Frm(def, _) if def.options.engine == "InnoDB" => {
+            planner.open_innodb(&name, Some(LookedAt { frm: Some(*def), head, may_be_exported }))
+        }
         Definition::Frm(def, frm) => planner.open_other(*def, &frm.with_extension("")),
     }
 }

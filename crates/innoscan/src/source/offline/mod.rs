@@ -7,17 +7,19 @@
 
 mod dictionary;
 mod frm;
+mod heads;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::{TableDef, filename};
 use innoscan_io::Direct;
 
 use super::{EngineTable, FoundObject, FoundObjects};
-use crate::catalog::{Catalog, TableName, sorted_entries};
+use crate::catalog::{Catalog, LookedAt, TableName, sorted_entries};
 use crate::dump::{Object, ObjectKind};
+use crate::file_head::FileHead;
 use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
-use crate::space::Space;
 use crate::{Error, Result, Table};
 
 /// Engines whose tables have no rows of their own in a stopped server's files: those of MEMORY are
@@ -49,8 +51,14 @@ impl Offline {
         filter.wanted.require_no_system()?;
         let root = catalog.datadir()?.to_owned();
         catalog.require_readable()?;
-        let mut planner =
-            Planner { root: &root, catalog, filter, offline: Offline::default(), met: Vec::new() };
+        let mut planner = Planner {
+            root: &root,
+            catalog,
+            filter,
+            offline: Offline::default(),
+            met: Vec::new(),
+            table_definitions: HashSet::new(),
+        };
         match is_of_dictionary(&root) {
             true => dictionary::plan(&mut planner)?,
             false => frm::plan(&mut planner)?,
@@ -71,17 +79,23 @@ impl Offline {
     }
 }
 
-/// Opens a table's files: the first of its tablespaces.
+/// Looks at the heads of a table's files, where that was not done before: that of the first.
 ///
 /// # Errors
 /// When one of them cannot be read.
-pub(crate) fn look_at(table: &Table) -> Result<Option<Space>> {
+pub(crate) fn look_at(table: &Table) -> Result<Option<FileHead>> {
     let mut first = None;
     for file in &table.files {
-        let space = file.open(Direct::Off)?;
-        let readable = space.header().require_readable();
-        readable.map_err(|error| Error::from(error).in_file(&file.path))?;
-        first.get_or_insert(space);
+        let head = match file.head {
+            Some(head) => head,
+            None => {
+                let space = file.open(Direct::Off)?;
+                let readable = space.header().require_readable();
+                readable.map_err(|error| Error::from(error).in_file(&file.path))?;
+                FileHead::of(&space)
+            }
+        };
+        first.get_or_insert(head);
     }
     Ok(first)
 }
@@ -94,6 +108,8 @@ struct Planner<'p> {
     offline: Offline,
     /// Databases of which something may be wanted, and their tables.
     met: Vec<(String, Vec<TableName>)>,
+    /// The `.frm` files of tables, which were read.
+    table_definitions: HashSet<PathBuf>,
 }
 
 impl Planner<'_> {
@@ -149,9 +165,12 @@ impl Planner<'_> {
         }
     }
 
-    /// Opens a table of InnoDB.
-    fn open_innodb(&mut self, name: &TableName) -> Result<()> {
-        let table = self.catalog.named(name)?;
+    /// Opens a table of InnoDB, whose files were looked at or not.
+    fn open_innodb(&mut self, name: &TableName, looked_at: Option<LookedAt>) -> Result<()> {
+        let table = match looked_at {
+            Some(looked_at) => self.catalog.named_by(name, looked_at)?,
+            None => self.catalog.named(name)?,
+        };
         self.offline.ledger.enter(Listed::of_table(&table.def), State::Planned(Means::Files));
         self.offline.tables.push(table);
         Ok(())

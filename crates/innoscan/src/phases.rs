@@ -1,0 +1,117 @@
+//! Where the time of a dump went, by its parts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A part of a dump, in the order in which they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Which objects there are is found out, and what is needed to dump each.
+    Planning,
+    /// A server was asked for the lock, and has not given it yet.
+    WaitingForLock,
+    /// Tables are locked. Others may go on meanwhile.
+    Locked,
+    /// Files are copied by reflink.
+    Copying,
+    /// Tables are read, and their definitions and rows written.
+    Reading,
+    /// What was written is put on the disk.
+    Syncing,
+    /// Files that are complete are given their names.
+    Renaming,
+}
+
+impl Phase {
+    /// All of them.
+    pub const ALL: [Phase; 7] = [
+        Phase::Planning,
+        Phase::WaitingForLock,
+        Phase::Locked,
+        Phase::Copying,
+        Phase::Reading,
+        Phase::Syncing,
+        Phase::Renaming,
+    ];
+
+    /// Its name in messages and in `innoscan.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Planning => "planning",
+            Phase::WaitingForLock => "waiting for the lock",
+            Phase::Locked => "locked",
+            Phase::Copying => "copying",
+            Phase::Reading => "reading",
+            Phase::Syncing => "syncing",
+            Phase::Renaming => "renaming",
+        }
+    }
+}
+
+/// How long each part took; those that a dump has not are not there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Phases(BTreeMap<Phase, Duration>);
+
+impl Phases {
+    /// Adds to the time of a part.
+    pub fn add(&mut self, phase: Phase, time: Duration) {
+        *self.0.entry(phase).or_default() += time;
+    }
+
+    /// Does some work that is of a part.
+    pub fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.add(phase, begun.elapsed());
+        done
+    }
+
+    /// How long a part took, where there was one.
+    pub fn of(&self, phase: Phase) -> Option<Duration> {
+        self.0.get(&phase).copied()
+    }
+
+    /// `[{"name": "planning", "seconds": 0.8}]`.
+    pub(crate) fn to_json(&self) -> Value {
+        let json = |(phase, time): (&Phase, &Duration)| json!({ "name": phase.name(), "seconds": time.as_secs_f64() });
+        self.0.iter().map(json).collect()
+    }
+}
+
+impl fmt::Display for Phases {
+    /// `planning 0.80 s, reading 3.10 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (phase, time)) in self.0.iter().enumerate() {
+            let comma = if place > 0 { ", " } else { "" };
+            write!(f, "{comma}{} {:.2} s", phase.name(), time.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_added_up_and_told_in_their_order() {
+        let mut phases = Phases::default();
+        assert_eq!(phases.to_string(), "");
+        phases.add(Phase::Syncing, Duration::from_millis(500));
+        phases.add(Phase::Planning, Duration::from_millis(1240));
+        phases.add(Phase::Syncing, Duration::from_millis(250));
+        assert_eq!(phases.time(Phase::Renaming, || 7), 7);
+        assert!(phases.to_string().starts_with("planning 1.24 s, syncing 0.75 s, renaming 0.0"));
+        assert_eq!(phases.of(Phase::Syncing), Some(Duration::from_millis(750)));
+        assert_eq!(phases.of(Phase::Locked), None);
+        assert_eq!(phases.to_json()[0], json!({ "name": "planning", "seconds": 1.24 }));
+    }
+
+    #[test]
+    fn they_stand_in_their_order() {
+        assert!(Phase::ALL.is_sorted());
+    }
+}

@@ -1,0 +1,210 @@
+//! The scan of a small table: each of its files by one read, walked and decoded on the caller's thread.
+//! Threads, a pool and channels between them would take longer than the rows.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_channel::unbounded;
+use innoscan_format::{PageNo, PageSize};
+use innoscan_io::engine::inline::Inline;
+use innoscan_io::{self as io, Direct, Engine, EngineKind, File};
+
+use super::decode::{Decoder, Item, LeafBytes, PageSource, SpaceContext, Task};
+use super::lob::LobFetcher;
+use super::order::{take, tell};
+use super::tree::{Tree, require_met};
+use super::{
+    LeafPlace, SMALL_TABLE_BYTES, ScanOptions, ScanOutcome, Shared, TASK_BYTES, one_page_size,
+    scan_with_engine,
+};
+use crate::ahead::ReadAheadPolicy;
+use crate::pool::unreadable;
+use crate::sink::RowSink;
+use crate::space::Space;
+use crate::walk::{Step, Walk};
+use crate::{Error, Result, Table};
+
+/// What this way of reading is called in statistics.
+const NAME: &str = "whole files";
+
+/// [`scan_with_engine`] of a table whose files have so many bytes together, in the way that is fastest
+/// for as many: a small one is read as [`ScanOptions::sized_for`] says, or unless the options ask for a
+/// way, by one read a file.
+pub(crate) fn scan_sized<S: RowSink>(
+    table: &Table,
+    table_bytes: u64,
+    options: &ScanOptions,
+    sink: &S,
+    mut deliver: impl FnMut(S::Batch, Option<LeafPlace>) -> Result<()>,
+) -> Result<ScanOutcome> {
+    if table_bytes <= SMALL_TABLE_BYTES
+        && leaves_way_open(options)
+        && let Some(scanned) = scan_whole(table, options, sink, &mut deliver)?
+    {
+        return Ok(scanned);
+    }
+    let sized = options.sized_for(table_bytes);
+    scan_with_engine(table, &sized, sized.open_engine()?, sink, deliver)
+}
+
+/// Whether options do not say how files are to be read.
+fn leaves_way_open(options: &ScanOptions) -> bool {
+    options.read_ahead == ReadAheadPolicy::Logical
+        && options.engine == EngineKind::Auto
+        && options.direct != Direct::Required
+        && options.memory_bytes >= 2 * SMALL_TABLE_BYTES
+        && options.imposed.is_unlimited()
+        && options.limits.is_unlimited()
+        && options.lra_sleep.is_zero()
+        && options.foreground.is_none()
+}
+
+/// `None` when a file turns out to be larger, or some of it cannot be read.
+fn scan_whole<S: RowSink>(
+    table: &Table,
+    options: &ScanOptions,
+    sink: &S,
+    deliver: &mut impl FnMut(S::Batch, Option<LeafPlace>) -> Result<()>,
+) -> Result<Option<ScanOutcome>> {
+    let started = Instant::now();
+    let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
+    let mut reads = io::Counters::default();
+    for file in &table.files {
+        let begun = Instant::now();
+        let Some(space) = file.open_whole(SMALL_TABLE_BYTES as usize)? else { return Ok(None) };
+        one_page_size(&spaces, &space, file)?;
+        reads.demand.requests += 1;
+        reads.demand.read_bytes += space.file().size_bytes();
+        reads.demand.service += begun.elapsed();
+        reads.demand.service_most = reads.demand.service_most.max(begun.elapsed());
+        spaces.push(space);
+    }
+    let Some(page_size) = spaces.first().map(Space::page_size) else {
+        return Ok(Some(ScanOutcome::default()));
+    };
+    let shared = Shared::new(Inline::new(1).waker());
+    let (requests, _nobody) = unbounded();
+    let lobs = LobFetcher::new(requests, &shared, options.lob_bytes_most);
+    let mut scan = Scan {
+        table,
+        options,
+        decoder: Decoder::new(sink, options, lobs),
+        outcome: ScanOutcome::default(),
+        tasks: 0,
+        task_leaves: (TASK_BYTES / page_size.len()).max(1),
+        deliver,
+    };
+    let first = options.after.map_or(0, |after| after.file);
+    for (number, space) in spaces.iter().enumerate().skip(first) {
+        scan.space(space, number)?;
+    }
+    let Scan { mut outcome, decoder, .. } = scan;
+    outcome.lob_pages = decoder.lob_pages();
+    outcome.read_ahead = options.read_ahead;
+    outcome.reads = reads;
+    outcome.requests = reads.requests();
+    outcome.read_bytes = reads.read_bytes();
+    outcome.page_bytes = u64::from(page_size.bytes());
+    outcome.engine = NAME;
+    outcome.elapsed = started.elapsed();
+    shared.learn_totals(outcome.leaf_pages, outcome.read_bytes);
+    tell(options, &shared, &outcome);
+    Ok(Some(outcome))
+}
+
+struct Scan<'s, S: RowSink, F> {
+    table: &'s Table,
+    options: &'s ScanOptions,
+    decoder: Decoder<'s, S>,
+    outcome: ScanOutcome,
+    /// Tasks decoded so far.
+    tasks: u64,
+    /// The most leaves of a task.
+    task_leaves: usize,
+    deliver: &'s mut F,
+}
+
+impl<S: RowSink, F: FnMut(S::Batch, Option<LeafPlace>) -> Result<()>> Scan<'_, S, F> {
+    fn space(&mut self, space: &Space, number: usize) -> Result<()> {
+        let file = space.file();
+        let in_file = |error: Error| error.in_file(file.path());
+        let source = PageSource::Memory(Arc::clone(file));
+        let opened = Tree::open(self.table, self.options, space, (number, source), |page| {
+            page_in_memory(file, space.page_size(), page).map(Some)
+        });
+        let Some(Tree { context, mut walk, .. }) = opened.map_err(in_file)? else { return Ok(()) };
+        let context = Arc::new(context);
+        let mut items = Vec::new();
+        while let Some(item) = next_item(&mut walk, &context, file) {
+            items.push(item);
+            if items.len() >= self.task_leaves {
+                self.decode(&context, std::mem::take(&mut items))?;
+            }
+        }
+        if !items.is_empty() {
+            self.decode(&context, items)?;
+        }
+        self.outcome.branch_pages += walk.branch_pages();
+        require_met(&walk).map_err(in_file)
+    }
+
+    fn decode(&mut self, space: &Arc<SpaceContext>, items: Vec<Item>) -> Result<()> {
+        if self.options.is_cancelled() {
+            return Err(Error::interrupted());
+        }
+        let task = Task { number: self.tasks, space: Arc::clone(space), items };
+        self.tasks += 1;
+        let (outcome, deliver) = (&mut self.outcome, &mut *self.deliver);
+        // Why a part was not taken is no error of the page it was made of.
+        let mut refused = None;
+        let output = self.decoder.decode(task, &mut |part| {
+            take(part, outcome, deliver).map_err(|error| {
+                refused = Some(error);
+                Error::interrupted()
+            })
+        });
+        match refused {
+            Some(error) => Err(error),
+            None => take(output, outcome, deliver),
+        }
+    }
+}
+
+/// The next leaf in key order, or what is in its place; `None` at the end.
+fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Option<Item> {
+    let page = |page_no| page_in_memory(file, context.format.page_size, page_no);
+    let step = loop {
+        if let Some(step) = walk.next_step() {
+            break step;
+        }
+        // A branch page a turn, so that it ends: each is one less that the walk has not looked into.
+        let branch = walk.fronts().next()?;
+        match page(branch) {
+            Ok(bytes) => walk.feed(branch, Ok(&bytes), &context.layout),
+            Err(error) => walk.feed(branch, Err(error), &context.layout),
+        }
+    };
+    Some(match step {
+        Step::Leaf { page: page_no, prev, next } => match page(page_no) {
+            Ok(page) => Item::Leaf { page_no, page, prev, next },
+            Err(error) => Item::Damaged { page_no, error },
+        },
+        Step::Damaged { page: page_no, error } => Item::Damaged { page_no, error },
+    })
+}
+
+/// A page of a file that is in memory; not verified.
+pub(super) fn page_in_memory(
+    file: &Arc<File>,
+    page_size: PageSize,
+    page_no: PageNo,
+) -> Result<LeafBytes> {
+    let start = page_no.0 as usize * page_size.len();
+    let place = start..start.saturating_add(page_size.len());
+    if place.end > file.head().len() {
+        let at_byte = file.size_bytes().max(start as u64);
+        let error = unreadable(page_no, io::ReadError::EndOfFile { at_byte });
+        return Err(error.in_file(file.path()));
+    }
+    Ok(LeafBytes::Head(Arc::clone(file), place))
+}

@@ -1,0 +1,84 @@
+//! The beginning of a tablespace's scan: its root, what instant `ALTER TABLE` noted, and what follows
+//! from both.
+
+use std::sync::Arc;
+
+use innoscan_format::PageNo;
+use innoscan_format::layout::{Layout, MetadataReader};
+use innoscan_format::page::{IndexPage, Need, Page};
+
+use super::decode::{LeafBytes, PageSource, SpaceContext};
+use super::keys::KeyColumns;
+use super::{RowOrder, ScanOptions};
+use crate::key_ranges::KeyRanges;
+use crate::space::Space;
+use crate::walk::Walk;
+use crate::{Error, Result, Table};
+
+/// A clustered index that is about to be walked.
+pub(super) struct Tree {
+    pub context: SpaceContext,
+    pub walk: Walk,
+    /// The root, where it is a branch page, which nobody needs again.
+    pub root: Option<PageNo>,
+}
+
+impl Tree {
+    /// Opens the tree of one of a table's tablespaces, which has this number and these pages; `None`
+    /// when a page is not to be had because the scan was stopped.
+    pub fn open(
+        table: &Table,
+        options: &ScanOptions,
+        space: &Space,
+        (number, source): (usize, PageSource),
+        mut fetch: impl FnMut(PageNo) -> Result<Option<LeafBytes>>,
+    ) -> Result<Option<Tree>> {
+        let file = &table.files[number];
+        let root_no = file.clustered_root.unwrap_or(space.first_root());
+        let format = space.format();
+        let Some(root_page) = fetch(root_no)? else { return Ok(None) };
+        let root = IndexPage::parse(Page::parse(&root_page, format, root_no)?)?;
+        let row_format = space.header().flags.row_format(root.is_compact());
+        let def = &*table.def_of(file);
+        let mut metadata = MetadataReader::new(def, row_format, format, root_no);
+        while let Need::Pages(pages) = metadata.need() {
+            let Some(&page_no) = pages.first() else { break };
+            let Some(page) = fetch(page_no)? else { return Ok(None) };
+            metadata.feed(page_no, &page)?;
+        }
+        let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
+        let keys = match &options.keys {
+            None => None,
+            Some(keys) => Some(Arc::new(KeyRanges::new(keys, def, &layout)?)),
+        };
+        let after = options.after.filter(|after| after.file == number);
+        let walk = Walk::new(&root, &layout, keys.clone(), after.map(|after| after.page))?;
+        let context = SpaceContext {
+            path: space.file().path().to_owned(),
+            number,
+            source,
+            format,
+            index: root.index_id(),
+            keys: match options.order {
+                RowOrder::Key => KeyColumns::of(def, &layout),
+                RowOrder::Any => KeyColumns::none(),
+            },
+            layout,
+            wanted: keys,
+            newest_lsn: table.newest_lsn,
+            is_definition_given: table.is_definition_given,
+        };
+        Ok(Some(Tree { context, walk, root: (!root.is_leaf()).then_some(root_no) }))
+    }
+}
+
+/// Requires that a walk that is over has met the leaf after which it was to begin.
+pub(super) fn require_met(walk: &Walk) -> Result<()> {
+    match walk.looks_for() {
+        None => Ok(()),
+        Some(leaf) => Err(Error::refused(
+            format!("page {leaf}, after which the scan was to go on, is no leaf of the table"),
+            "the file has changed since: read it from its beginning",
+        )),
+    }
+}

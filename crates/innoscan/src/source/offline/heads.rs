@@ -1,0 +1,36 @@
+//! The heads of the tables' files, read several at a time before the tables are planned one by one.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use innoscan_format::schema::TableDef;
+
+use super::Planner;
+use crate::Result;
+use crate::catalog::TableName;
+use crate::file_head::FileHead;
+use crate::side_by_side::{side_by_side, usual_threads};
+
+/// Heads by the tables' names, each to be taken once.
+pub(super) type Heads = HashMap<String, (FileHead, Option<TableDef>)>;
+
+/// Reads the heads of the files of some tables of a database. A table that has several files, or one
+/// that cannot be read, is left out: whoever opens it then says why.
+pub(super) fn read(planner: &Planner<'_>, names: Vec<TableName>) -> Result<Heads> {
+    let mut files: Vec<(String, PathBuf)> = Vec::with_capacity(names.len());
+    for name in names {
+        let file = planner.catalog.plain_file(&name)?;
+        files.push((name.table, file));
+    }
+    let mut heads = Heads::with_capacity(files.len());
+    side_by_side(
+        &files,
+        usual_threads(),
+        |(_, file)| FileHead::read(file),
+        |(name, _), head| {
+            heads.extend(head.ok().map(|head| (name.clone(), head)));
+            Ok(())
+        },
+    )?;
+    Ok(heads)
+}

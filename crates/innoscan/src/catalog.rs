@@ -6,6 +6,8 @@
 
 mod file_kind;
 mod given;
+mod looked_at;
+mod partitions;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,11 +16,14 @@ use std::rc::Rc;
 
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
-use innoscan_format::schema::{Partitioning, TableDef, from_frm};
+use innoscan_format::schema::{TableDef, from_frm};
 
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of};
 use self::given::Given;
+pub(crate) use self::looked_at::LookedAt;
+use self::looked_at::definition_in_sdi;
+use self::partitions::{partition_files, partition_paths};
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Shutdown, Trust};
 use crate::exported::Export;
@@ -46,17 +51,6 @@ struct Place {
     root: Option<PathBuf>,
     /// The database.
     schema: String,
-}
-
-/// The files of a table of the data directory, which were looked at before.
-#[derive(Debug)]
-pub(crate) struct LookedAt {
-    /// The table's `.frm`, as it was read.
-    pub frm: Option<TableDef>,
-    /// The head of its `.ibd` file, and the definition that is in it.
-    pub head: Option<(FileHead, Option<TableDef>)>,
-    /// A `.cfg` may be beside it.
-    pub may_be_exported: bool,
 }
 
 /// A data directory that was judged, and its dictionary.
@@ -113,13 +107,6 @@ impl<T> Known<T> {
             Known::Read(value) => Some(value),
             Known::Nothing | Known::Unreadable(_) => None,
         }
-    }
-}
-
-impl LookedAt {
-    /// Nothing was looked at.
-    fn new() -> LookedAt {
-        LookedAt { frm: None, head: None, may_be_exported: true }
     }
 }
 
@@ -540,21 +527,6 @@ fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> No
     notes
 }
 
-/// The definition a MySQL 8+ file carries, and what the file begins with; of a partitioned table, only
-/// one of its files has a definition.
-fn definition_in_sdi(ibd: &Path, table: &str) -> Result<(Option<FileHead>, Option<TableDef>)> {
-    let (head, def) = FileHead::read(ibd)?;
-    if def.is_some() || filename::decode_table(&stem(ibd)).partition.is_none() {
-        return Ok((Some(head), def));
-    }
-    for other in partition_files(ibd.parent().unwrap_or(Path::new(".")), table)? {
-        if let (_, Some(def)) = FileHead::read(&other)? {
-            return Ok((Some(head), Some(def)));
-        }
-    }
-    Ok((Some(head), None))
-}
-
 /// A file, with what the definition says of it alone.
 fn table_file(path: PathBuf, def: &TableDef) -> TableFile {
     let name = filename::decode_table(&stem(&path));
@@ -582,57 +554,6 @@ fn read_frm(frm: &Path, schema: &str, table: &str) -> Result<TableDef> {
     let bytes =
         std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;
     from_frm(&bytes, schema, table).map_err(|error| Error::from(error).in_file(frm))
-}
-
-/// The files of all partitions, in the partitions' order.
-fn partition_paths(
-    any: &Path,
-    def: &TableDef,
-    partitioning: &Partitioning,
-) -> Result<Vec<PathBuf>> {
-    let dir = any.parent().unwrap_or(Path::new("."));
-    // Servers differ in the case of `#p#` and of the names after it.
-    let mut by_name: HashMap<String, PathBuf> = HashMap::new();
-    for path in partition_files(dir, &def.name)? {
-        let file = filename::decode_table(&stem(&path));
-        if let Some(partition) = &file.partition {
-            by_name.insert(partition_key(partition, file.subpartition.as_deref()), path);
-        }
-    }
-    let mut paths = Vec::new();
-    for partition in &partitioning.partitions {
-        let subpartitions: Vec<Option<&str>> = match &partition.subpartitions[..] {
-            [] => vec![None],
-            names => names.iter().map(|name| Some(&**name)).collect(),
-        };
-        for subpartition in subpartitions {
-            let found = by_name.remove(&partition_key(&partition.name, subpartition));
-            paths.push(found.ok_or_else(|| {
-                let name = subpartition.unwrap_or(&partition.name);
-                Error::refused(
-                    format!("the file of partition `{name}` of `{}` is missing", def.name),
-                    "restore it beside the others, or name the partitions' .ibd files one by one",
-                )
-                .in_file(dir)
-            })?);
-        }
-    }
-    Ok(paths)
-}
-
-/// The `.ibd` files of a table's partitions, in the order of their names.
-fn partition_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>> {
-    let mut files = sorted_entries(dir)?;
-    files.retain(|path| {
-        let file = filename::decode_table(&stem(path));
-        let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
-        is_ibd && file.partition.is_some() && file.table == table
-    });
-    Ok(files)
-}
-
-fn partition_key(partition: &str, subpartition: Option<&str>) -> String {
-    format!("{}\0{}", partition, subpartition.unwrap_or_default()).to_lowercase()
 }
 
 fn schema_of(dir: &Path) -> String {

@@ -6,6 +6,7 @@
 
 mod file_kind;
 mod given;
+mod looked_at;
 mod notes;
 mod partitions;
 
@@ -21,6 +22,8 @@ use innoscan_format::schema::{TableDef, from_frm};
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
+pub(crate) use self::looked_at::LookedAt;
+use self::looked_at::definition_in_sdi;
 use self::notes::notes;
 use self::partitions::{partition_files, partition_paths};
 use crate::auto_increment::{self, Counters};
@@ -50,17 +53,6 @@ struct Place {
     root: Option<PathBuf>,
     /// The database.
     schema: String,
-}
-
-/// The files of a table of the data directory, which were looked at before.
-#[derive(Debug)]
-pub(crate) struct LookedAt {
-    /// The table's `.frm`, as it was read.
-    pub frm: Option<TableDef>,
-    /// The head of its `.ibd` file, and the definition that is in it.
-    pub head: Option<(FileHead, Option<TableDef>)>,
-    /// A `.cfg` may be beside it.
-    pub may_be_exported: bool,
 }
 
 /// A data directory that was judged, and its dictionary.
@@ -117,13 +109,6 @@ impl<T> Known<T> {
             Known::Read(value) => Some(value),
             Known::Nothing | Known::Unreadable(_) => None,
         }
-    }
-}
-
-impl LookedAt {
-    /// Nothing was looked at.
-    fn new() -> LookedAt {
-        LookedAt { frm: None, head: None, may_be_exported: true }
     }
 }
 
@@ -472,21 +457,6 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
         def.physical.clustered = clustered.and_then(|index| Some((index.id, index.root?)));
     }
     Ok(())
-}
-
-/// The definition a MySQL 8+ file carries, and what the file begins with; of a partitioned table, only
-/// one of its files has a definition.
-fn definition_in_sdi(ibd: &Path, table: &str) -> Result<(Option<FileHead>, Option<TableDef>)> {
-    let (head, def) = FileHead::read(ibd)?;
-    if def.is_some() || filename::decode_table(&stem(ibd)).partition.is_none() {
-        return Ok((Some(head), def));
-    }
-    for other in partition_files(ibd.parent().unwrap_or(Path::new(".")), table)? {
-        if let (_, Some(def)) = FileHead::read(&other)? {
-            return Ok((Some(head), Some(def)));
-        }
-    }
-    Ok((Some(head), None))
 }
 
 /// A file, with what the definition says of it alone.

@@ -190,6 +190,11 @@ impl ExportLock {
         Ok(released - self.since)
     }
 
+    /// Since when they are held.
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
     /// Who tells whether they are still held.
     pub fn confirmation(&self) -> Confirmation {
         Confirmation::Own(HeldByUs { asks: self.asks.clone() })

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{LaterTable, Object, SelectedTable, SmallTable, SmallTables};
 use innoscan::ledger::Filter;
+use innoscan::phases::{Phase, Phases};
 use innoscan::{Error, Result, Table};
 
 use crate::account::Account;
@@ -152,6 +153,8 @@ pub struct Snapshot {
     pub is_cloned: bool,
     /// How long the lock was waited for.
     pub waited: Duration,
+    /// What has taken time so far.
+    pub phases: Phases,
     /// How long it was held, where it is no longer.
     held: Option<Duration>,
     lock: Option<ExportLock>,
@@ -173,7 +176,8 @@ impl Snapshot {
         cancel: &Arc<AtomicBool>,
     ) -> Result<Snapshot> {
         let mut control = Session::connect(account)?;
-        let plan = Plan::make(&mut control, account, options)?;
+        let mut phases = Phases::default();
+        let plan = phases.time(Phase::Planning, || Plan::make(&mut control, account, options))?;
         let mut names = plan.names_to_lock();
         let Plan { directory, inventory, is_cloned, small } = plan;
         let mut snapshot = Snapshot {
@@ -188,6 +192,7 @@ impl Snapshot {
             coordinates: Coordinates::default(),
             is_cloned,
             waited: Duration::ZERO,
+            phases,
             held: None,
             lock: None,
             held_by_others: None,
@@ -301,13 +306,17 @@ impl Snapshot {
         let lock = ExportLock::acquire(locking, to_lock, options.lock, cancel)?;
         self.coordinates = lock.coordinates.clone();
         self.waited = lock.waited;
+        self.phases.add(Phase::WaitingForLock, lock.waited);
         if let Some(moment) = moment {
             self.stopped = moment.held;
             self.small.sessions = moment.into_sessions()?;
         }
         // Where none is locked there is nothing to hold on to.
         match names.is_empty() && !self.small.sessions.is_empty() {
-            true => drop(lock),
+            true => {
+                drop(lock);
+                self.phases.add(Phase::Locked, self.stopped);
+            }
             false => self.lock = Some(lock),
         }
         Ok(reader.map(ReadLock::into_session))
@@ -380,6 +389,11 @@ impl Snapshot {
         Ok(())
     }
 
+    /// Since when the tables are locked, where they still are.
+    pub fn locked_since(&self) -> Option<Instant> {
+        self.lock.as_ref().map(ExportLock::since)
+    }
+
     /// The connection that is free to ask.
     pub fn control(&mut self) -> &mut Session {
         &mut self.control
@@ -425,8 +439,12 @@ impl Snapshot {
 
     fn copy_tables(&mut self) -> Result<()> {
         clone::require_room(&self.tables)?;
+        let begun = Instant::now();
         self.tables.iter_mut().try_for_each(clone::clone_table)?;
-        self.release().map(|_| ())
+        self.phases.add(Phase::Copying, begun.elapsed());
+        let held = self.release()?;
+        self.phases.add(Phase::Locked, held);
+        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use super::fetched::Fetching;
 use super::objects::SelectedTable;
 use super::rows::{ReadTable, Rows};
 use super::{Dump, DumpOptions, SmallTable, SmallTables, TableOutcome};
+use crate::phases::Phase;
 use crate::{Error, Result, Table};
 
 /// A table that is held only while it is read.
@@ -62,7 +63,8 @@ pub(super) trait Target {
     }
 }
 
-/// Writes all tables of a dump to a target; `finished` is called with each outcome.
+/// Writes all tables of a dump to a target; `finished` is called with each outcome. What took how long
+/// is added to the dump's phases.
 pub(super) fn run(
     dump: &mut Dump<'_>,
     target: &mut dyn Target,
@@ -76,11 +78,16 @@ pub(super) fn run(
         outcomes.push(outcome);
         Ok(())
     };
+    let begun = Instant::now();
     write_locked(dump, target, options, &mut end)?;
     // Nothing more is read of what is locked.
     options.confirmed()?;
+    if let Some(since) = dump.locked_since {
+        dump.phases.add(Phase::Locked, since.elapsed());
+    }
     write_small(dump, target, options, &mut end)?;
     write_others(dump, target, &mut end)?;
+    dump.phases.add(Phase::Reading, begun.elapsed());
     Ok(outcomes)
 }
 

@@ -25,6 +25,7 @@ mod unfinished;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use innoscan_format as format;
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
@@ -163,6 +164,8 @@ pub struct Dump<'a> {
     pub ledger: Ledger,
     /// What has taken time so far.
     pub phases: Phases,
+    /// Since when `tables` are locked, where they are until they are read.
+    pub locked_since: Option<Instant>,
 }
 
 impl<'a> Dump<'a> {

@@ -14,7 +14,6 @@ use super::rows::{self, Rows};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
 use crate::ledger::Ledger;
-use crate::phases::Phase;
 use crate::sink::{Compression, Encoded, Form, sql};
 use crate::{Error, Result, Table};
 
@@ -56,9 +55,7 @@ pub fn to_stream(
         script.output.text(&head(dump.tables.first().copied(), options))?;
     }
     script.objects(|kind| *kind == ObjectKind::Sequence)?;
-    let mut phases = std::mem::take(&mut dump.phases);
-    let run = || jobs::run(&mut dump, &mut script, options, finished);
-    let tables = phases.time(Phase::Reading, run)?;
+    let tables = jobs::run(&mut dump, &mut script, options, finished)?;
     script.objects_after_rows()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
@@ -75,7 +72,7 @@ pub fn to_stream(
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),
-        phases,
+        phases: std::mem::take(&mut dump.phases),
         ..Summary::default()
     })
 }

@@ -65,6 +65,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         selected,
         small: std::mem::take(&mut snapshot.small),
         unfinished,
+        phases: std::mem::take(&mut snapshot.phases),
+        locked_since: snapshot.locked_since(),
         ledger: std::mem::take(&mut snapshot.inventory.ledger),
         ..Dump::default()
     };

@@ -194,9 +194,7 @@ pub(super) fn write(
     arrangement.begin()?;
     let mut writer =
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
-    let mut phases = std::mem::take(&mut dump.phases);
-    let run = || jobs::run(&mut dump, &mut writer, options, finished);
-    let tables = phases.time(Phase::Reading, run)?;
+    let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
     let summary = Summary {
@@ -208,7 +206,7 @@ pub(super) fn write(
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),
-        phases,
+        phases: std::mem::take(&mut dump.phases),
         ..Summary::default()
     };
     arrangement.finish(&summary)?;

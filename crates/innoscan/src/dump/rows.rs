@@ -6,6 +6,7 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
+use crate::condition::RowFilter;
 use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
@@ -98,12 +99,10 @@ pub(super) fn read_engine(
     outcome: &mut TableOutcome,
     mut write: impl FnMut(&Encoded, u32) -> Result<()>,
 ) -> Result<()> {
-    if options.scan.keys.is_some() {
-        return Err(Error::refused(
-            "rows of this engine are not looked up by key",
-            "leave out the condition, or the table",
-        ));
-    }
+    let condition = options.scan.condition.as_deref();
+    let filter = condition.map(|condition| RowFilter::new(condition, &table.def)).transpose()?;
+    let filter = filter.flatten();
+    let mut room = Vec::new();
     let sink = sink(&table.def, form, options, outcome);
     let mut deliver = |mut batch: (Encoded, Sum)| {
         sink.finish(&mut batch)?;
@@ -116,6 +115,11 @@ pub(super) fn read_engine(
     };
     let mut batch = sink.new_batch();
     table.for_each_row(|row| {
+        if let Some(filter) = &filter
+            && !filter.has_values(row, &mut room)?
+        {
+            return Ok(());
+        }
         sink.row(row, &mut batch)?;
         if !sink.is_full(&batch) {
             return Ok(());

@@ -24,6 +24,7 @@ use super::keys::KeyColumns;
 use super::lob_service::LobServices;
 use super::{Budget, RowOrder, ScanOptions, Shared};
 use crate::ahead::{Links, Manners, ReadAheadPolicy};
+use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
 use crate::space::Space;
@@ -206,9 +207,12 @@ impl<'s> Driver<'s> {
             metadata.feed(page_no, &page)?;
         }
         let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
-        let keys = match &self.options.keys {
-            None => None,
-            Some(keys) => Some(Arc::new(KeyRanges::new(keys, def, &layout)?)),
+        let (filter, keys) = match &self.options.condition {
+            None => (None, None),
+            Some(condition) => {
+                let filter = RowFilter::new(condition, def)?;
+                (filter, KeyRanges::new(condition, def, &layout)?.map(Arc::new))
+            }
         };
         let after = self.options.after.filter(|after| after.file == number);
         let walk = Walk::new(&root, &layout, keys.clone(), after.map(|after| after.page))?;
@@ -227,6 +231,7 @@ impl<'s> Driver<'s> {
             },
             layout,
             wanted: keys,
+            filter,
             newest_lsn: self.table.newest_lsn,
             is_definition_given: self.table.is_definition_given,
         };

@@ -35,3 +35,4 @@ mod tablespaces;
 mod tidy;
 mod usage;
 mod verify;
+mod where_condition;

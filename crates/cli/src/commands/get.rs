@@ -27,6 +27,13 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     let condition = wanted(args, &typed)?;
     let table = super::catalog(&args.from)?.table(&args.source)?;
     messages::row_notes(&table);
+    if !condition.may_use_key(&table.def) && !args.tell.quiet {
+        note!(
+            "innoscan: {}: note: every row is looked at: the condition does not begin with the \
+             primary key",
+            table.qualified_name()
+        );
+    }
     let cancel = crate::signals::cancel_on_signal()?;
     let mut read = super::scan_options(&args.read, Some(&table), None, cancel)?;
     read.on_corrupt = super::on_corrupt(&args.tell);

@@ -2,7 +2,7 @@
 
 use innoscan_format::lob::LobRef;
 use innoscan_format::locate::{Located, Row};
-use innoscan_format::schema::{ColumnDef, TableDef};
+use innoscan_format::schema::{ColumnDef, ServerVersion, TableDef};
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_format::value::Value;
 
@@ -26,6 +26,8 @@ struct ColumnTest {
     name: String,
     codec: Codec,
     kind: Kind,
+    /// IS NULL was typed, and means another value.
+    is_zero_date: bool,
 }
 
 #[derive(Debug)]
@@ -73,6 +75,14 @@ impl RowFilter {
         let tests: Result<Vec<_>> =
             comparisons.iter().map(|comparison| ColumnTest::new(comparison, def)).collect();
         let mut tests = tests?;
+        if let Some(test) = tests.iter().find(|test| test.is_zero_date) {
+            let is_own =
+                |comparison: &&Comparison| comparison.column.eq_ignore_ascii_case(&test.name);
+            if comparisons.iter().filter(is_own).count() > 1 {
+                let why = format!("`{}` IS NULL means the zero date there", test.name);
+                return Err(Error::refused(why, "compare the column with '0000-00-00' alone"));
+            }
+        }
         // What is likely to be far away comes last.
         tests.sort_by_key(|test| test.codec.class().is_string());
         Ok(Some(RowFilter { tests }))
@@ -122,7 +132,10 @@ impl ColumnTest {
     fn new(comparison: &Comparison, def: &TableDef) -> Result<ColumnTest> {
         let (place, column) = stored_column(&comparison.column, def)?;
         let codec = Codec::new(&column.ty, def.server)?;
-        let kind = match (&comparison.test, wanted_members(column, &codec, &comparison.test)) {
+        let kind = match (
+            &comparison.test,
+            wanted_members((column, def.server), &codec, &comparison.test),
+        ) {
             // For programs that know no zero dates: they are found as NULL
             // (`remove_eq_conds`, sql_select.cc).
             (Test::Null { is_not: false }, _)
@@ -137,12 +150,14 @@ impl ColumnTest {
                 Kind::Null { is_not: false }
             }
             (_, Some(wanted)) => Kind::Members(wanted?),
-            (test, None) => match Check::new(column, &codec, test)? {
+            (test, None) => match Check::new((column, def.server), &codec, test)? {
                 (Some(scale), check) => Kind::Values { scale, check },
                 (None, _) => Kind::Never,
             },
         };
-        Ok(ColumnTest { place, name: column.name.clone(), codec, kind })
+        let is_zero_date =
+            matches!(comparison.test, Test::Null { .. }) && !matches!(kind, Kind::Null { .. });
+        Ok(ColumnTest { place, name: column.name.clone(), codec, kind, is_zero_date })
     }
 
     /// `None`: NULL.
@@ -168,17 +183,38 @@ impl ColumnTest {
 
 impl Check {
     /// A test of values, and their scale; none where all of them are NULL.
-    pub fn new(column: &ColumnDef, codec: &Codec, test: &Test) -> Result<(Option<Scale>, Check)> {
+    pub fn new(
+        (column, server): (&ColumnDef, ServerVersion),
+        codec: &Codec,
+        test: &Test,
+    ) -> Result<(Option<Scale>, Check)> {
+        // By a key some servers find the nearest integer.
+        let is_equality = match test {
+            Test::Compare(operator, _) => {
+                matches!(operator, Operator::Equal | Operator::NullSafeEqual | Operator::NotEqual)
+            }
+            Test::OneOf { .. } => true,
+            Test::Null { .. } | Test::Between { .. } => false,
+        };
         let mut scale = None;
+        let mut is_number = None;
         let mut target = |literal: &Literal| -> Result<Option<Target>> {
             if *literal == Literal::Null {
                 return Ok(None);
             }
-            let (own, target) = target(column, codec, literal)?;
-            if *scale.get_or_insert(own) != own {
+            let (own, target) = target(column, codec, literal, server)?;
+            let is_own_number = matches!(literal, Literal::Number(_));
+            if *scale.get_or_insert(own) != own
+                || *is_number.get_or_insert(is_own_number) != is_own_number
+            {
                 let why =
                     format!("the values `{}` is compared with are of several types", column.name);
                 return Err(Error::refused(why, "type all of them as numbers, or all in quotes"));
+            }
+            if is_equality && matches!(target, Target::Integer { is_above: true, .. }) {
+                let why =
+                    format!("no value of `{}` is {literal}, which has a fraction", column.name);
+                return Err(Error::refused(why, "leave out the comparison"));
             }
             Ok(Some(target))
         };
@@ -189,16 +225,15 @@ impl Check {
                 None => Check::Never,
             },
             Test::OneOf { values, is_not } => {
-                let targets: Result<Vec<_>> = values.iter().map(target).collect();
-                let targets = targets?;
-                let has_null = targets.contains(&None);
-                let mut targets: Vec<Target> = targets.into_iter().flatten().collect();
-                targets.sort_by(Target::order);
-                match *is_not && has_null {
-                    // What is not one of them may be the unknown.
-                    true => Check::Never,
-                    false => Check::OneOf { targets, is_not: *is_not },
+                if values.contains(&Literal::Null) {
+                    // MySQL 8.0.33 finds no TIME in such a list.
+                    let why = format!("NULL is among the values of `{}` IN", column.name);
+                    return Err(Error::refused(why, "leave it out: nothing is equal to it"));
                 }
+                let targets: Result<Vec<_>> = values.iter().map(target).collect();
+                let mut targets: Vec<Target> = targets?.into_iter().flatten().collect();
+                targets.sort_by(Target::order);
+                Check::OneOf { targets, is_not: *is_not }
             }
             Test::Between { low, high, is_not } => match (target(low)?, target(high)?) {
                 (Some(low), Some(high)) => Check::Between { low, high, is_not: *is_not },

@@ -26,7 +26,10 @@ impl Literal {
         match hex {
             Some(bytes) => Literal::Bytes(bytes),
             None if is_number(word) => {
-                Literal::Number(word.strip_prefix('+').unwrap_or(word).to_owned())
+                let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
+                let is_zero = !mantissa.contains(|digit| matches!(digit, '1'..='9'));
+                let sign: &[char] = if is_zero { &['+', '-'] } else { &['+'] };
+                Literal::Number(word.strip_prefix(sign).unwrap_or(word).to_owned())
             }
             None => Literal::Text(word.to_owned()),
         }

@@ -1,6 +1,6 @@
 //! Conditions on an `ENUM` by its members' texts: which members satisfy them.
 
-use innoscan_format::schema::ColumnDef;
+use innoscan_format::schema::{ColumnDef, ServerVersion};
 use innoscan_format::types::{Codec, ColumnType};
 
 use super::Test;
@@ -12,7 +12,7 @@ use crate::Result;
 /// For each place of an `ENUM`, from that of the empty string that is no member, whether it
 /// satisfies a test by texts; `None` for other columns and tests.
 pub(crate) fn wanted_members(
-    column: &ColumnDef,
+    (column, server): (&ColumnDef, ServerVersion),
     codec: &Codec,
     test: &Test,
 ) -> Option<Result<Vec<bool>>> {
@@ -21,22 +21,19 @@ pub(crate) fn wanted_members(
     let is_by_text = match test {
         Test::Null { .. } => false,
         Test::Compare(_, value) => is_text(value),
-        Test::OneOf { values, .. } => {
-            values.iter().all(|value| is_text(value) || *value == Literal::Null)
-                && values.iter().any(is_text)
-        }
+        Test::OneOf { values, .. } => values.iter().all(is_text),
         Test::Between { low, high, .. } => is_text(low) && is_text(high),
     };
-    is_by_text.then(|| wanted(column, codec, members, test))
+    is_by_text.then(|| wanted((column, server), codec, members, test))
 }
 
 fn wanted(
-    column: &ColumnDef,
+    (column, server): (&ColumnDef, ServerVersion),
     codec: &Codec,
     members: &[Vec<u8>],
     test: &Test,
 ) -> Result<Vec<bool>> {
-    let (scale, check) = Check::new(column, codec, test)?;
+    let (scale, check) = Check::new((column, server), codec, test)?;
     let none: &[u8] = b"";
     let texts = std::iter::once(none).chain(members.iter().map(Vec::as_slice));
     let holds = texts.map(|text| {

@@ -13,6 +13,7 @@ mod sql;
 mod target;
 #[cfg(test)]
 mod tests;
+mod times;
 
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | integers, `BIT`, `YEAR`, the place of an `ENUM`, the mask of a `SET` | a number | exactly |
 //! | `DECIMAL` | a number | exactly |
-//! | `FLOAT`, `DOUBLE` | a number | as doubles; so do other numbers with one that has an exponent, or a number in quotes |
+//! | `FLOAT`, `DOUBLE` | a number | as doubles; so does a `DECIMAL` with a number in quotes |
 //! | dates and times | text as the server prints them | exactly; a date without a time is its midnight |
 //! | text, `SET` | text | in the column's collation |
 //! | bytes, addresses | text, hexadecimal digits | byte by byte |
@@ -16,11 +16,12 @@ use std::cmp::Ordering;
 
 use innoscan_format::charset::{CollationId, Collator};
 use innoscan_format::schema::{ColumnDef, Family, ServerVersion};
-use innoscan_format::types::{Codec, ColumnType, IntWidth};
-use innoscan_format::value::{Date, DateTime, Time, Value};
+use innoscan_format::types::{Codec, ColumnType};
+use innoscan_format::value::Value;
 
 use super::exact::Exact;
 use super::literal::Literal;
+use super::times::{duration, instant, midnight, temporal};
 use crate::{Error, Result};
 
 /// How values are compared.
@@ -151,27 +152,6 @@ fn integer(value: Value<'_>) -> i128 {
     }
 }
 
-fn midnight(date: Date) -> i128 {
-    instant(DateTime { date, ..DateTime::default() })
-}
-
-/// A number that compares as the parts do, one after the other.
-fn instant(datetime: DateTime) -> i128 {
-    let DateTime { date, hours, minutes, seconds, micros, .. } = datetime;
-    let parts = [(date.month, 16), (date.day, 32), (hours, 32), (minutes, 64), (seconds, 64)];
-    let whole = parts
-        .iter()
-        .fold(i128::from(date.year), |number, &(part, radix)| number * radix + i128::from(part));
-    whole * 1_000_000 + i128::from(micros)
-}
-
-fn duration(time: Time) -> i128 {
-    let Time { negative, hours, minutes, seconds, micros, .. } = time;
-    let whole = (i128::from(hours) * 64 + i128::from(minutes)) * 64 + i128::from(seconds);
-    let size = whole * 1_000_000 + i128::from(micros);
-    if negative { -size } else { size }
-}
-
 /// The midnight that the zero date is.
 pub(super) const ZERO_DATE: Target = Target::Integer { floor: 0, is_above: false };
 
@@ -180,11 +160,13 @@ pub(super) fn target(
     column: &ColumnDef,
     codec: &Codec,
     literal: &Literal,
+    server: ServerVersion,
 ) -> Result<(Scale, Target)> {
     let refused = |why: &str, remedy: &str| {
         let (name, ty) = (&column.name, type_name(&column.ty));
         Error::refused(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
     };
+    const AS_NUMBER: &str = "type the number as digits, without quotes and exponent";
     const IN_QUOTES: &str = "type text and dates in quotes, numbers without";
     match (&column.ty, literal) {
         (ColumnType::Json | ColumnType::Geometry(_) | ColumnType::Vector { .. }, _) => {
@@ -196,10 +178,16 @@ pub(super) fn target(
             | ColumnType::Enum { .. }
             | ColumnType::Set { .. },
             Literal::Number(text),
-        ) => number(text, Scale::Integer).map_err(|why| refused(why, IN_QUOTES)),
-        (ColumnType::Decimal { .. }, Literal::Number(text)) => {
-            number(text, Scale::Decimal).map_err(|why| refused(why, IN_QUOTES))
+        ) => integer_target(text).map_err(|why| refused(why, AS_NUMBER)),
+        (&ColumnType::Decimal { scale, .. }, Literal::Number(text)) => {
+            decimal_target(text, scale).map_err(|why| refused(why, AS_NUMBER))
         }
+        (ColumnType::Int { .. }, Literal::Text(text)) => integer_in_quotes(text)
+            .ok_or_else(|| refused("in quotes it is not compared exactly", AS_NUMBER)),
+        (&ColumnType::Decimal { scale, .. }, Literal::Text(text)) => decimal_target(text, scale)
+            .and_then(|_| real(text))
+            .map(|real| (Scale::Real, Target::Real(real)))
+            .map_err(|why| refused(why, AS_NUMBER)),
         (ColumnType::Year { digits: 4 }, Literal::Number(text) | Literal::Text(text)) => {
             let year: Option<u16> = text.parse().ok();
             let year = year.filter(|year| *year == 0 && text == "0" || (1901..2156).contains(year));
@@ -211,9 +199,6 @@ pub(super) fn target(
         (ColumnType::Year { .. }, _) => {
             Err(refused("years of two digits are not compared", "compare another column"))
         }
-        (ColumnType::Int { .. } | ColumnType::Decimal { .. }, Literal::Text(text)) => {
-            number_in_quotes(&column.ty, text).map_err(|why| refused(why, IN_QUOTES))
-        }
         (
             ColumnType::Float(format) | ColumnType::Double(format),
             Literal::Number(text) | Literal::Text(text),
@@ -223,6 +208,10 @@ pub(super) fn target(
                 return Err(refused(why, "compare another column"));
             }
             let real = real(text).map_err(|why| refused(why, IN_QUOTES))?;
+            let is_float = matches!(column.ty, ColumnType::Float(_));
+            if is_float && real.abs() > f64::from(f32::MAX) {
+                return Err(refused("no FLOAT is so great", "type a number that one can be"));
+            }
             Ok((Scale::Real, Target::Real(real)))
         }
         (
@@ -231,7 +220,7 @@ pub(super) fn target(
             | ColumnType::Timestamp(_)
             | ColumnType::Time(_),
             Literal::Text(text),
-        ) => temporal(&column.ty, text)
+        ) => temporal(&column.ty, text, server)
             .map(|floor| (Scale::Integer, Target::Integer { floor, is_above: false }))
             .ok_or_else(|| {
                 refused("that is no such date or time", "type it as the server prints it, in UTC")
@@ -248,8 +237,22 @@ pub(super) fn target(
             let text = text(collator, literal).ok_or_else(|| {
                 refused("its charset has no such text", "leave out the condition")
             })?;
+            let is_char = matches!(column.ty, ColumnType::Char { .. });
+            if is_char && !collator.pads() && text.ends_with(collator.charset().space()) {
+                // By a key a server finds it without them.
+                return Err(refused("no CHAR has spaces at its end", "type it without them"));
+            }
             let mut key = Vec::new();
             collator.append_sort_key(&text, &mut key)?;
+            if let ColumnType::Set { members, .. } = &column.ty
+                && !is_set(literal, members, collator)?
+            {
+                // By a key a server finds them in any order.
+                return Err(refused(
+                    "that is none of its values",
+                    "type members in their order, joined by commas",
+                ));
+            }
             Ok((Scale::Text(collator), Target::Bytes(key)))
         }
         (
@@ -270,6 +273,26 @@ pub(super) fn target(
         }
         _ => Err(refused("that is no value of its type", IN_QUOTES)),
     }
+}
+
+/// Whether a value is members of a `SET` in their order.
+fn is_set(value: &Literal, members: &[Vec<u8>], collator: Collator) -> Result<bool> {
+    let Literal::Text(value) = value else { return Ok(false) };
+    let key_of = |text: &[u8]| {
+        let mut key = Vec::new();
+        collator.append_sort_key(text, &mut key).map(|()| key)
+    };
+    let keys: innoscan_format::Result<Vec<_>> = members.iter().map(|text| key_of(text)).collect();
+    let mut keys = keys?.into_iter();
+    for member in value.split(',').filter(|_| !value.is_empty()) {
+        let mut text = Vec::new();
+        collator.charset().encode(member, &mut text);
+        let wanted = key_of(&text)?;
+        if !keys.any(|key| key == wanted) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The SQL type's name alone.
@@ -329,108 +352,46 @@ fn bytes(literal: &Literal) -> Vec<u8> {
     }
 }
 
-/// A number on a scale of exact ones; on that of doubles where it has an exponent.
-fn number(text: &str, scale: Scale) -> std::result::Result<(Scale, Target), &'static str> {
-    let Some(exact) = Exact::parse(text) else {
-        return real(text).map(|real| (Scale::Real, Target::Real(real)));
-    };
+type Compared = std::result::Result<(Scale, Target), &'static str>;
+
+/// A number without an exponent. With one the servers do not agree with themselves on what a key
+/// finds.
+fn exact(text: &str) -> std::result::Result<Exact, &'static str> {
+    let exact = Exact::parse(text).ok_or("that is no number without an exponent")?;
     // The most a DECIMAL has (`DECIMAL_MAX_PRECISION`, `DECIMAL_MAX_SCALE`).
     let (whole, fraction) = exact.digits();
-    if whole + fraction > 65 || fraction > 30 {
-        return Err("it has more digits than a server's decimals");
+    match whole + fraction > 65 || fraction > 30 {
+        true => Err("it has more digits than a server's decimals"),
+        false => Ok(exact),
     }
-    let target = match scale {
-        Scale::Integer => {
-            let (floor, is_above) = exact.floor();
-            Target::Integer { floor, is_above }
-        }
-        _ => Target::Decimal(exact),
-    };
-    Ok((scale, target))
 }
 
-/// A server compares a number with one in quotes as doubles, but a `BIGINT` as integers.
-fn number_in_quotes(
-    ty: &ColumnType,
-    text: &str,
-) -> std::result::Result<(Scale, Target), &'static str> {
-    const EXACT_MOST: i64 = 1 << 53;
-    if !matches!(ty, ColumnType::Int { width: IntWidth::Eight, .. }) {
-        return real(text).map(|real| (Scale::Real, Target::Real(real)));
+fn integer_target(text: &str) -> Compared {
+    let (floor, is_above) = exact(text)?.floor();
+    Ok((Scale::Integer, Target::Integer { floor, is_above }))
+}
+
+/// More digits behind the point than the column has are rounded by some servers (MySQL 8.0.33), and
+/// by others not.
+fn decimal_target(text: &str, scale: u8) -> Compared {
+    let exact = exact(text)?;
+    match exact.digits().1 > usize::from(scale) {
+        true => Err("it has more digits behind the point than the column"),
+        false => Ok((Scale::Decimal, Target::Decimal(exact))),
     }
-    let number: Option<i64> = text.parse().ok();
-    let number = number.filter(|number| number.unsigned_abs() < EXACT_MOST as u64);
-    let floor = number.ok_or("in quotes it is not compared exactly")?.into();
-    Ok((Scale::Integer, Target::Integer { floor, is_above: false }))
+}
+
+/// A server compares an integer with one in quotes as doubles, but a `BIGINT` as integers: the same
+/// where doubles are exact.
+fn integer_in_quotes(text: &str) -> Option<(Scale, Target)> {
+    const EXACT_MOST: u64 = 1 << 53;
+    let number: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;
+    let target = Target::Integer { floor: number.into(), is_above: false };
+    (number.unsigned_abs() < EXACT_MOST).then_some((Scale::Integer, target))
 }
 
 fn real(text: &str) -> std::result::Result<f64, &'static str> {
     let number = Some(text).filter(|text| super::literal::is_number(text));
     let real: Option<f64> = number.and_then(|text| text.parse().ok());
     real.filter(|real| real.is_finite()).ok_or("that is no number")
-}
-
-/// A date or time as a server prints it.
-fn temporal(ty: &ColumnType, text: &str) -> Option<i128> {
-    match ty {
-        ColumnType::Date => date(text).map(midnight),
-        ColumnType::Time(temporal) => time(text, temporal.fsp, 839).map(duration),
-        ColumnType::DateTime(temporal) | ColumnType::Timestamp(temporal) => {
-            let (day, rest) = text.split_once(' ').unwrap_or((text, "00:00:00"));
-            let time = time(rest, temporal.fsp, 24).filter(|time| !time.negative)?;
-            let date = date(day)?;
-            if date == Date::default() && duration(time) != 0 {
-                return None;
-            }
-            let Time { hours, minutes, seconds, micros, .. } = time;
-            let hours = hours as u8;
-            Some(instant(DateTime { date, hours, minutes, seconds, micros, fsp: 6 }))
-        }
-        _ => None,
-    }
-}
-
-/// A day there is, or the zero date.
-fn date(text: &str) -> Option<Date> {
-    let (year, rest) = text.split_once('-')?;
-    let (month, day) = rest.split_once('-')?;
-    let is_whole = year.len() == 4 && month.len() == 2 && day.len() == 2;
-    let number = |digits: &str| {
-        let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-        digits.parse::<u16>().ok().filter(|_| is_whole && are_digits)
-    };
-    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    let is_day = year > 0 && (1..=days).contains(&day);
-    let is_zero = year == 0 && month == 0 && day == 0;
-    (is_day || is_zero).then_some(Date { year, month: month as u8, day: day as u8 })
-}
-
-/// `[-]hh:mm:ss[.ffffff]`, with no more digits behind the point than the column has.
-fn time(text: &str, fsp: u8, hours_end: u16) -> Option<Time> {
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let mut parts = whole.split(':');
-    let mut part = |end: u16| {
-        let digits = parts.next().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let digits = digits.filter(|digits| (2..=3).contains(&digits.len()))?;
-        digits.parse::<u16>().ok().filter(|part| *part < end)
-    };
-    let (hours, minutes, seconds) = (part(hours_end)?, part(60)?, part(60)?);
-    let is_fraction = fraction.len() <= usize::from(fsp)
-        && fraction.bytes().all(|byte| byte.is_ascii_digit())
-        && parts.next().is_none();
-    let micros = format!("{fraction:0<6}").parse().ok().filter(|_| is_fraction)?;
-    let (minutes, seconds) = (minutes as u8, seconds as u8);
-    Some(Time { negative, hours, minutes, seconds, micros, fsp })
 }

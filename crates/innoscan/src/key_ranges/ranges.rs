@@ -179,7 +179,9 @@ fn range(part: &KeyPart, image: &[u8], narrowed: &[Narrowed]) -> Result<KeyRange
 fn narrow(test: &Test, column: &ColumnDef, def: &TableDef) -> Result<Option<Narrowed>> {
     let codec = Codec::new(&column.ty, def.server)?;
     if let ColumnType::Enum { members, .. } = &column.ty {
-        let Some(wanted) = wanted_members(column, &codec, test) else { return Ok(None) };
+        let Some(wanted) = wanted_members((column, def.server), &codec, test) else {
+            return Ok(None);
+        };
         let len = if members.len() < 256 { 1 } else { 2 };
         let places = wanted?.into_iter().enumerate().filter(|(_, is_wanted)| *is_wanted);
         let stored =
@@ -276,7 +278,10 @@ fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> 
         codec.encode(text, &mut stored).ok().map(|()| stored)
     };
     match (&column.ty, value) {
-        (ColumnType::Int { width, unsigned, zerofill, .. }, Literal::Number(text)) => {
+        (
+            ColumnType::Int { width, unsigned, zerofill, .. },
+            Literal::Number(text) | Literal::Text(text),
+        ) => {
             let (floor, is_above) = Exact::parse(text)?.floor();
             let bits = 8 * (*width as u32);
             let least = if *unsigned || *zerofill { 0 } else { -(1_i128 << (bits - 1)) };
@@ -292,7 +297,6 @@ fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> 
         }
         // Places and masks are compared as such, not by text.
         (ColumnType::Enum { .. } | ColumnType::Set { .. }, _) => None,
-        (ColumnType::Int { .. }, Literal::Text(_)) => None,
         (ColumnType::Float(_), Literal::Number(text)) => {
             let real: f64 = text.parse().ok()?;
             // No FLOAT is equal to the others.

@@ -26,6 +26,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         mode: args.lock.mode(),
         consistency: args.lock.consistency(),
         lock: args.lock.options(),
+        condition: crate::commands::condition(args.condition.as_deref())?,
     };
     if args.dry_run {
         return tell_plan(args, &account, &options);

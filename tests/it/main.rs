@@ -39,3 +39,4 @@ mod timestamps;
 mod usage;
 mod verify;
 mod views;
+mod where_condition;

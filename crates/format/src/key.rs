@@ -10,12 +10,13 @@
 //! | `FLOAT`, `DOUBLE` | big-endian, sign flipped, negative ones inverted |
 //! | `VARBINARY`, `VARCHAR` of a `NO PAD` `_bin` collation, `CHAR` of `utf8mb4_0900_bin` | its bytes with `00 FF` for `00`, then `00 00` |
 //! | `CHAR`, `VARCHAR` of a `PAD SPACE` `_bin` collation | before each byte how the rest compares with spaces (`01` less, `03` greater), `02` where nothing but spaces is left |
+//! | `CHAR`, `VARCHAR` of other collations, with [`KeyOrder::with_collations`] | its sort key ([`Collator`]) |
 //! | any other | none: it and the columns behind it cannot be compared |
 //!
 //! A descending column's image is inverted.
 
 use crate::charset::Charset::{Binary, Utf8Mb3, Utf8Mb4};
-use crate::charset::CollationId;
+use crate::charset::{CollationId, Collator};
 use crate::layout::Layout;
 use crate::locate::{Located, Row};
 use crate::record::Record;
@@ -56,11 +57,29 @@ enum Form {
     Padded,
     /// The same as `Ended` of what is before the spaces that pad it.
     Trimmed,
+    /// A sort key, where `is_trimmed` of what is before the spaces that pad it.
+    Collated {
+        collator: Collator,
+        is_trimmed: bool,
+    },
 }
 
 impl KeyOrder {
-    /// Of a table's clustered index.
+    /// Of a table's clustered index. Text has an image only where its bytes compare as it does.
     pub fn of(def: &TableDef, layout: &Layout) -> KeyOrder {
+        KeyOrder::by_forms(def, layout, form_of)
+    }
+
+    /// The same; text of a collation whose weights are known has an image, too.
+    pub fn with_collations(def: &TableDef, layout: &Layout) -> KeyOrder {
+        KeyOrder::by_forms(def, layout, |ty, len| form_of(ty, len).or_else(|| collated_form(ty)))
+    }
+
+    fn by_forms(
+        def: &TableDef,
+        layout: &Layout,
+        form_of: impl Fn(&ColumnType, Option<usize>) -> Option<Form>,
+    ) -> KeyOrder {
         let index = clustered_index(def, layout);
         let columns: Vec<usize> = layout.columns().collect();
         let key_columns = layout.key_parts().len();
@@ -123,7 +142,7 @@ impl KeyOrder {
                 (None, Form::Bytes(len)) => bytes::slice(record.page(), record.origin(), len)?,
                 (None, _) => break,
             };
-            part.append(stored, image);
+            part.append(stored, image)?;
         }
         Ok(())
     }
@@ -138,7 +157,7 @@ impl KeyOrder {
         let mut parts = self.parts.iter();
         layout.for_each_key_field(record, |start, len| {
             if let Some(part) = parts.next() {
-                part.append(bytes::slice(record.page(), record.origin() + start, len)?, image);
+                part.append(bytes::slice(record.page(), record.origin() + start, len)?, image)?;
             }
             Ok(())
         })
@@ -147,15 +166,20 @@ impl KeyOrder {
 
 impl KeyPart {
     /// Appends the image of a value that was typed, in the form a record would store.
-    pub fn append_typed(&self, value: &[u8], image: &mut Vec<u8>) {
-        match self.form {
-            // Spaces at the end of what is typed do count.
-            Form::Trimmed => KeyPart { form: Form::Ended, ..*self }.append(value, image),
-            _ => self.append(value, image),
-        }
+    ///
+    /// # Errors
+    /// For text that is none of its charset.
+    pub fn append_typed(&self, value: &[u8], image: &mut Vec<u8>) -> Result<()> {
+        // Spaces at the end of what is typed do count.
+        let form = match self.form {
+            Form::Trimmed => Form::Ended,
+            Form::Collated { collator, .. } => Form::Collated { collator, is_trimmed: false },
+            form => form,
+        };
+        KeyPart { form, ..*self }.append(value, image)
     }
 
-    fn append(&self, stored: &[u8], image: &mut Vec<u8>) {
+    fn append(&self, stored: &[u8], image: &mut Vec<u8>) -> Result<()> {
         let start = image.len();
         match self.form {
             Form::Bytes(_) => image.extend_from_slice(stored),
@@ -164,10 +188,15 @@ impl KeyPart {
             Form::Ended => append_ended(stored, image),
             Form::Trimmed => append_ended(without_spaces(stored), image),
             Form::Padded => append_padded(stored, image),
+            Form::Collated { collator, is_trimmed } => {
+                let text = if is_trimmed { collator.charset().trim_end(stored) } else { stored };
+                collator.append_sort_key(text, image)?;
+            }
         }
         if self.descending {
             image.iter_mut().skip(start).for_each(|byte| *byte = !*byte);
         }
+        Ok(())
     }
 }
 
@@ -177,7 +206,7 @@ impl Form {
             Form::Bytes(len) => Some(len),
             Form::Float => Some(4),
             Form::Double => Some(8),
-            Form::Ended | Form::Padded | Form::Trimmed => None,
+            Form::Ended | Form::Padded | Form::Trimmed | Form::Collated { .. } => None,
         }
     }
 }
@@ -287,6 +316,20 @@ fn text_form(collation: CollationId, is_char: bool) -> Option<Form> {
     }
 }
 
+/// Text whose collation has known weights.
+fn collated_form(ty: &ColumnType) -> Option<Form> {
+    let (collation, is_char) = match *ty {
+        ColumnType::Char { collation, .. } => (collation, true),
+        ColumnType::VarChar { collation, .. } => (collation, false),
+        _ => return None,
+    };
+    let (_, suffix) = collation.parts()?;
+    // As of `_nopad_bin`.
+    let is_ordered = !(is_char && suffix.contains("_nopad_")) && !suffix.ends_with("_bin");
+    let collator = Collator::of(collation).filter(|_| is_ordered)?;
+    Some(Form::Collated { collator, is_trimmed: is_char && !collator.pads() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,7 +337,7 @@ mod tests {
     fn image(form: Form, stored: &[u8]) -> Vec<u8> {
         let part = KeyPart { column: None, descending: false, place: None, form };
         let mut image = Vec::new();
-        part.append(stored, &mut image);
+        part.append(stored, &mut image).unwrap();
         image
     }
 

@@ -5,6 +5,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use innoscan::catalog::TableName;
+use innoscan::condition::RowCondition;
 use innoscan::dump::{SelectedColumn, SelectedTable};
 use innoscan::{Class, Error, Result};
 
@@ -49,21 +50,36 @@ impl Selector {
         Ok(Selector { queries })
     }
 
-    /// A table, whose rows are asked for when the first is taken. `control` tells of its columns.
+    /// A table, whose rows are asked for when the first is taken: those that satisfy a condition.
+    /// `control` tells of its columns.
     ///
     /// # Errors
-    /// What the server says.
+    /// What the server says; a condition on a column the table lacks.
     pub fn table(
         &self,
         control: &mut Session,
         name: &TableName,
         has_rows: bool,
+        condition: Option<&RowCondition>,
     ) -> Result<SelectedTable<'static>> {
         let place = format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table));
         let create = control.rows(&format!("SHOW CREATE TABLE {place}"))?;
         let columns = columns(control, name)?;
         let shown: Vec<&str> = columns.iter().map(|column| &*column.shown).collect();
-        let sql = format!("SELECT {} FROM {place}", shown.join(", "));
+        let lacks = |wanted: &&str| {
+            let is_it =
+                |column: &Column| column.column.name.to_lowercase() == wanted.to_lowercase();
+            !columns.iter().any(is_it)
+        };
+        if let Some(column) = condition.and_then(|condition| condition.columns().find(lacks)) {
+            return Err(Error::refused(
+                format!("{place} has no column `{column}` that its rows store"),
+                "leave out the table, or the condition",
+            ));
+        }
+        let wanted = condition.and_then(RowCondition::to_sql);
+        let wanted = wanted.map(|wanted| format!(" WHERE {wanted}")).unwrap_or_default();
+        let sql = format!("SELECT {} FROM {place}{wanted}", shown.join(", "));
         let rows = Rows { query: has_rows.then(|| (self.queries.clone(), sql)), rows: None };
         Ok(SelectedTable {
             database: name.schema.clone(),

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use innoscan::catalog::{Catalog, TableName};
+use innoscan::condition::RowCondition;
 use innoscan::dump::{LaterTable, Object, SelectedTable, SmallTable, SmallTables};
 use innoscan::ledger::Filter;
 use innoscan::phases::{Phase, Phases};
@@ -70,6 +71,8 @@ pub struct SnapshotOptions {
     pub small: SmallTablesBy,
     /// How many connections fetch them.
     pub sessions: usize,
+    /// The rows that are wanted of tables the server gives; `None`: all.
+    pub condition: Option<Arc<RowCondition>>,
 }
 
 /// What a snapshot would hold, and how it would be taken.
@@ -359,7 +362,10 @@ impl Snapshot {
     ) -> Result<()> {
         if let Some(selector) = unread.filter(|_| options.filter.select_refusal.is_none()) {
             let names: Vec<TableName> = self.unread.iter().map(|(name, _)| name.clone()).collect();
-            names.iter().try_for_each(|name| self.select_table(&selector, name, true))?;
+            let condition = options.condition.as_deref();
+            names
+                .iter()
+                .try_for_each(|name| self.select_table(&selector, name, true, condition))?;
         }
         let Some(reader) = reader else { return Ok(()) };
         let selector = Selector::new(reader)?;
@@ -367,7 +373,8 @@ impl Snapshot {
         for entry in &entries {
             let Kind::Other(engine) = &entry.kind else { continue };
             let has_rows = engine_has_rows(engine);
-            self.select_table(&selector, &entry.name, has_rows)?;
+            let condition = options.condition.as_deref();
+            self.select_table(&selector, &entry.name, has_rows, condition)?;
         }
         Ok(())
     }
@@ -377,8 +384,9 @@ impl Snapshot {
         selector: &Selector,
         name: &TableName,
         has_rows: bool,
+        condition: Option<&RowCondition>,
     ) -> Result<()> {
-        match selector.table(&mut self.control, name, has_rows) {
+        match selector.table(&mut self.control, name, has_rows, condition) {
             Ok(table) => self.selected.push(table),
             Err(error) => {
                 // Whether it is the table's fault or the connection's end.

@@ -48,8 +48,9 @@ pub struct DumpArgs {
     #[arg(short = 'x', long, value_name = "REGEX")]
     pub regex: Option<String>,
 
-    /// Only the rows whose primary key is so: its first columns held against values by =, <, <=, >,
-    /// >=, BETWEEN or IN, joined by AND; times are in UTC
+    /// Only the rows that satisfy a condition: columns compared with values by =, <>, <, <=, >, >=,
+    /// BETWEEN, IN or IS NULL, joined by AND; text and dates in quotes, times in UTC. Where it
+    /// begins with the primary key, only its pages are read
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
@@ -150,7 +151,8 @@ pub enum ResumeArg {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  innoscan get /var/lib/mysql/shop/orders.ibd 4711 4712\n  innoscan get \
-                  shop.lines --datadir /backup/mysql --range 4711,1..4712 --format ndjson"
+                  shop.lines --datadir /backup/mysql --range 4711,1..4712 --format ndjson\n  innoscan \
+                  get shop.users --datadir /backup/mysql -w \"email = 'ann@example.org'\""
 )]
 pub struct GetArgs {
     /// An .ibd file, or db.table with --datadir
@@ -167,8 +169,9 @@ pub struct GetArgs {
     #[arg(long, value_name = "A..B", conflicts_with = "condition", allow_hyphen_values = true)]
     pub range: Option<String>,
 
-    /// All keys that are so: the first columns held against values by =, <, <=, >, >=, BETWEEN or
-    /// IN, joined by AND
+    /// All rows that satisfy a condition: columns compared with values by =, <>, <, <=, >, >=,
+    /// BETWEEN, IN or IS NULL, joined by AND; text and dates in quotes, times in UTC. Where it
+    /// begins with the primary key, only its pages are read
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 

@@ -92,7 +92,7 @@ pub enum Verb {
     Dump(Box<DumpArgs>),
     /// Read a whole table without output: rows, checksum, read statistics
     Scan(Box<ScanArgs>),
-    /// Print rows by primary key, or by a range of it
+    /// Print rows by primary key, by a range of it, or by a condition on any columns
     Get(Box<GetArgs>),
     /// Tell what a scan would cost under each read-ahead policy, from the branch pages alone
     Explain(Box<ExplainArgs>),
@@ -319,7 +319,7 @@ pub struct TableArgs {
                   scan shop.orders --datadir /backup/mysql --json"
 )]
 pub struct ScanArgs {
-    /// Only the rows whose primary key is so: as `id BETWEEN 1 AND 9`
+    /// Only the rows that satisfy a condition, as `id BETWEEN 1 AND 9 AND total > 5` (see dump)
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 

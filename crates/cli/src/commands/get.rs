@@ -4,8 +4,8 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::Context;
+use innoscan::condition::RowCondition;
 use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
-use innoscan::key_ranges::KeyCondition;
 use innoscan::scan::{ScanOptions, scan};
 use innoscan::sink::checksum::Checksum;
 use innoscan::sink::csv::CsvOptions;
@@ -24,13 +24,20 @@ const KEYS_MAX: usize = 1000;
 
 pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     let typed = typed_keys(args)?;
-    let keys = wanted(args, &typed)?;
+    let condition = wanted(args, &typed)?;
     let table = super::catalog(&args.from)?.table(&args.source)?;
     messages::row_notes(&table);
+    if !condition.may_use_key(&table.def) && !args.tell.quiet {
+        note!(
+            "innoscan: {}: note: every row is looked at: the condition does not begin with the \
+             primary key",
+            table.qualified_name()
+        );
+    }
     let cancel = crate::signals::cancel_on_signal()?;
     let mut read = super::scan_options(&args.read, Some(&table), None, cancel)?;
     read.on_corrupt = super::on_corrupt(&args.tell);
-    read.keys = Some(Arc::new(keys));
+    read.condition = Some(Arc::new(condition));
     let options = DumpOptions { definitions: false, scan: read, ..DumpOptions::new(format(args)) };
     let finished = |outcome: &TableOutcome| {
         if outcome.error.is_some() {
@@ -80,9 +87,9 @@ fn note_missing(
         return Ok(());
     }
     for key in keys {
-        let condition = KeyCondition::of_keys([key.as_str()])?;
+        let condition = RowCondition::of_keys([key.as_str()])?;
         let options =
-            ScanOptions { keys: Some(Arc::new(condition)), progress: None, ..options.clone() };
+            ScanOptions { condition: Some(Arc::new(condition)), progress: None, ..options.clone() };
         if rows == 0 || scan(table, &options, &Checksum::count_only(), |_| Ok(()))?.rows == 0 {
             note!("innoscan: {name}: no row has the key {key}");
         }
@@ -90,11 +97,11 @@ fn note_missing(
     Ok(())
 }
 
-fn wanted(args: &GetArgs, typed: &[String]) -> anyhow::Result<KeyCondition> {
+fn wanted(args: &GetArgs, typed: &[String]) -> anyhow::Result<RowCondition> {
     Ok(match (&args.range, &args.condition) {
-        (Some(range), _) => KeyCondition::of_range(range)?,
-        (None, Some(condition)) => KeyCondition::of_where(condition)?,
-        (None, None) => KeyCondition::of_keys(typed.iter().map(String::as_str))?,
+        (Some(range), _) => RowCondition::of_range(range)?,
+        (None, Some(condition)) => RowCondition::of_where(condition)?,
+        (None, None) => RowCondition::of_keys(typed.iter().map(String::as_str))?,
     })
 }
 

@@ -20,8 +20,8 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use innoscan::Table;
 use innoscan::catalog::Catalog;
+use innoscan::condition::RowCondition;
 use innoscan::devices::device_of;
-use innoscan::key_ranges::KeyCondition;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan::{Device, Direct, EngineKind};
 use innoscan_live::Account;
@@ -118,9 +118,9 @@ fn scan_options(
     })
 }
 
-/// A condition on the primary key, as it was typed.
-fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<KeyCondition>>> {
-    Ok(typed.map(KeyCondition::of_where).transpose()?.map(Arc::new))
+/// A condition on columns, as it was typed.
+fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<RowCondition>>> {
+    Ok(typed.map(RowCondition::of_where).transpose()?.map(Arc::new))
 }
 
 /// The device a file is on; what was found is told.

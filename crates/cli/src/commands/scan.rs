@@ -23,14 +23,14 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let cancel = crate::signals::cancel_on_signal()?;
     let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
     options.on_corrupt = super::on_corrupt(&args.tell);
-    options.keys = super::condition(args.condition.as_deref())?;
+    options.condition = super::condition(args.condition.as_deref())?;
     let sink = if args.checksum {
         Checksum::new(&table.def).map_err(innoscan::Error::from)?
     } else {
         Checksum::count_only()
     };
     // Before the scan: it fills the page cache, where that is read through.
-    let is_whole = options.keys.is_none();
+    let is_whole = options.condition.is_none();
     let estimate = args.tell.stats.filter(|_| is_whole).and_then(|_| estimate(&table, &options));
     let mut total = Sum::default();
     let outcome = scan(&table, &options, &sink, |sum| {

@@ -12,6 +12,7 @@
 //! U+FFFD for each byte or character without a meaning and says how many it put, so that a
 //! caller can report what was lost.
 
+mod collate;
 mod collations;
 mod decode;
 mod encode;
@@ -22,6 +23,7 @@ mod single_byte;
 
 use std::borrow::Cow;
 
+pub use self::collate::Collator;
 use self::collations::COLLATIONS;
 use crate::schema::{Family, ServerVersion};
 use crate::{Error, Result};

@@ -240,6 +240,7 @@ impl Connection<'_> {
         def.schema.clone_from(&name.schema);
         def.name.clone_from(&name.table);
         let columns = Received::of(&def)?;
+        let filter = rows::filter(&def, options)?;
         let mut outcome = TableOutcome::new(&name.schema, &name.table);
         let form = options.format.form(&def)?;
         let batch_bytes = BATCH_BYTES.min(options.chunk_bytes.unwrap_or(u64::MAX));
@@ -257,12 +258,18 @@ impl Connection<'_> {
         let mut batch = sink.new_batch();
         let mut stored = Vec::new();
         let mut places = Vec::new();
+        let mut room = Vec::new();
         session.for_each_row(name, &columns.expressions, &mut |row| {
             columns.store(row, &mut stored, &mut places)?;
             let values: Vec<Option<&[u8]>> = places
                 .iter()
                 .map(|place| place.clone().and_then(|place| stored.get(place)))
                 .collect();
+            if let Some(filter) = &filter
+                && !filter.has_values(&values, &mut room)?
+            {
+                return Ok(());
+            }
             sink.row(&values, &mut batch)?;
             if !sink.is_full(&batch) {
                 return Ok(());

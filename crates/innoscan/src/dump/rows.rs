@@ -4,6 +4,7 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
+use crate::condition::RowFilter;
 use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
@@ -123,12 +124,8 @@ impl Rows for &EngineTable {
         outcome: &mut TableOutcome,
         write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
     ) -> Result<()> {
-        if options.scan.keys.is_some() {
-            return Err(Error::refused(
-                "rows of this engine are not looked up by key",
-                "leave out the condition, or the table",
-            ));
-        }
+        let filter = filter(&self.def, options)?;
+        let mut room = Vec::new();
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
         let sink = sink(&self.def, form, options, batch_bytes, outcome);
         let mut deliver = |mut batch: SummedBatch| {
@@ -138,6 +135,11 @@ impl Rows for &EngineTable {
         };
         let mut batch = sink.new_batch();
         self.for_each_row(|row| {
+            if let Some(filter) = &filter
+                && !filter.has_values(row, &mut room)?
+            {
+                return Ok(());
+            }
             sink.row(row, &mut batch)?;
             if !sink.is_full(&batch) {
                 return Ok(());
@@ -149,6 +151,13 @@ impl Rows for &EngineTable {
         })?;
         deliver(batch)
     }
+}
+
+/// What tells the rows that are wanted; `None`: all are.
+pub(super) fn filter(def: &TableDef, options: &DumpOptions) -> Result<Option<RowFilter>> {
+    let condition = options.scan.condition.as_deref();
+    let filter = condition.map(|condition| RowFilter::new(condition, def)).transpose()?;
+    Ok(filter.flatten())
 }
 
 /// Rows and their sum.

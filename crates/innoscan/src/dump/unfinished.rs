@@ -278,7 +278,7 @@ fn outline(options: &DumpOptions) -> Outline {
         ("definitions", switch(definitions)),
         ("rows", switch(rows)),
         ("drop tables", switch(drop_tables)),
-        (CONDITION, format!("{:?}", scan.keys)),
+        (CONDITION, format!("{:?}", scan.condition)),
         ("order", if scan.order == RowOrder::Key { "key" } else { "any" }.to_owned()),
         ("on corrupt", if scan.on_corrupt == OnCorrupt::Fail { "fail" } else { "skip" }.to_owned()),
     ];

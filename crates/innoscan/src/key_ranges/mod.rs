@@ -1,11 +1,11 @@
 //! Rows by primary key: which keys are wanted, and which pages can hold them.
 //!
-//! A [`KeyCondition`] is what somebody typed, in values; with a table's definition it becomes
+//! A [`RowCondition`] is what somebody typed, in values; with a table's definition it becomes
 //! [`KeyRanges`], in images ([`KeyOrder`]). By these the walk leaves out the children that hold no
-//! wanted key, and the decode workers the rows at the edges.
+//! wanted key, and the decode workers the rows at the edges. Of a condition on columns they hold at
+//! least the keys of all rows that satisfy it; which of those rows do, the rest of it says.
 
-mod condition;
-mod literal;
+mod ranges;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +18,8 @@ use innoscan_format::record::Record;
 use innoscan_format::schema::TableDef;
 use innoscan_format::{PageNo, key::KeyOrder, tree};
 
-pub use self::condition::KeyCondition;
 use crate::Result;
+use crate::condition::{RowCondition, Wanted};
 
 /// A place between keys: before all keys that begin with an image, or after them. Without an image:
 /// before or after all keys there are.
@@ -86,13 +86,25 @@ pub struct KeyRanges {
 }
 
 impl KeyRanges {
-    /// The keys that satisfy a condition on a table's clustered index.
+    /// The keys of a table's clustered index that rows can have that satisfy a condition; `None`
+    /// where it says nothing of them.
     ///
     /// # Errors
-    /// When the condition is not one on the first columns of the key, or their order is not known.
-    pub fn new(condition: &KeyCondition, def: &TableDef, layout: &Layout) -> Result<KeyRanges> {
-        let order = KeyOrder::of(def, layout);
-        let mut ranges = condition.ranges(def, &order)?;
+    /// When keys were typed that are none of this index, or their order is not known.
+    pub fn new(
+        condition: &RowCondition,
+        def: &TableDef,
+        layout: &Layout,
+    ) -> Result<Option<KeyRanges>> {
+        let order = KeyOrder::with_collations(def, layout);
+        let mut ranges = match condition.wanted() {
+            Wanted::Keys(keys) => ranges::of_keys(keys, def, &order)?,
+            Wanted::Range(from, to) => ranges::between(from, to, def, &order)?,
+            Wanted::All(comparisons) => match ranges::of_comparisons(comparisons, def, &order)? {
+                Some(ranges) => ranges,
+                None => return Ok(None),
+            },
+        };
         ranges.retain(|range| range.from < range.to);
         ranges.sort_by(|a, b| a.from.cmp(&b.from));
         ranges.dedup_by(|next, range| {
@@ -102,7 +114,7 @@ impl KeyRanges {
             }
             overlaps
         });
-        Ok(KeyRanges { order, ranges })
+        Ok(Some(KeyRanges { order, ranges }))
     }
 
     /// Whether a row's key is among them; `image` is room to work in.

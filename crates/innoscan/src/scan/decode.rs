@@ -17,6 +17,7 @@ use super::leaf_sort::{PackedLeaf, Unpacking};
 use super::lob::{LobFetcher, LobRequest};
 use super::order::Output;
 use super::{Damage, LeafPlace, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
+use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, PageRef};
 use crate::sink::RowSink;
@@ -90,8 +91,10 @@ pub(super) struct SpaceContext {
     pub index: IndexId,
     pub layout: Layout,
     pub keys: KeyColumns,
-    /// The rows that are wanted; `None`: all.
+    /// The keys that are wanted; `None`: all.
     pub wanted: Option<Arc<KeyRanges>>,
+    /// The rows that are wanted of those; `None`: all.
+    pub filter: Option<RowFilter>,
     pub newest_lsn: Option<Lsn>,
     /// The definition is the user's own: each leaf is held against it.
     pub is_definition_given: bool,
@@ -116,7 +119,7 @@ pub(super) struct Decoder<'s, S: RowSink> {
     options: &'s ScanOptions,
     lobs: LobFetcher<'s>,
     fields: Fields,
-    /// Room for a row's key.
+    /// Room for a row's key, and for a value that is compared.
     key: Vec<u8>,
     unpacking: Unpacking,
 }
@@ -347,6 +350,11 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         {
             return Ok(false);
         }
+        if let Some(filter) = &space.filter
+            && !self.is_wanted(space, filter, &row)?
+        {
+            return Ok(false);
+        }
         cells.clear();
         for place in 0..row.len() {
             cells.push(match row.get(place)? {
@@ -359,6 +367,21 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         }
         self.sink.row(cells, batch)?;
         Ok(true)
+    }
+
+    /// Whether a row satisfies a condition; what is elsewhere is fetched where it is asked for.
+    fn is_wanted(
+        &mut self,
+        space: &SpaceContext,
+        filter: &RowFilter,
+        row: &Row<'_, '_>,
+    ) -> Result<bool> {
+        let lobs = &self.lobs;
+        filter.has(row, &mut self.key, |place, lob, value| {
+            lobs.fetch(space, lob, value).map_err(|error| {
+                error.map_format(|error| error.at_column(space.layout.column_name(place)))
+            })
+        })
     }
 
     /// A row of which some columns are elsewhere; their values live as long as the call.

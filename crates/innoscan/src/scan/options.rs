@@ -13,7 +13,7 @@ use super::foreground::Foreground;
 use super::outcome::Progress;
 use crate::Result;
 use crate::ahead::{Logical, Manners, ReadAheadPolicy};
-use crate::key_ranges::KeyCondition;
+use crate::condition::RowCondition;
 
 /// Is told how far a scan is.
 pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
@@ -28,8 +28,8 @@ pub struct ScanOptions {
     pub picks_read_ahead: bool,
     /// The order of the rows.
     pub order: RowOrder,
-    /// The rows, by their keys; `None`: all.
-    pub keys: Option<Arc<KeyCondition>>,
+    /// The rows that are wanted; `None`: all.
+    pub condition: Option<Arc<RowCondition>>,
     /// The scan goes on after this leaf, which another one of the same options ended with; `None`:
     /// it begins at the first. Only in key order.
     pub after: Option<LeafPlace>,
@@ -79,7 +79,7 @@ impl Default for ScanOptions {
             read_ahead: ReadAheadPolicy::Logical,
             picks_read_ahead: false,
             order: RowOrder::Key,
-            keys: None,
+            condition: None,
             after: None,
             temporary_dir: None,
             lra_size_bytes: 512 << 20,

@@ -10,6 +10,7 @@ use innoscan_format::page::{IndexPage, Need, Page};
 use super::decode::{LeafBytes, PageSource, SpaceContext};
 use super::keys::KeyColumns;
 use super::{RowOrder, ScanOptions};
+use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::space::Space;
 use crate::walk::Walk;
@@ -47,9 +48,12 @@ impl Tree {
             metadata.feed(page_no, &page)?;
         }
         let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
-        let keys = match &options.keys {
-            None => None,
-            Some(keys) => Some(Arc::new(KeyRanges::new(keys, def, &layout)?)),
+        let (filter, keys) = match &options.condition {
+            None => (None, None),
+            Some(condition) => {
+                let filter = RowFilter::new(condition, def)?;
+                (filter, KeyRanges::new(condition, def, &layout)?.map(Arc::new))
+            }
         };
         let after = options.after.filter(|after| after.file == number);
         let walk = Walk::new(&root, &layout, keys.clone(), after.map(|after| after.page))?;
@@ -65,6 +69,7 @@ impl Tree {
             },
             layout,
             wanted: keys,
+            filter,
             newest_lsn: table.newest_lsn,
             is_definition_given: table.is_definition_given,
         };

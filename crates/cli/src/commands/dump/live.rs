@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use innoscan::dump::{ConfirmFn, Dump, Origin};
-use innoscan_live::small_tables::SmallTablesBy;
 use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
 
@@ -27,12 +26,9 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         mode: args.lock.mode(),
         consistency: args.lock.consistency(),
         lock: args.lock.options(),
-        // What a condition selects is found by keys in files.
-        small: match args.condition {
-            Some(_) => SmallTablesBy::Files,
-            None => args.lock.small(),
-        },
+        small: args.lock.small(),
         sessions: sessions(args),
+        condition: crate::commands::condition(args.condition.as_deref())?,
     };
     if args.dry_run {
         return tell_plan(args, &account, &options);

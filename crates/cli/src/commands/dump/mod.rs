@@ -143,7 +143,7 @@ fn write(
     let first = dump.tables.first().copied();
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
     scan.on_corrupt = super::on_corrupt(&args.tell);
-    scan.keys = super::condition(args.condition.as_deref())?;
+    scan.condition = super::condition(args.condition.as_deref())?;
     if args.outputdir != "-" {
         scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
     }

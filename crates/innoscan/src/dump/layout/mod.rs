@@ -202,7 +202,7 @@ pub(super) fn write(
         ledger,
         origin: options.origin.clone(),
         layout: Some(options.layout),
-        is_conditional: options.scan.keys.is_some(),
+        is_conditional: options.scan.condition.is_some(),
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),

@@ -1,17 +1,21 @@
 //! Values as they are typed: `42`, `-1.5`, `'it''s'`, `0x00ff`, `x'00ff'`, `2024-01-31`.
 
-use innoscan_format::schema::TableDef;
+use innoscan_format::schema::{ColumnDef, TableDef};
 use innoscan_format::types::{Class, Codec, ColumnType};
 
 use crate::{Error, Result};
 
 /// A value as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Literal {
-    /// Quoted or bare.
+pub(crate) enum Literal {
+    /// Quoted; in keys also bare.
     Text(String),
+    /// Digits, with a sign, a point, an exponent.
+    Number(String),
     /// In hexadecimal.
     Bytes(Vec<u8>),
+    /// `NULL`.
+    Null,
 }
 
 impl Literal {
@@ -19,7 +23,16 @@ impl Literal {
     pub fn of_word(word: &str) -> Literal {
         let hex =
             word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(bytes_of_hex);
-        hex.map_or_else(|| Literal::Text(word.to_owned()), Literal::Bytes)
+        match hex {
+            Some(bytes) => Literal::Bytes(bytes),
+            None if is_number(word) => {
+                let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
+                let is_zero = !mantissa.contains(|digit| matches!(digit, '1'..='9'));
+                let sign: &[char] = if is_zero { &['+', '-'] } else { &['+'] };
+                Literal::Number(word.strip_prefix(sign).unwrap_or(word).to_owned())
+            }
+            None => Literal::Text(word.to_owned()),
+        }
     }
 
     /// The bytes a record stores of it.
@@ -28,38 +41,46 @@ impl Literal {
             return Err(Error::refused("the key has no such column", "see `innoscan schema`"));
         };
         let codec = Codec::new(&column.ty, def.server)?;
-        let mut stored = Vec::new();
-        let encoded = match self {
-            Literal::Bytes(bytes) if matches!(codec.class(), Class::Binary | Class::Text) => {
-                stored.extend_from_slice(bytes);
-                Some(())
-            }
-            Literal::Bytes(_) => None,
-            Literal::Text(text) if codec.class() == Class::Bit => {
-                let number: Option<u64> = text.parse().ok();
-                number.and_then(|bits| codec.encode(&format!("b'{bits:b}'"), &mut stored).ok())
-            }
-            Literal::Text(text) => codec.encode(text, &mut stored).ok(),
-        };
-        // A server does not take a shorter BINARY for one with zeros behind it.
-        let fits = match (&column.ty, self) {
-            (ColumnType::Binary { bytes }, Literal::Text(text)) => text.len() == *bytes as usize,
-            (ColumnType::Binary { bytes }, Literal::Bytes(typed)) => typed.len() == *bytes as usize,
-            _ => true,
-        };
-        encoded.filter(|()| fits).map(|()| stored).ok_or_else(|| {
+        self.stored_in(column, &codec).ok_or_else(|| {
             Error::refused(
                 format!("{self} is no value of column `{}`", column.name),
                 "type it as the server prints it, times in UTC; bytes as 0x...",
             )
         })
     }
+
+    /// The same, for a column and what reads it; `None` where it is no value of that.
+    pub fn stored_in(&self, column: &ColumnDef, codec: &Codec) -> Option<Vec<u8>> {
+        let mut stored = Vec::new();
+        let encoded = match self {
+            Literal::Bytes(bytes) if matches!(codec.class(), Class::Binary | Class::Text) => {
+                stored.extend_from_slice(bytes);
+                Some(())
+            }
+            Literal::Bytes(_) | Literal::Null => None,
+            Literal::Text(text) | Literal::Number(text) if codec.class() == Class::Bit => {
+                let number: Option<u64> = text.parse().ok();
+                number.and_then(|bits| codec.encode(&format!("b'{bits:b}'"), &mut stored).ok())
+            }
+            Literal::Text(text) | Literal::Number(text) => codec.encode(text, &mut stored).ok(),
+        };
+        // A server does not take a shorter BINARY for one with zeros behind it.
+        let fits = match (&column.ty, self) {
+            (ColumnType::Binary { bytes }, Literal::Text(text) | Literal::Number(text)) => {
+                text.len() == *bytes as usize
+            }
+            (ColumnType::Binary { bytes }, Literal::Bytes(typed)) => typed.len() == *bytes as usize,
+            _ => true,
+        };
+        encoded.filter(|()| fits).map(|()| stored)
+    }
 }
 
 impl std::fmt::Display for Literal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Literal::Text(text) => write!(f, "`{text}`"),
+            Literal::Text(text) | Literal::Number(text) => write!(f, "`{text}`"),
+            Literal::Null => f.write_str("NULL"),
             Literal::Bytes(bytes) => {
                 f.write_str("0x")?;
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -109,7 +130,12 @@ impl<'a> Scanner<'a> {
         let mut text = String::new();
         while let Some((_, character)) = characters.next() {
             if character == '\\' && quote != '`' {
-                text.push(unescaped(characters.next()?.1));
+                let (_, escaped) = characters.next()?;
+                // Only a pattern needs these two escaped.
+                if matches!(escaped, '%' | '_') {
+                    text.push(character);
+                }
+                text.push(unescaped(escaped));
             } else if character != quote {
                 text.push(character);
             } else if characters.as_str().starts_with(quote) {
@@ -150,6 +176,23 @@ fn unescaped(character: char) -> char {
         'Z' => '\u{1a}',
         other => other,
     }
+}
+
+/// Whether a word is a number as SQL has it.
+pub(super) fn is_number(word: &str) -> bool {
+    let unsigned = word.strip_prefix(['-', '+']).unwrap_or(word);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => {
+            (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent)))
+        }
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits(whole)
+        && is_digits(fraction)
+        && whole.len() + fraction.len() > 0
+        && exponent.is_none_or(|exponent| is_digits(exponent) && !exponent.is_empty())
 }
 
 fn bytes_of_hex(digits: &str) -> Option<Vec<u8>> {

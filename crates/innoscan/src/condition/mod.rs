@@ -1,0 +1,178 @@
+//! Which rows are wanted: by keys that are typed, or by a condition as SQL has it.
+//!
+//! A [`RowCondition`] is what somebody typed. With a table's definition it becomes a [`RowFilter`],
+//! which says of each row whether it is wanted, as the server would; and, as far as the order of
+//! the primary key goes, [`KeyRanges`](crate::key_ranges::KeyRanges), by which pages are left out.
+
+mod exact;
+mod filter;
+mod literal;
+mod members;
+mod parse;
+mod sql;
+mod target;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
+
+pub(crate) use self::exact::Exact;
+pub(crate) use self::filter::RowFilter;
+pub(crate) use self::literal::Literal;
+use self::literal::Scanner;
+pub(crate) use self::members::wanted_members;
+use crate::{Error, Result};
+
+/// Which rows are wanted, in the values of their columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowCondition(Wanted);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Values of the key's first columns, or of all.
+    Keys(Vec<Vec<Literal>>),
+    /// From one key to another, both among them.
+    Range(Vec<Literal>, Vec<Literal>),
+    /// All of these hold.
+    All(Vec<Comparison>),
+}
+
+/// A column, and what is to hold of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    pub column: String,
+    pub test: Test,
+}
+
+/// What is to hold of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    Null { is_not: bool },
+    Compare(Operator, Literal),
+    OneOf { values: Vec<Literal>, is_not: bool },
+    Between { low: Literal, high: Literal, is_not: bool },
+}
+
+/// How two values compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equal,
+    NullSafeEqual,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Operator {
+    /// All of them; one before those it begins with.
+    const ALL: [(&str, Operator); 8] = [
+        ("<=>", Operator::NullSafeEqual),
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("<>", Operator::NotEqual),
+        ("!=", Operator::NotEqual),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+        ("=", Operator::Equal),
+    ];
+}
+
+impl RowCondition {
+    /// Keys as `42`, `'it''s'` or `7,'a'`: the values of the key's first columns, or of all.
+    ///
+    /// # Errors
+    /// When one is no list of values.
+    pub fn of_keys<'k>(typed: impl IntoIterator<Item = &'k str>) -> Result<RowCondition> {
+        let keys: Result<Vec<_>> = typed.into_iter().map(values).collect();
+        keys.map(|keys| RowCondition(Wanted::Keys(keys)))
+    }
+
+    /// A range of keys as `10..20`, `10..`, `..20`, both ends among it.
+    ///
+    /// # Errors
+    /// When it is not of that form.
+    pub fn of_range(typed: &str) -> Result<RowCondition> {
+        let parts = typed.split_once("..").filter(|(from, to)| !from.is_empty() || !to.is_empty());
+        let Some((from, to)) = parts else {
+            return Err(Error::refused(format!("`{typed}` is no range"), "type one as 10..20"));
+        };
+        let end = |typed: &str| if typed.is_empty() { Ok(Vec::new()) } else { values(typed) };
+        Ok(RowCondition(Wanted::Range(end(from)?, end(to)?)))
+    }
+
+    /// A condition in SQL: columns compared with values by `=`, `<>`, `<`, `<=`, `>`, `>=`, `<=>`,
+    /// `[NOT] BETWEEN`, `[NOT] IN` and `IS [NOT] NULL`, joined by `AND`.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn of_where(typed: &str) -> Result<RowCondition> {
+        parse::comparisons(typed).map(|comparisons| RowCondition(Wanted::All(comparisons)))
+    }
+
+    pub(crate) fn wanted(&self) -> &Wanted {
+        &self.0
+    }
+
+    /// The condition for a server, with its own quoting; `None` for keys and ranges of keys.
+    pub fn to_sql(&self) -> Option<String> {
+        match &self.0 {
+            Wanted::All(comparisons) => Some(sql::conjunction(comparisons)),
+            Wanted::Keys(_) | Wanted::Range(..) => None,
+        }
+    }
+
+    /// The columns it names.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        let comparisons = match &self.0 {
+            Wanted::All(comparisons) => comparisons.as_slice(),
+            Wanted::Keys(_) | Wanted::Range(..) => &[],
+        };
+        comparisons.iter().map(|comparison| &*comparison.column)
+    }
+
+    /// Whether it says something of the primary key's first column that the key's order may help
+    /// with; if not, every row is looked at.
+    pub fn may_use_key(&self, def: &TableDef) -> bool {
+        let Wanted::All(comparisons) = &self.0 else { return true };
+        let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+        let first = primary.and_then(|index| index.parts.first());
+        let whole = first.filter(|part| part.prefix_chars.is_none());
+        let column = match whole.map(|part| &part.source) {
+            Some(IndexSource::Column(place)) => def.columns.get(*place),
+            _ => None,
+        };
+        column.is_some_and(|column| {
+            comparisons.iter().any(|comparison| {
+                let narrows = match &comparison.test {
+                    Test::Null { .. } => false,
+                    Test::Compare(operator, _) => *operator != Operator::NotEqual,
+                    Test::OneOf { is_not, .. } | Test::Between { is_not, .. } => !is_not,
+                };
+                narrows && comparison.column.eq_ignore_ascii_case(&column.name)
+            })
+        })
+    }
+}
+
+/// Values separated by commas.
+fn values(typed: &str) -> Result<Vec<Literal>> {
+    let mut text = Scanner::new(typed);
+    let mut values = Vec::new();
+    while let Some(value) = text.literal(|character| character == ',') {
+        values.push(value);
+        if text.is_done() {
+            return Ok(values);
+        }
+        if !text.take(",") {
+            break;
+        }
+    }
+    let what = format!("`{typed}` is no key");
+    Err(Error::refused(
+        what,
+        "type the key's values, separated by commas; text that has one quoted",
+    ))
+}

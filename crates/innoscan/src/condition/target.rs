@@ -1,0 +1,397 @@
+//! What a column's values are compared with, on the scale on which a server compares them.
+//!
+//! | column | with | compares |
+//! |---|---|---|
+//! | integers, `BIT`, `YEAR`, the place of an `ENUM`, the mask of a `SET` | a number | exactly |
+//! | `DECIMAL` | a number | exactly |
+//! | `FLOAT`, `DOUBLE` | a number | as doubles; so does a `DECIMAL` with a number in quotes |
+//! | dates and times | text as the server prints them | exactly; a date without a time is its midnight |
+//! | text, `SET` | text | in the column's collation |
+//! | bytes, addresses | text, hexadecimal digits | byte by byte |
+//!
+//! Everything else is refused, by name. (`Type_handler::aggregate_for_comparison`, sql_type.cc,
+//! MariaDB 10.11; `item_cmp_type`, item_cmpfunc.cc, MySQL 8.0.)
+
+use std::cmp::Ordering;
+
+use innoscan_format::charset::{CollationId, Collator};
+use innoscan_format::schema::{ColumnDef, Family, ServerVersion};
+use innoscan_format::types::{Codec, ColumnType};
+use innoscan_format::value::Value;
+
+use super::exact::Exact;
+use super::literal::Literal;
+use super::times::{duration, instant, midnight, temporal};
+use crate::{Error, Result};
+
+/// How values are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Scale {
+    Integer,
+    Decimal,
+    Real,
+    Text(Collator),
+    Bytes,
+}
+
+/// A value that was typed, on its scale.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Target {
+    /// So much, or a fraction above it.
+    Integer {
+        floor: i128,
+        is_above: bool,
+    },
+    Decimal(Exact),
+    Real(f64),
+    /// Bytes, or a text's sort key.
+    Bytes(Vec<u8>),
+}
+
+impl Target {
+    /// How it compares with another of the same scale.
+    pub fn order(&self, other: &Target) -> Ordering {
+        match (self, other) {
+            (
+                Target::Integer { floor, is_above },
+                Target::Integer { floor: other, is_above: is_other_above },
+            ) => (floor, is_above).cmp(&(other, is_other_above)),
+            (Target::Decimal(exact), Target::Decimal(other)) => exact.cmp(other),
+            (Target::Real(real), Target::Real(other)) => real.total_cmp(other),
+            (Target::Bytes(bytes), Target::Bytes(other)) => bytes.cmp(other),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+/// A row's value, on the same scale.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RowValue<'r> {
+    Integer(i128),
+    Decimal(&'r [u8]),
+    Real(f64),
+    Bytes(&'r [u8]),
+}
+
+impl RowValue<'_> {
+    /// How it compares.
+    pub fn order(self, target: &Target) -> Ordering {
+        match (self, target) {
+            (RowValue::Integer(number), &Target::Integer { floor, is_above }) => {
+                let order = number.cmp(&floor);
+                if order.is_eq() && is_above { Ordering::Less } else { order }
+            }
+            (RowValue::Decimal(printed), Target::Decimal(exact)) => {
+                Exact::compare_printed(printed, exact)
+            }
+            (RowValue::Real(real), Target::Real(with)) => {
+                real.partial_cmp(with).unwrap_or(Ordering::Less)
+            }
+            (RowValue::Bytes(bytes), Target::Bytes(with)) => bytes.cmp(with.as_slice()),
+            // A scale has one form of both.
+            _ => Ordering::Less,
+        }
+    }
+}
+
+impl Scale {
+    /// A stored value on the scale; `room` is for what has to be written down.
+    pub fn value<'r>(
+        self,
+        codec: &Codec,
+        stored: &'r [u8],
+        room: &'r mut Vec<u8>,
+    ) -> innoscan_format::Result<RowValue<'r>> {
+        room.clear();
+        Ok(match self {
+            Scale::Integer => RowValue::Integer(integer(codec.value(stored)?)),
+            Scale::Decimal => {
+                codec.write_text(stored, room)?;
+                RowValue::Decimal(room)
+            }
+            Scale::Real => RowValue::Real(match codec.value(stored)? {
+                Value::Float(real) => f64::from(real),
+                Value::Double(real) => real,
+                Value::Int(number) => number as f64,
+                Value::UInt(number) => number as f64,
+                _ => {
+                    codec.write_text(stored, room)?;
+                    let text = str::from_utf8(room).ok().and_then(|text| text.parse().ok());
+                    text.unwrap_or(f64::NAN)
+                }
+            }),
+            Scale::Text(collator) => {
+                match codec.value(stored)? {
+                    Value::Text(text, _) => collator.append_sort_key(text, room)?,
+                    _ => {
+                        let mut text = Vec::new();
+                        codec.write_text(stored, &mut text)?;
+                        collator.append_sort_key(&text, room)?;
+                    }
+                }
+                RowValue::Bytes(room)
+            }
+            Scale::Bytes => match codec.value(stored)? {
+                Value::Bytes(bytes) => RowValue::Bytes(bytes),
+                _ => RowValue::Bytes(stored),
+            },
+        })
+    }
+}
+
+fn integer(value: Value<'_>) -> i128 {
+    match value {
+        Value::Int(number) => number.into(),
+        Value::UInt(number) | Value::Bit(number) | Value::Set(number) => number.into(),
+        Value::Year(number) | Value::Enum(number) => number.into(),
+        Value::Date(date) => midnight(date),
+        Value::DateTime(datetime) => instant(datetime),
+        Value::Timestamp(timestamp) => instant(timestamp.to_datetime()),
+        Value::Time(time) => duration(time),
+        _ => 0,
+    }
+}
+
+/// The midnight that the zero date is.
+pub(super) const ZERO_DATE: Target = Target::Integer { floor: 0, is_above: false };
+
+/// A value that was typed, on the scale on which a server compares it with a column's.
+pub(super) fn target(
+    column: &ColumnDef,
+    codec: &Codec,
+    literal: &Literal,
+    server: ServerVersion,
+) -> Result<(Scale, Target)> {
+    let refused = |why: &str, remedy: &str| {
+        let (name, ty) = (&column.name, type_name(&column.ty));
+        Error::refused(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
+    };
+    const AS_NUMBER: &str = "type the number as digits, without quotes and exponent";
+    const IN_QUOTES: &str = "type text and dates in quotes, numbers without";
+    match (&column.ty, literal) {
+        (ColumnType::Json | ColumnType::Geometry(_) | ColumnType::Vector { .. }, _) => {
+            Err(refused("values of its type are not compared", "compare another column"))
+        }
+        (
+            ColumnType::Int { .. }
+            | ColumnType::Bit { .. }
+            | ColumnType::Enum { .. }
+            | ColumnType::Set { .. },
+            Literal::Number(text),
+        ) => integer_target(text).map_err(|why| refused(why, AS_NUMBER)),
+        (&ColumnType::Decimal { scale, .. }, Literal::Number(text)) => {
+            decimal_target(text, scale).map_err(|why| refused(why, AS_NUMBER))
+        }
+        (ColumnType::Int { .. }, Literal::Text(text)) => integer_in_quotes(text)
+            .ok_or_else(|| refused("in quotes it is not compared exactly", AS_NUMBER)),
+        (&ColumnType::Decimal { scale, .. }, Literal::Text(text)) => decimal_target(text, scale)
+            .and_then(|_| real(text))
+            .map(|real| (Scale::Real, Target::Real(real)))
+            .map_err(|why| refused(why, AS_NUMBER)),
+        (ColumnType::Year { digits: 4 }, Literal::Number(text) | Literal::Text(text)) => {
+            let year: Option<u16> = text.parse().ok();
+            let year = year.filter(|year| *year == 0 && text == "0" || (1901..2156).contains(year));
+            let floor = year.ok_or_else(|| {
+                refused("that is no year of four digits", "type one from 1901 to 2155, or 0")
+            })?;
+            Ok((Scale::Integer, Target::Integer { floor: floor.into(), is_above: false }))
+        }
+        (ColumnType::Year { .. }, _) => {
+            Err(refused("years of two digits are not compared", "compare another column"))
+        }
+        (
+            ColumnType::Float(format) | ColumnType::Double(format),
+            Literal::Number(text) | Literal::Text(text),
+        ) => {
+            if format.digits.is_some() {
+                let why = "a server takes numbers of nearly the same size for equal there";
+                return Err(refused(why, "compare another column"));
+            }
+            let real = real(text).map_err(|why| refused(why, IN_QUOTES))?;
+            let is_float = matches!(column.ty, ColumnType::Float(_));
+            if is_float && real.abs() > f64::from(f32::MAX) {
+                return Err(refused("no FLOAT is so great", "type a number that one can be"));
+            }
+            Ok((Scale::Real, Target::Real(real)))
+        }
+        (
+            ColumnType::Date
+            | ColumnType::DateTime(_)
+            | ColumnType::Timestamp(_)
+            | ColumnType::Time(_),
+            Literal::Text(text),
+        ) => temporal(&column.ty, text, server)
+            .map(|floor| (Scale::Integer, Target::Integer { floor, is_above: false }))
+            .ok_or_else(|| {
+                refused("that is no such date or time", "type it as the server prints it, in UTC")
+            }),
+        (
+            &(ColumnType::Char { collation, .. }
+            | ColumnType::VarChar { collation, .. }
+            | ColumnType::Text { collation, .. }
+            | ColumnType::Enum { collation, .. }
+            | ColumnType::Set { collation, .. }),
+            Literal::Text(_) | Literal::Bytes(_),
+        ) if collation != CollationId::BINARY => {
+            let collator = collator(column, collation)?;
+            let text = text(collator, literal).ok_or_else(|| {
+                refused("its charset has no such text", "leave out the condition")
+            })?;
+            let is_char = matches!(column.ty, ColumnType::Char { .. });
+            if is_char && !collator.pads() && text.ends_with(collator.charset().space()) {
+                // By a key a server finds it without them.
+                return Err(refused("no CHAR has spaces at its end", "type it without them"));
+            }
+            let mut key = Vec::new();
+            collator.append_sort_key(&text, &mut key)?;
+            if let ColumnType::Set { members, .. } = &column.ty
+                && !is_set(literal, members, collator)?
+            {
+                // By a key a server finds them in any order.
+                return Err(refused(
+                    "that is none of its values",
+                    "type members in their order, joined by commas",
+                ));
+            }
+            Ok((Scale::Text(collator), Target::Bytes(key)))
+        }
+        (
+            ColumnType::Binary { .. }
+            | ColumnType::VarBinary { .. }
+            | ColumnType::Blob { .. }
+            | ColumnType::Char { .. }
+            | ColumnType::VarChar { .. }
+            | ColumnType::Text { .. },
+            Literal::Text(_) | Literal::Bytes(_),
+        ) => Ok((Scale::Bytes, Target::Bytes(bytes(literal)))),
+        (ColumnType::Uuid | ColumnType::Inet4 | ColumnType::Inet6, Literal::Text(text)) => {
+            let mut stored = Vec::new();
+            codec.encode(text, &mut stored).map_err(|_| {
+                refused("that is no value of its type", "type it as the server prints it")
+            })?;
+            Ok((Scale::Bytes, Target::Bytes(stored)))
+        }
+        _ => Err(refused("that is no value of its type", IN_QUOTES)),
+    }
+}
+
+/// Whether a value is members of a `SET` in their order.
+fn is_set(value: &Literal, members: &[Vec<u8>], collator: Collator) -> Result<bool> {
+    let Literal::Text(value) = value else { return Ok(false) };
+    let key_of = |text: &[u8]| {
+        let mut key = Vec::new();
+        collator.append_sort_key(text, &mut key).map(|()| key)
+    };
+    let keys: innoscan_format::Result<Vec<_>> = members.iter().map(|text| key_of(text)).collect();
+    let mut keys = keys?.into_iter();
+    for member in value.split(',').filter(|_| !value.is_empty()) {
+        let mut text = Vec::new();
+        collator.charset().encode(member, &mut text);
+        let wanted = key_of(&text)?;
+        if !keys.any(|key| key == wanted) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The SQL type's name alone.
+fn type_name(ty: &ColumnType) -> &'static str {
+    match ty {
+        ColumnType::Int { .. } => "an integer",
+        ColumnType::Decimal { .. } => "DECIMAL",
+        ColumnType::Float(_) => "FLOAT",
+        ColumnType::Double(_) => "DOUBLE",
+        ColumnType::Bit { .. } => "BIT",
+        ColumnType::Year { .. } => "YEAR",
+        ColumnType::Date => "DATE",
+        ColumnType::Time(_) => "TIME",
+        ColumnType::DateTime(_) => "DATETIME",
+        ColumnType::Timestamp(_) => "TIMESTAMP",
+        ColumnType::Char { .. } | ColumnType::VarChar { .. } | ColumnType::Text { .. } => "text",
+        ColumnType::Binary { .. } | ColumnType::VarBinary { .. } | ColumnType::Blob { .. } => {
+            "bytes"
+        }
+        ColumnType::Enum { .. } => "ENUM",
+        ColumnType::Set { .. } => "SET",
+        ColumnType::Json => "JSON",
+        ColumnType::Geometry(_) => "a geometry",
+        ColumnType::Vector { .. } => "VECTOR",
+        ColumnType::Uuid | ColumnType::UuidReversed => "UUID",
+        ColumnType::Inet4 => "INET4",
+        ColumnType::Inet6 => "INET6",
+    }
+}
+
+/// What text of a column is compared by.
+pub(super) fn collator(column: &ColumnDef, collation: CollationId) -> Result<Collator> {
+    Collator::of(collation).ok_or_else(|| {
+        let newest = ServerVersion { family: Family::MariaDb, number: u32::MAX };
+        let of = collation.name(newest).unwrap_or_default();
+        let why = format!("the order of text in `{}` ({of}) is not known", column.name);
+        Error::refused(why, format!("compare columns of other collations: {}", Collator::KNOWN))
+    })
+}
+
+/// A text in a charset; `None` where that has no such characters.
+fn text(collator: Collator, literal: &Literal) -> Option<Vec<u8>> {
+    match literal {
+        Literal::Text(text) => {
+            let mut encoded = Vec::new();
+            (collator.charset().encode(text, &mut encoded) == 0).then_some(encoded)
+        }
+        other => Some(bytes(other)),
+    }
+}
+
+fn bytes(literal: &Literal) -> Vec<u8> {
+    match literal {
+        Literal::Text(text) | Literal::Number(text) => text.as_bytes().to_vec(),
+        Literal::Bytes(bytes) => bytes.clone(),
+        Literal::Null => Vec::new(),
+    }
+}
+
+type Compared = std::result::Result<(Scale, Target), &'static str>;
+
+/// A number without an exponent. With one the servers do not agree with themselves on what a key
+/// finds.
+fn exact(text: &str) -> std::result::Result<Exact, &'static str> {
+    let exact = Exact::parse(text).ok_or("that is no number without an exponent")?;
+    // The most a DECIMAL has (`DECIMAL_MAX_PRECISION`, `DECIMAL_MAX_SCALE`).
+    let (whole, fraction) = exact.digits();
+    match whole + fraction > 65 || fraction > 30 {
+        true => Err("it has more digits than a server's decimals"),
+        false => Ok(exact),
+    }
+}
+
+fn integer_target(text: &str) -> Compared {
+    let (floor, is_above) = exact(text)?.floor();
+    Ok((Scale::Integer, Target::Integer { floor, is_above }))
+}
+
+/// More digits behind the point than the column has are rounded by some servers (MySQL 8.0.33), and
+/// by others not.
+fn decimal_target(text: &str, scale: u8) -> Compared {
+    let exact = exact(text)?;
+    match exact.digits().1 > usize::from(scale) {
+        true => Err("it has more digits behind the point than the column"),
+        false => Ok((Scale::Decimal, Target::Decimal(exact))),
+    }
+}
+
+/// A server compares an integer with one in quotes as doubles, but a `BIGINT` as integers: the same
+/// where doubles are exact.
+fn integer_in_quotes(text: &str) -> Option<(Scale, Target)> {
+    const EXACT_MOST: u64 = 1 << 53;
+    let number: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;
+    let target = Target::Integer { floor: number.into(), is_above: false };
+    (number.unsigned_abs() < EXACT_MOST).then_some((Scale::Integer, target))
+}
+
+fn real(text: &str) -> std::result::Result<f64, &'static str> {
+    let number = Some(text).filter(|text| super::literal::is_number(text));
+    let real: Option<f64> = number.and_then(|text| text.parse().ok());
+    real.filter(|real| real.is_finite()).ok_or("that is no number")
+}

@@ -58,22 +58,22 @@ pub struct DumpArgs {
     #[arg(short, long, default_value = "-", value_name = "DIR")]
     pub outputdir: String,
 
-    /// What to write: sql unless said (or what the layout mysqlsh holds)
+    /// What to write [default: sql; in the layout mysqlsh, what that holds]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<FormatArg>,
 
     /// How a directory is laid out: mydumper for myloader, mysqlsh for util.loadDump, or plain
-    /// files; mydumper unless said for sql, files for the rest
+    /// files [default: mydumper for sql, files for the rest]
     #[arg(long, value_enum, value_name = "LAYOUT")]
     pub layout: Option<LayoutArg>,
 
-    /// Compress the output; zstd unless said in the layouts mydumper and mysqlsh, else none
+    /// Compress the output [default: zstd in the layouts mydumper and mysqlsh, else none]
     #[arg(short, long, value_enum, num_args = 0..=1, default_missing_value = "zstd",
           require_equals = false, value_name = "HOW")]
     pub compress: Option<CompressArg>,
 
-    /// Begin a new file when one has this much (before compression); 64M unless said in the layouts
-    /// mydumper and mysqlsh
+    /// Begin a new file when one has this much (before compression) [default: 64M in the layouts
+    /// mydumper and mysqlsh]
     #[arg(short = 'F', long, value_name = "SIZE")]
     pub chunk_filesize: Option<ByteSize>,
 
@@ -151,8 +151,11 @@ pub enum ResumeArg {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  innoscan get /var/lib/mysql/shop/orders.ibd 4711 4712\n  innoscan get \
-                  shop.lines --datadir /backup/mysql --range 4711,1..4712 --format ndjson\n  innoscan \
-                  get shop.users --datadir /backup/mysql -w \"email = 'ann@example.org'\""
+                  shop.lines --datadir /backup/mysql \
+    --range 4711,1..4712 --format ndjson
+  \
+                  innoscan get shop.users --datadir /backup/mysql \
+    -w \"email = 'ann@example.org'\""
 )]
 pub struct GetArgs {
     /// An .ibd file, or db.table with --datadir

@@ -168,7 +168,7 @@ pub struct ReadArgs {
     #[arg(hide_short_help = true, long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
     pub lra_sleep: Duration,
 
-    /// Memory for pages, all told
+    /// Memory for pages, in all
     #[arg(long, default_value = "768M", value_name = "SIZE")]
     pub memory: ByteSize,
 

@@ -14,7 +14,7 @@ use super::{ServerArgs, pause};
     // -h is the host, as everywhere in the field.
     disable_help_flag = true,
     after_help = "Examples:\n  innoscan tablespaces /var/lib/mysql\n  innoscan tablespaces \
-                  /var/lib/mysql --innodb-directories '/ssd1;/ssd2' --read full-page --json")]
+                  /var/lib/mysql --innodb-directories '/ssd1;/ssd2' \\\n    --read full-page --json")]
 pub struct TablespacesArgs {
     /// Data directories; all directories below them are looked through
     #[arg(required = true, value_name = "DATADIR")]

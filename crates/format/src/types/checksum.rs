@@ -7,7 +7,8 @@
 //!    variable-length columns (as the dictionary keeps it: see `packs_records`). Bits after the last are set. MySQL, and MariaDB to 10.2, set all
 //!    eight of the last byte when none is left over; MariaDB then takes the columns whose bits
 //!    these are for NULL. The hash columns behind MariaDB's long unique keys, the last of the record,
-//!    have null bits too where a column of their key may be NULL; these are always set. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
+//!    have null bits too where a column of their key may be NULL. InnoDB leaves these set; MyISAM and
+//!    Aria keep them with the row: set where a column of the key is NULL. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
 //!    its greatest length), or its text for those whose record form is a pointer: `VARCHAR`,
 //!    `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, and for `BIT`.
@@ -42,6 +43,9 @@ pub struct RowChecksum {
     columns: Vec<Column>,
     /// Columns whose null bit is in this byte count as NULL.
     all_null_byte: Option<usize>,
+    /// The null bits of hash columns that are kept with the row, by the places in a row of their keys'
+    /// columns.
+    hash_bits: Vec<(usize, Vec<usize>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -66,8 +70,8 @@ impl RowChecksum {
         let mut bits = usize::from(!packs_records(table));
         // A column has at most a null bit and seven uneven ones.
         let hashes = nullable_hashes(table);
-        let mut null_bytes = vec![0_u8; bits + table.columns.len() + hashes];
-        let has_uneven_bits = ["MyISAM", "Aria", "Maria"]
+        let mut null_bytes = vec![0_u8; bits + table.columns.len() + hashes.len()];
+        let keeps_null_bytes = ["MyISAM", "Aria", "Maria"]
             .iter()
             .any(|engine| table.options.engine.eq_ignore_ascii_case(engine));
         if let Some(first) = null_bytes.first_mut().filter(|_| bits > 0) {
@@ -80,7 +84,7 @@ impl RowChecksum {
                 ((bits - 1) / 8, 1 << ((bits - 1) % 8))
             });
             let uneven_bits = match column.ty {
-                ColumnType::Bit { bits: width } if has_uneven_bits && width % 8 > 0 => {
+                ColumnType::Bit { bits: width } if keeps_null_bytes && width % 8 > 0 => {
                     bits += usize::from(width % 8);
                     Some((bits - usize::from(width % 8), width % 8))
                 }
@@ -90,10 +94,14 @@ impl RowChecksum {
                 columns.push(Column::new(column, null_bit, uneven_bits, table)?);
             }
         }
-        for bit in bits..bits + hashes {
-            set_bits(&mut null_bytes, bit, 1, 1);
+        let mut hash_bits = Vec::new();
+        for key_columns in hashes {
+            match keeps_null_bytes {
+                true => hash_bits.push((bits, key_columns)),
+                false => set_bits(&mut null_bytes, bits, 1, 1),
+            }
+            bits += 1;
         }
-        bits += hashes;
         null_bytes.truncate(bits.div_ceil(8));
         let mut all_null_byte = None;
         if let Some(last) = null_bytes.last_mut() {
@@ -107,7 +115,7 @@ impl RowChecksum {
                 all_null_byte = Some(bits / 8 - 1);
             }
         }
-        Ok(RowChecksum { null_bytes, columns, all_null_byte })
+        Ok(RowChecksum { null_bytes, columns, all_null_byte, hash_bits })
     }
 
     /// The row's part of the sum. `row` has the stored columns in SQL order, as records hold
@@ -130,6 +138,11 @@ impl RowChecksum {
             }
             if let (Some((first, n)), Some(value)) = (column.uneven_bits, value) {
                 set_bits(scratch, first, value.first().copied().unwrap_or(0), n);
+            }
+        }
+        for (bit, key_columns) in &self.hash_bits {
+            if key_columns.iter().any(|&column| matches!(row.get(column), Some(None))) {
+                set_bits(scratch, *bit, 1, 1);
             }
         }
         let mut crc = crc32fast::Hasher::new();
@@ -189,18 +202,23 @@ fn require_stable(table: &TableDef) -> Result<()> {
     Ok(())
 }
 
-/// How many hash columns of long unique keys have a null bit: those of keys with a column that may be
-/// NULL.
-fn nullable_hashes(table: &TableDef) -> usize {
-    let may_be_null = |index: &&IndexDef| {
-        index.parts.iter().any(|part| match part.source {
-            IndexSource::Column(number) => {
-                table.columns.get(number).is_some_and(|column| column.nullable)
-            }
-            IndexSource::Expression(_) => false,
-        })
+/// The hash columns that have a null bit, as the places in a row of those columns of their long unique
+/// keys that may be NULL.
+fn nullable_hashes(table: &TableDef) -> Vec<Vec<usize>> {
+    let place = |number: usize| {
+        let before = table.columns.iter().take(number);
+        let column = table.columns.get(number)?;
+        (column.nullable && column.is_stored())
+            .then(|| before.filter(|column| column.is_stored()).count())
     };
-    table.long_unique_keys().filter(may_be_null).count()
+    let places = |index: &IndexDef| -> Vec<usize> {
+        let columns = index.parts.iter().filter_map(|part| match part.source {
+            IndexSource::Column(number) => place(number),
+            IndexSource::Expression(_) => None,
+        });
+        columns.collect()
+    };
+    table.long_unique_keys().map(places).filter(|places| !places.is_empty()).collect()
 }
 
 /// `null_mask` where no bit is left over.

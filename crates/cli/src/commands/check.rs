@@ -213,7 +213,7 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
     let path = path.display();
     if report.is_sound() {
         if names_all {
-            out!("{path}: ok, {}", counted(report.pages.into(), "page"));
+            out!("{path}: ok, {}", counted(report.pages, "page"));
         }
         return;
     }

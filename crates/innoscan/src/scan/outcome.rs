@@ -84,7 +84,7 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lost = match self.lost {
             Lost::Row => "one row lost".to_owned(),
-            Lost::RowsOfPage(rows) => format!("{} of the page lost", counted(rows as u64, "row")),
+            Lost::RowsOfPage(rows) => format!("{} of the page lost", counted(rows, "row")),
             Lost::Page => "the page's rows lost, or all below it".to_owned(),
             Lost::Nothing => "no row lost".to_owned(),
         };

@@ -41,8 +41,10 @@ pub(super) fn views(
         let Some((path, definition)) = files.remove(&name) else { continue };
         let of_one = definition.as_ref().is_ok_and(|view| {
             let names = &view.names;
-            !names.calls_functions()
-                && !(server.family == Family::MySql && names.has_derived_tables())
+            let takes_derived_for_others = server.family == Family::MySql;
+            let reads_unknown =
+                names.calls_functions() || takes_derived_for_others && names.has_derived_tables();
+            !reads_unknown
                 && names.tables().all(|(of, table)| {
                     of == database && is_of_one.get(table).copied().unwrap_or(true)
                 })

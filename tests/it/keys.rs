@@ -53,6 +53,11 @@ fn word(chance: u64) -> String {
     format!("'{}'", letters.collect::<String>())
 }
 
+/// The same without spaces at the end, which no `CHAR` has.
+fn trimmed_word(chance: u64) -> String {
+    format!("'{}'", word(chance).trim_matches('\'').trim_end_matches(' '))
+}
+
 fn hex(chance: u64) -> String {
     let digits = format!("{chance:016x}");
     format!("x'{}'", &digits[..2 * (chance as usize % 9)])
@@ -64,7 +69,7 @@ fn date_time(chance: u64) -> String {
     format!("'{year}-{month:02}-{day:02} {hour:02}:{minute:02}:01.{:06}'", chance >> 50 & 0xfff)
 }
 
-const TABLES: [Keyed; 25] = [
+const TABLES: [Keyed; 30] = [
     Keyed::of("int_key", "k INT NOT NULL, PRIMARY KEY (k)", |n| (n as i32).to_string()),
     Keyed::of("tiny_key", "k TINYINT NOT NULL, PRIMARY KEY (k)", |n| (n as i8).to_string()),
     Keyed::of("big_key", "k BIGINT UNSIGNED NOT NULL, PRIMARY KEY (k)", |n| n.to_string()),
@@ -105,6 +110,33 @@ const TABLES: [Keyed; 25] = [
         word,
     ),
     Keyed::of(
+        "swedish_words",
+        "k VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_swedish_ci NOT NULL, PRIMARY KEY (k)",
+        word,
+    ),
+    Keyed::of(
+        "general_words",
+        "k VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL, PRIMARY KEY (k)",
+        word,
+    ),
+    Keyed::of(
+        "unicode_chars",
+        "k CHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci NOT NULL, PRIMARY KEY (k)",
+        word,
+    ),
+    Keyed::of(
+        "uca0900_words",
+        "k VARCHAR(20) COLLATE utf8mb4_0900_ai_ci NOT NULL, PRIMARY KEY (k)",
+        word,
+    )
+    .only_in("mysql-8.0.33,mysql-9"),
+    Keyed::of(
+        "uca1400_words",
+        "k VARCHAR(20) COLLATE utf8mb4_uca1400_ai_ci NOT NULL, PRIMARY KEY (k)",
+        word,
+    )
+    .only_in("mariadb-10.11,mariadb-11"),
+    Keyed::of(
         "no_pad_words",
         "k VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, PRIMARY KEY (k)",
         word,
@@ -119,7 +151,7 @@ const TABLES: [Keyed; 25] = [
     Keyed::of(
         "new_bin_chars",
         "k CHAR(20) COLLATE utf8mb4_0900_bin NOT NULL, PRIMARY KEY (k)",
-        word,
+        trimmed_word,
     )
     .only_in("mysql-8.0.33,mysql-9"),
     Keyed::of("bytes", "k VARBINARY(20) NOT NULL, PRIMARY KEY (k)", hex),

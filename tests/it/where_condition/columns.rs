@@ -24,6 +24,9 @@ pub struct Column {
     pub value: Make,
     /// What it is compared with; `None`: nothing.
     pub literal: Option<Make>,
+    /// The same by `=`, `<>` and IN, where that is not all of it.
+    pub equal: Option<Make>,
+    pub is_only_equal: bool,
     pub is_nullable: bool,
     pub is_integer: bool,
     /// Which servers know the type.
@@ -37,6 +40,8 @@ impl Column {
             ty,
             value,
             literal: Some(value),
+            equal: None,
+            is_only_equal: false,
             is_nullable: true,
             is_integer: false,
             servers: "m",
@@ -44,11 +49,15 @@ impl Column {
     }
 
     const fn int(name: &'static str, ty: &'static str, value: Make) -> Column {
-        Column { is_integer: true, ..Column::of(name, ty, value) }
+        Column { is_integer: true, equal: Some(value), ..Column::of(name, ty, value) }
     }
 
     const fn with(self, literal: Make) -> Column {
         Column { literal: Some(literal), ..self }
+    }
+
+    const fn only_equal(self) -> Column {
+        Column { is_only_equal: true, ..self }
     }
 
     const fn not_null(self) -> Column {
@@ -86,6 +95,12 @@ pub fn word(chance: &mut Chance) -> String {
 
 fn any_word(chance: &mut Chance) -> String {
     quoted(&word(chance))
+}
+
+/// Some of them so long that they are in pages of their own.
+fn long_word(chance: &mut Chance) -> String {
+    let bytes = chance.one(&["0", "10", "20000"]);
+    format!("CONCAT({}, REPEAT('x', {bytes}))", any_word(chance))
 }
 
 fn short_word(chance: &mut Chance) -> String {
@@ -271,7 +286,7 @@ const ENUM: &str = "ENUM('a','B','é','z ','','10','Ab') COLLATE utf8mb4_general
 const SET: &str = "SET('a','B','c','d') COLLATE utf8mb4_general_ci";
 
 #[rustfmt::skip]
-pub const COLUMNS: [Column; 65] = [
+pub const COLUMNS: [Column; 66] = [
     Column::int("tiny", "TINYINT", tiny).with(tiny_literal),
     Column::int("tiny_unsigned", "TINYINT UNSIGNED", unsigned).with(tiny_literal),
     Column::int("small", "SMALLINT", small).with(tiny_literal),
@@ -317,6 +332,7 @@ pub const COLUMNS: [Column; 65] = [
     Column::of("general", "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", any_word),
     Column::of("general_char", "CHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", any_word),
     Column::of("general_text", "TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", any_word),
+    Column::of("long_text", "TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", long_word).with(any_word),
     Column::of("utf8_bin", "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", any_word),
     Column::of("unicode", "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci", any_word),
     Column::of("unicode_520", "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci", any_word),
@@ -326,7 +342,7 @@ pub const COLUMNS: [Column; 65] = [
     Column::of("uca0900_char", "CHAR(20) COLLATE utf8mb4_0900_ai_ci", trimmed_word).only_in(NEW_MYSQL),
     Column::of("uca0900_text", "TEXT COLLATE utf8mb4_0900_ai_ci", any_word).only_in(NEW_MYSQL),
     Column::of("nopad", "VARCHAR(20) COLLATE utf8mb4_general_nopad_ci", any_word).only_in(OLD_MARIADB),
-    Column::of("nopad_char", "CHAR(20) COLLATE utf8mb4_general_nopad_ci", trimmed_word).only_in(OLD_MARIADB),
+    Column::of("nopad_char", "CHAR(20) COLLATE utf8mb4_general_nopad_ci", trimmed_word).only_equal().only_in(OLD_MARIADB),
     Column::of("uca1400", "VARCHAR(20) COLLATE utf8mb4_uca1400_ai_ci", any_word).only_in(NEW_MARIADB),
     Column::of("uca1400_text", "TEXT COLLATE utf8mb4_uca1400_nopad_ai_ci", any_word).only_in(NEW_MARIADB),
     Column::of("binary_3", "BINARY(3)", hex).with(bytes),

@@ -2,13 +2,13 @@
 
 use innoscan_format::lob::LobRef;
 use innoscan_format::locate::{Located, Row};
-use innoscan_format::schema::{ColumnDef, ServerVersion, TableDef};
+use innoscan_format::schema::{ColumnDef, Family, ServerVersion, TableDef};
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_format::value::Value;
 
 use super::literal::Literal;
 use super::members::wanted_members;
-use super::target::{RowValue, Scale, Target, ZERO_DATE, target};
+use super::target::{RowValue, Scale, Target, ZERO_DATE, integers, target};
 use super::{Comparison, Operator, RowCondition, Test, Wanted};
 use crate::{Error, Result};
 
@@ -188,7 +188,7 @@ impl Check {
         codec: &Codec,
         test: &Test,
     ) -> Result<(Option<Scale>, Check)> {
-        // By a key some servers find the nearest integer.
+        // By a key some servers find the nearest value there can be.
         let is_equality = match test {
             Test::Compare(operator, _) => {
                 matches!(operator, Operator::Equal | Operator::NullSafeEqual | Operator::NotEqual)
@@ -211,10 +211,17 @@ impl Check {
                     format!("the values `{}` is compared with are of several types", column.name);
                 return Err(Error::refused(why, "type all of them as numbers, or all in quotes"));
             }
-            if is_equality && matches!(target, Target::Integer { is_above: true, .. }) {
-                let why =
-                    format!("no value of `{}` is {literal}, which has a fraction", column.name);
+            if is_equality && !is_among(&target, &column.ty) {
+                let why = format!("no value of `{}` is {literal}", column.name);
                 return Err(Error::refused(why, "leave out the comparison"));
+            }
+            if !is_equality && is_ordered_twice(column) {
+                let why = format!(
+                    "a server orders `{}` (CHAR of a NO PAD collation) one way by a key and \
+                     another without",
+                    column.name
+                );
+                return Err(Error::refused(why, "compare it by =, <> or IN"));
             }
             Ok(Some(target))
         };
@@ -271,6 +278,23 @@ impl Check {
             Check::Never => false,
         }
     }
+}
+
+/// Whether a column can hold an integer; others are not looked at.
+fn is_among(target: &Target, ty: &ColumnType) -> bool {
+    match (target, integers(ty)) {
+        (Target::Integer { floor, is_above }, range) => {
+            !is_above && range.is_none_or(|range| range.contains(floor))
+        }
+        _ => true,
+    }
+}
+
+/// Whether it is a `CHAR` of one of MariaDB's `_nopad_` collations.
+fn is_ordered_twice(column: &ColumnDef) -> bool {
+    let ColumnType::Char { collation, .. } = column.ty else { return false };
+    let newest = ServerVersion { family: Family::MariaDb, number: u32::MAX };
+    collation.name(newest).is_some_and(|name| name.contains("_nopad_"))
 }
 
 /// A column that rows hold, and its place among those.

@@ -22,6 +22,7 @@ pub(crate) use self::filter::RowFilter;
 pub(crate) use self::literal::Literal;
 use self::literal::Scanner;
 pub(crate) use self::members::wanted_members;
+pub(crate) use self::target::integers;
 use crate::{Error, Result};
 
 /// Which rows are wanted, in the values of their columns.

@@ -13,6 +13,7 @@
 //! MariaDB 10.11; `item_cmp_type`, item_cmpfunc.cc, MySQL 8.0.)
 
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 use innoscan_format::charset::{CollationId, Collator};
 use innoscan_format::schema::{ColumnDef, Family, ServerVersion};
@@ -321,6 +322,14 @@ fn type_name(ty: &ColumnType) -> &'static str {
         ColumnType::Inet4 => "INET4",
         ColumnType::Inet6 => "INET6",
     }
+}
+
+/// The integers a column can hold; `None` for other columns.
+pub(crate) fn integers(ty: &ColumnType) -> Option<RangeInclusive<i128>> {
+    let &ColumnType::Int { width, unsigned, zerofill, .. } = ty else { return None };
+    let bits = 8 * (width as u32);
+    let least = if unsigned || zerofill { 0 } else { -(1_i128 << (bits - 1)) };
+    Some(least..=least + (1_i128 << bits) - 1)
 }
 
 /// What text of a column is compared by.

@@ -6,7 +6,7 @@ use innoscan_format::schema::{ColumnDef, IndexKind, IndexSource, TableDef};
 use innoscan_format::types::{Codec, ColumnType};
 
 use super::{Cut, KeyRange};
-use crate::condition::{Comparison, Exact, Literal, Operator, Test, wanted_members};
+use crate::condition::{Comparison, Exact, Literal, Operator, Test, integers, wanted_members};
 use crate::{Error, Result};
 
 /// The most ranges that columns with several values each are made into.
@@ -278,18 +278,13 @@ fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> 
         codec.encode(text, &mut stored).ok().map(|()| stored)
     };
     match (&column.ty, value) {
-        (
-            ColumnType::Int { width, unsigned, zerofill, .. },
-            Literal::Number(text) | Literal::Text(text),
-        ) => {
+        (ColumnType::Int { .. }, Literal::Number(text) | Literal::Text(text)) => {
             let (floor, is_above) = Exact::parse(text)?.floor();
-            let bits = 8 * (*width as u32);
-            let least = if *unsigned || *zerofill { 0 } else { -(1_i128 << (bits - 1)) };
-            let most = least + (1_i128 << bits) - 1;
-            if floor < least {
+            let range = integers(&column.ty)?;
+            if floor < *range.start() {
                 return Some(Stored::BelowAll);
             }
-            if floor > most {
+            if floor > *range.end() {
                 return Some(Stored::AboveAll);
             }
             let stored = encoded(&floor.to_string())?;

@@ -1,7 +1,8 @@
 //! The tables of weights that `weights/make.py` wrote, unpacked when they are first asked for.
 
-use std::io::Read;
 use std::sync::OnceLock;
+
+use flate2::{Decompress, FlushDecompress, Status};
 
 use super::super::collations::COLLATIONS;
 use super::super::{Charset, CollationId};
@@ -236,11 +237,15 @@ pub(super) fn of_one_byte(charset: Charset, suffix: &str) -> Option<&'static [u8
     found.and_then(|table| table.get(2..))
 }
 
+/// The most bytes of a table.
+const TABLE_BYTES_MAX: usize = 1 << 17;
+
 /// What was packed; nothing where that is not what `make.py` wrote.
 fn unpack(packed: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    match flate2::read::ZlibDecoder::new(packed).read_to_end(&mut bytes) {
-        Ok(_) => bytes,
-        Err(_) => Vec::new(),
+    let mut bytes = Vec::with_capacity(TABLE_BYTES_MAX);
+    let mut inflater = Decompress::new(true);
+    match inflater.decompress_vec(packed, &mut bytes, FlushDecompress::Finish) {
+        Ok(Status::StreamEnd) => bytes,
+        _ => Vec::new(),
     }
 }

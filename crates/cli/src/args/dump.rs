@@ -91,7 +91,7 @@ pub struct DumpArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// A line for each table on stderr
+    /// A line for each table on stderr, and at the end where the time went
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 

@@ -452,8 +452,11 @@ fn a_dump_tells_of_each_table_only_when_asked() {
     let tables = |said: &str| said.lines().filter(|line| line.contains("cities: 3")).count();
     let said = dump("-v");
     assert_eq!(tables(&said), 1, "{said}");
+    let phases = |said: &str| said.lines().any(|line| line.starts_with("innoscan: planning 0."));
+    assert!(phases(&said) && said.contains(" s, reading "), "{said}");
     let said = dump("--include-invisible");
     assert_eq!(tables(&said), 0, "{said}");
+    assert!(!phases(&said), "{said}");
     assert!(said.contains("innoscan: dumped 1 table: 3"), "{said}");
     assert!(!dump("-q").contains("dumped"));
 }

@@ -96,7 +96,7 @@ pub struct DumpArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// A line for each table on stderr
+    /// A line for each table on stderr, and at the end where the time went
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 
@@ -151,11 +151,8 @@ pub enum ResumeArg {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  innoscan get /var/lib/mysql/shop/orders.ibd 4711 4712\n  innoscan get \
-                  shop.lines --datadir /backup/mysql \
-    --range 4711,1..4712 --format ndjson
-  \
-                  innoscan get shop.users --datadir /backup/mysql \
-    -w \"email = 'ann@example.org'\""
+                  shop.lines --datadir /backup/mysql \\\n    --range 4711,1..4712 --format ndjson\n  \
+                  innoscan get shop.users --datadir /backup/mysql \\\n    -w \"email = 'ann@example.org'\""
 )]
 pub struct GetArgs {
     /// An .ibd file, or db.table with --datadir

@@ -26,6 +26,7 @@ fn comparison(column: &Column, chance: &mut Chance) -> String {
     match chance.below(12) {
         0 => format!("{name} IS {not}NULL"),
         1 if !column.is_only_equal => {
+            let literal = column.equal.unwrap_or(literal);
             format!("{name} {not}BETWEEN {} AND {}", literal(chance), literal(chance))
         }
         2 => {

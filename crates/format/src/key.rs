@@ -325,8 +325,8 @@ fn collated_form(ty: &ColumnType) -> Option<Form> {
     };
     let (_, suffix) = collation.parts()?;
     // As of `_nopad_bin`.
-    let is_ordered = !(is_char && suffix.contains("_nopad_")) && !suffix.ends_with("_bin");
-    let collator = Collator::of(collation).filter(|_| is_ordered)?;
+    let is_refused = suffix.ends_with("_bin") || is_char && suffix.contains("_nopad_");
+    let collator = Collator::of(collation).filter(|_| !is_refused)?;
     Some(Form::Collated { collator, is_trimmed: is_char && !collator.pads() })
 }
 

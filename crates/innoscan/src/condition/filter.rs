@@ -215,6 +215,11 @@ impl Check {
                 let why = format!("no value of `{}` is {literal}", column.name);
                 return Err(Error::refused(why, "leave out the comparison"));
             }
+            if matches!(test, Test::Between { .. }) && is_below_unsigned(&target, &column.ty) {
+                // MySQL 5.7 takes it for a great number.
+                let why = format!("{literal} is BETWEEN of `{}`, which has no sign", column.name);
+                return Err(Error::refused(why, "compare it by >= and <="));
+            }
             if !is_equality && is_ordered_twice(column) {
                 let why = format!(
                     "a server orders `{}` (CHAR of a NO PAD collation) one way by a key and \
@@ -288,6 +293,15 @@ fn is_among(target: &Target, ty: &ColumnType) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether a number is negative, and the column's are not.
+fn is_below_unsigned(target: &Target, ty: &ColumnType) -> bool {
+    let is_unsigned = match ty {
+        ColumnType::Bit { .. } | ColumnType::Enum { .. } | ColumnType::Set { .. } => true,
+        _ => integers(ty).is_some_and(|range| *range.start() == 0),
+    };
+    is_unsigned && matches!(target, Target::Integer { floor, .. } if *floor < 0)
 }
 
 /// Whether it is a `CHAR` of one of MariaDB's `_nopad_` collations.

@@ -156,6 +156,9 @@ fn integer(value: Value<'_>) -> i128 {
 /// The midnight that the zero date is.
 pub(super) const ZERO_DATE: Target = Target::Integer { floor: 0, is_above: false };
 
+/// Why a value is not compared with a column, and what to do.
+type Refusal = (&'static str, &'static str);
+
 /// A value that was typed, on the scale on which a server compares it with a column's.
 pub(super) fn target(
     column: &ColumnDef,
@@ -163,15 +166,72 @@ pub(super) fn target(
     literal: &Literal,
     server: ServerVersion,
 ) -> Result<(Scale, Target)> {
-    let refused = |why: &str, remedy: &str| {
-        let (name, ty) = (&column.name, type_name(&column.ty));
-        Error::refused(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
+    let is_by_text = matches!(literal, Literal::Text(_) | Literal::Bytes(_));
+    match text_collation(&column.ty).filter(|_| is_by_text) {
+        Some(collation) => text_target(column, collation, literal),
+        None => value_target(column, codec, literal, server)
+            .map_err(|why| refused(column, literal, why)),
+    }
+}
+
+fn refused(column: &ColumnDef, literal: &Literal, (why, remedy): Refusal) -> Error {
+    let (name, ty) = (&column.name, type_name(&column.ty));
+    Error::refused(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
+}
+
+/// The collation of a column that is compared as text.
+fn text_collation(ty: &ColumnType) -> Option<CollationId> {
+    match *ty {
+        ColumnType::Char { collation, .. }
+        | ColumnType::VarChar { collation, .. }
+        | ColumnType::Text { collation, .. }
+        | ColumnType::Enum { collation, .. }
+        | ColumnType::Set { collation, .. } => Some(collation),
+        _ => None,
+    }
+    .filter(|collation| *collation != CollationId::BINARY)
+}
+
+fn text_target(
+    column: &ColumnDef,
+    collation: CollationId,
+    literal: &Literal,
+) -> Result<(Scale, Target)> {
+    let refused = |why, remedy| Err(refused(column, literal, (why, remedy)));
+    let collator = collator(column, collation)?;
+    let Some(text) = text(collator, literal) else {
+        return refused("its charset has no such text", "leave out the condition");
     };
+    let is_char = matches!(column.ty, ColumnType::Char { .. });
+    if is_char && !collator.pads() && text.ends_with(collator.charset().space()) {
+        // By a key a server finds it without them.
+        return refused("no CHAR has spaces at its end", "type it without them");
+    }
+    let mut key = Vec::new();
+    collator.append_sort_key(&text, &mut key)?;
+    if let ColumnType::Set { members, .. } = &column.ty
+        && !is_set(literal, members, collator)?
+    {
+        // By a key a server finds them in any order.
+        let remedy = "type members in their order, joined by commas";
+        return refused("that is none of its values", remedy);
+    }
+    Ok((Scale::Text(collator), Target::Bytes(key)))
+}
+
+/// The same of columns that are not compared as text.
+fn value_target(
+    column: &ColumnDef,
+    codec: &Codec,
+    literal: &Literal,
+    server: ServerVersion,
+) -> std::result::Result<(Scale, Target), Refusal> {
     const AS_NUMBER: &str = "type the number as digits, without quotes and exponent";
     const IN_QUOTES: &str = "type text and dates in quotes, numbers without";
+    const AS_PRINTED: &str = "type it as the server prints it, times in UTC";
     match (&column.ty, literal) {
         (ColumnType::Json | ColumnType::Geometry(_) | ColumnType::Vector { .. }, _) => {
-            Err(refused("values of its type are not compared", "compare another column"))
+            Err(("values of its type are not compared", "compare another column"))
         }
         (
             ColumnType::Int { .. }
@@ -179,26 +239,22 @@ pub(super) fn target(
             | ColumnType::Enum { .. }
             | ColumnType::Set { .. },
             Literal::Number(text),
-        ) => integer_target(text).map_err(|why| refused(why, AS_NUMBER)),
-        (&ColumnType::Decimal { scale, .. }, Literal::Number(text)) => {
-            decimal_target(text, scale).map_err(|why| refused(why, AS_NUMBER))
+        ) => integer_target(text).map_err(|why| (why, AS_NUMBER)),
+        (ColumnType::Int { .. }, Literal::Text(text)) => {
+            integer_in_quotes(text).ok_or(("in quotes it is not compared exactly", AS_NUMBER))
         }
-        (ColumnType::Int { .. }, Literal::Text(text)) => integer_in_quotes(text)
-            .ok_or_else(|| refused("in quotes it is not compared exactly", AS_NUMBER)),
+        (&ColumnType::Decimal { scale, .. }, Literal::Number(text)) => {
+            decimal_target(text, scale).map_err(|why| (why, AS_NUMBER))
+        }
         (&ColumnType::Decimal { scale, .. }, Literal::Text(text)) => decimal_target(text, scale)
             .and_then(|_| real(text))
             .map(|real| (Scale::Real, Target::Real(real)))
-            .map_err(|why| refused(why, AS_NUMBER)),
+            .map_err(|why| (why, AS_NUMBER)),
         (ColumnType::Year { digits: 4 }, Literal::Number(text) | Literal::Text(text)) => {
-            let year: Option<u16> = text.parse().ok();
-            let year = year.filter(|year| *year == 0 && text == "0" || (1901..2156).contains(year));
-            let floor = year.ok_or_else(|| {
-                refused("that is no year of four digits", "type one from 1901 to 2155, or 0")
-            })?;
-            Ok((Scale::Integer, Target::Integer { floor: floor.into(), is_above: false }))
+            year_target(text)
         }
         (ColumnType::Year { .. }, _) => {
-            Err(refused("years of two digits are not compared", "compare another column"))
+            Err(("years of two digits are not compared", "compare another column"))
         }
         (
             ColumnType::Float(format) | ColumnType::Double(format),
@@ -206,14 +262,14 @@ pub(super) fn target(
         ) => {
             if format.digits.is_some() {
                 let why = "a server takes numbers of nearly the same size for equal there";
-                return Err(refused(why, "compare another column"));
+                return Err((why, "compare another column"));
             }
-            let real = real(text).map_err(|why| refused(why, IN_QUOTES))?;
+            let real = real(text).map_err(|why| (why, IN_QUOTES))?;
             let is_float = matches!(column.ty, ColumnType::Float(_));
-            if is_float && real.abs() > f64::from(f32::MAX) {
-                return Err(refused("no FLOAT is so great", "type a number that one can be"));
+            match is_float && real.abs() > f64::from(f32::MAX) {
+                true => Err(("no FLOAT is so great", "type a number that one can be")),
+                false => Ok((Scale::Real, Target::Real(real))),
             }
-            Ok((Scale::Real, Target::Real(real)))
         }
         (
             ColumnType::Date
@@ -223,39 +279,7 @@ pub(super) fn target(
             Literal::Text(text),
         ) => temporal(&column.ty, text, server)
             .map(|floor| (Scale::Integer, Target::Integer { floor, is_above: false }))
-            .ok_or_else(|| {
-                refused("that is no such date or time", "type it as the server prints it, in UTC")
-            }),
-        (
-            &(ColumnType::Char { collation, .. }
-            | ColumnType::VarChar { collation, .. }
-            | ColumnType::Text { collation, .. }
-            | ColumnType::Enum { collation, .. }
-            | ColumnType::Set { collation, .. }),
-            Literal::Text(_) | Literal::Bytes(_),
-        ) if collation != CollationId::BINARY => {
-            let collator = collator(column, collation)?;
-            let text = text(collator, literal).ok_or_else(|| {
-                refused("its charset has no such text", "leave out the condition")
-            })?;
-            let is_char = matches!(column.ty, ColumnType::Char { .. });
-            if is_char && !collator.pads() && text.ends_with(collator.charset().space()) {
-                // By a key a server finds it without them.
-                return Err(refused("no CHAR has spaces at its end", "type it without them"));
-            }
-            let mut key = Vec::new();
-            collator.append_sort_key(&text, &mut key)?;
-            if let ColumnType::Set { members, .. } = &column.ty
-                && !is_set(literal, members, collator)?
-            {
-                // By a key a server finds them in any order.
-                return Err(refused(
-                    "that is none of its values",
-                    "type members in their order, joined by commas",
-                ));
-            }
-            Ok((Scale::Text(collator), Target::Bytes(key)))
-        }
+            .ok_or(("that is no such date or time", AS_PRINTED)),
         (
             ColumnType::Binary { .. }
             | ColumnType::VarBinary { .. }
@@ -267,13 +291,22 @@ pub(super) fn target(
         ) => Ok((Scale::Bytes, Target::Bytes(bytes(literal)))),
         (ColumnType::Uuid | ColumnType::Inet4 | ColumnType::Inet6, Literal::Text(text)) => {
             let mut stored = Vec::new();
-            codec.encode(text, &mut stored).map_err(|_| {
-                refused("that is no value of its type", "type it as the server prints it")
-            })?;
+            let encoded = codec.encode(text, &mut stored);
+            encoded.map_err(|_| ("that is no value of its type", AS_PRINTED))?;
             Ok((Scale::Bytes, Target::Bytes(stored)))
         }
-        _ => Err(refused("that is no value of its type", IN_QUOTES)),
+        (ty, Literal::Number(_)) if text_collation(ty).is_some() => {
+            Err(("a server takes the text for a number there", IN_QUOTES))
+        }
+        _ => Err(("that is no value of its type", IN_QUOTES)),
     }
+}
+
+fn year_target(text: &str) -> std::result::Result<(Scale, Target), Refusal> {
+    let year: Option<u16> = text.parse().ok();
+    let year = year.filter(|year| *year == 0 && text == "0" || (1901..2156).contains(year));
+    let year = year.ok_or(("that is no year of four digits", "type one from 1901 to 2155, or 0"));
+    Ok((Scale::Integer, Target::Integer { floor: year?.into(), is_above: false }))
 }
 
 /// Whether a value is members of a `SET` in their order.

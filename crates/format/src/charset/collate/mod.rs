@@ -34,9 +34,9 @@ pub struct Collator {
 
 #[derive(Clone, Copy)]
 enum Weights {
-    OfBytes,
-    OfOneByte(&'static [u8]),
-    OfCharacters(&'static CharacterWeights),
+    Bytes,
+    SingleByte(&'static [u8]),
+    Characters(&'static CharacterWeights),
 }
 
 impl Collator {
@@ -54,10 +54,10 @@ impl Collator {
         let weights = match &*suffix {
             "_bin" | "_0900_bin" => {
                 let is_ordered = charset.max_len() == 1 || matches!(charset, Utf8Mb3 | Utf8Mb4);
-                Some(Weights::OfBytes).filter(|_| is_ordered)
+                Some(Weights::Bytes).filter(|_| is_ordered)
             }
-            _ if is_unicode => CharacterWeights::of(&suffix).map(Weights::OfCharacters),
-            _ => weights::of_one_byte(charset, &suffix).map(Weights::OfOneByte),
+            _ if is_unicode => CharacterWeights::of(&suffix).map(Weights::Characters),
+            _ => weights::of_one_byte(charset, &suffix).map(Weights::SingleByte),
         };
         weights.map(|weights| Collator { collation, charset, weights, pads })
     }
@@ -79,16 +79,16 @@ impl Collator {
     pub fn append_sort_key(&self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let space = match self.weights {
-            Weights::OfBytes => {
+            Weights::Bytes => {
                 out.extend(text.iter().flat_map(|&byte| [NOT_PADDED, 0, byte]));
                 u16::from(b' ')
             }
-            Weights::OfOneByte(weights) => {
+            Weights::SingleByte(weights) => {
                 let weight = |byte: u8| weights.get(usize::from(byte)).copied().unwrap_or(byte);
                 out.extend(text.iter().flat_map(|&byte| [NOT_PADDED, 0, weight(byte)]));
                 u16::from(weight(b' '))
             }
-            Weights::OfCharacters(weights) => {
+            Weights::Characters(weights) => {
                 let mut push = |weight: u16| {
                     let [high, low] = weight.to_be_bytes();
                     out.extend_from_slice(&[NOT_PADDED, high, low]);

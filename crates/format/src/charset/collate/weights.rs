@@ -121,7 +121,7 @@ impl CharacterWeights {
             Rule::Syllables => {
                 let at = code - first;
                 let letters = [0x1100 + at / 588, 0x1161 + at / 28 % 21, 0x11a7 + at % 28];
-                let letters = if at % 28 == 0 { &letters[..2] } else { &letters[..] };
+                let letters = if at.is_multiple_of(28) { &letters[..2] } else { &letters[..] };
                 for &letter in letters {
                     let entry = self.listed.get(letter as usize).copied().unwrap_or(RULE);
                     let (start, len) = ((entry >> 8) as usize, (entry & RULE) as usize);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use innoscan::Result;
 use innoscan::catalog::TableName;
-use innoscan::dump::TableSession;
+use innoscan::dump::{SentRowFn, TableSession};
 
 use crate::account::Account;
 use crate::lock::{is_locked, qualified};
@@ -104,7 +104,7 @@ impl TableSession for SnapshotSession {
         &mut self,
         name: &TableName,
         expressions: &[String],
-        row: &mut dyn FnMut(&[Option<Vec<u8>>]) -> Result<()>,
+        row: &mut SentRowFn<'_>,
     ) -> Result<()> {
         // Without a secondary index the rows come in the order of the clustered one.
         let place = qualified(name);

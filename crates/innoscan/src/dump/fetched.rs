@@ -45,7 +45,7 @@ pub trait TableSession: Send {
         &mut self,
         name: &TableName,
         expressions: &[String],
-        row: &mut dyn FnMut(&[Option<Vec<u8>>]) -> Result<()>,
+        row: &mut SentRowFn<'_>,
     ) -> Result<()>;
 
     /// Whether the connection, and its transaction with it, is still there.
@@ -54,6 +54,9 @@ pub trait TableSession: Send {
     /// When it is not.
     fn confirm(&mut self) -> Result<()>;
 }
+
+/// Takes a row as a server sends it.
+pub type SentRowFn<'a> = dyn FnMut(&[Option<Vec<u8>>]) -> Result<()> + 'a;
 
 /// A small table whose rows a server sends.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ use std::time::Instant;
 use innoscan_format as format;
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
-pub use self::fetched::{SmallTable, SmallTables, TableSession};
+pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
 pub use self::files::DumpedFile;
 pub use self::jobs::{HeldTable, LaterTable};
 pub use self::layout::stem;

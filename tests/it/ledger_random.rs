@@ -276,6 +276,13 @@ fn output_of<'f>(
     dump.iter().filter(|(file, _)| of_object(file)).collect()
 }
 
+/// Files without the name of a database in front of other names.
+fn unqualified(files: &BTreeMap<&String, &Vec<u8>>, database: &str) -> Vec<String> {
+    let qualifier = format!("`{database}`.");
+    let text = |bytes: &&Vec<u8>| String::from_utf8_lossy(bytes).replace(&qualifier, "");
+    files.values().map(text).collect()
+}
+
 /// A dump of a changed directory.
 struct Case<'b> {
     base: &'b Base,
@@ -348,7 +355,11 @@ impl Case<'_> {
         let is_comparable = together.iter().all(|key| self.state(key) == Some("dumped"));
         let expected = output_of(&self.base.dump, key, entry);
         let got = output_of(&self.dump, key, entry);
-        let is_same = expected == got;
+        // A view keeps its database's name where one that it may read cannot be looked at.
+        let is_same = match &*key.0 {
+            "view" => unqualified(&expected, &key.1) == unqualified(&got, &key.1),
+            _ => expected == got,
+        };
         if !is_same && !is_untold && is_comparable {
             let names: Vec<&&String> = got.keys().collect();
             self.wrong.push(format!("{key:?} is dumped, and not as it was: {names:?}"));

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 
 use super::dump::{DumpArgs, FormatArg, GetArgs, LayoutArg};
 use super::ls::LsArgs;
-use super::server::{LockModeArg, ServerArgs};
+use super::server::{ConsistencyArg, LockModeArg, ServerArgs};
 use super::tablespaces::{ServerListArg, TablespacesArgs};
 use super::verify::VerifyArgs;
 use super::{OrderArg, ReadAheadArg, ReadArgs, Verb};
@@ -210,7 +210,13 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
         why: "it is of a running server, and files were named; leave out one or the other",
     },
     Rule {
-        options: &["lock_mode", "consistency", "lock_wait_timeout", "long_query_guard"],
+        options: &[
+            "lock_mode",
+            "consistency",
+            "small_tables",
+            "lock_wait_timeout",
+            "long_query_guard",
+        ],
         has_effect: |args| args.is_of_server(),
         why: "files are read without a lock; it is for the tables of a running server (--socket)",
     },
@@ -339,6 +345,13 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
         options: &["consistency", "lock_wait_timeout", "long_query_guard"],
         has_effect: |args| args.lock.lock_mode != LockModeArg::None,
         why: "with --lock-mode none another connection holds the tables",
+    },
+    Rule {
+        options: &["small_tables"],
+        has_effect: |args| {
+            args.lock.lock_mode != LockModeArg::None && args.lock.consistency == ConsistencyArg::All
+        },
+        why: "it is for tables that are locked all at once",
     },
 ];
 

@@ -20,7 +20,7 @@ use crate::sink::{Encoded, Form, RowSink};
 use crate::{Error, Result};
 
 /// Messages that a connection may be ahead of the writer: of small tables each has three.
-const MESSAGES_AHEAD: usize = 48;
+const MESSAGES_AHEAD: usize = 24;
 
 /// A batch of rows is sent on when it has this many bytes.
 const BATCH_BYTES: u64 = 1 << 20;

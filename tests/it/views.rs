@@ -115,6 +115,9 @@ fn are_as_the_server_shows_them(version: &str) {
         true => assert_eq!(calling, expected["calling"]),
         false => assert!(calling.ends_with(" from `shop`.`t`"), "{calling}"),
     }
+    dump(&stopped, &["-T", "shop.alone"], &out("one offline"));
+    let names: Vec<String> = views(&out("one offline")).into_keys().collect();
+    assert_eq!(names, ["alone"]);
     dump(&stopped, &wanted, &out("some offline"));
     for some in ["some", "some offline"] {
         let target = Server::start(version, &QUICK).unwrap();

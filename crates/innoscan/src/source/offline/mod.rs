@@ -106,8 +106,8 @@ struct Planner<'p> {
     catalog: &'p Catalog,
     filter: &'p Filter,
     offline: Offline,
-    /// Databases of which something may be wanted, and their tables.
-    met: Vec<(String, Vec<TableName>)>,
+    /// Databases of which something may be wanted.
+    met: Vec<String>,
     /// The `.frm` files of tables, which were read.
     table_definitions: HashSet<PathBuf>,
 }
@@ -135,7 +135,7 @@ impl Planner<'_> {
                 Ok(false)
             }
             _ => {
-                self.met.push((database.to_owned(), Vec::new()));
+                self.met.push(database.to_owned());
                 self.enter(listed, Means::Definition)?;
                 Ok(true)
             }
@@ -145,12 +145,6 @@ impl Planner<'_> {
     /// Enters a table of a database that was met, and finds what is needed to dump it.
     fn table(&mut self, listed: Listed, open: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let item = listed.item.clone();
-        if let Some((database, tables)) = self.met.last_mut()
-            && *database == item.database
-        {
-            let name = TableName { schema: item.database.clone(), table: item.name.clone() };
-            tables.push(name);
-        }
         if !self.enter(listed, Means::Files)? {
             return Ok(());
         }
@@ -190,10 +184,14 @@ impl Planner<'_> {
 
     /// Refuses names that the user gave and nothing has.
     fn require_named(&self) -> Result<()> {
-        let databases = self.met.iter().map(|(database, _)| &**database);
-        let tables = self.met.iter().flat_map(|(_, tables)| tables);
+        use ItemKind::{Sequence, Table, View};
         // A table left out by name is there.
-        match self.filter.wanted.missing(databases, tables) {
+        let entries = self.offline.ledger.entries().map(|entry| &entry.listed.item);
+        let like_tables = entries.filter(|item| matches!(item.kind, Table | View | Sequence));
+        let name =
+            |item: &Item| TableName { schema: item.database.clone(), table: item.name.clone() };
+        let names: Vec<TableName> = like_tables.map(name).collect();
+        match self.filter.wanted.missing(self.met.iter().map(String::as_str), &names) {
             None => Ok(()),
             Some(name) => Err(Error::refused(
                 format!("there is no database and no table `{name}` in the directory"),
@@ -204,7 +202,7 @@ impl Planner<'_> {
 
     /// Whether something of a database may be wanted.
     fn has_met(&self, database: &str) -> bool {
-        self.met.iter().any(|(met, _)| met == database)
+        self.met.iter().any(|met| met == database)
     }
 
     /// Enters what is no table.

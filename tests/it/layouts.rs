@@ -101,14 +101,7 @@ fn keyword(kind: &ObjectKind) -> &'static str {
 /// The objects of a database as the server shows them.
 fn objects(server: &Server, database: &str) -> Vec<Object> {
     let create = cells(server, &format!("DATABASE {}", quote(database)));
-    let object = |kind, name: &str, statements| Object {
-        database: database.to_owned(),
-        kind,
-        name: name.to_owned(),
-        columns: Vec::new(),
-        statements,
-        session: None,
-    };
+    let object = |kind, name: &str, statements| Object::new(database, kind, name, statements);
     let mut objects = vec![object(ObjectKind::Database, database, vec![create[1].clone()])];
     for (kind, name) in listed(server, database) {
         let place = format!("{}.{}", quote(database), quote(&name));

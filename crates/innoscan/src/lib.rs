@@ -45,7 +45,7 @@ pub use counted::counted;
 pub use error::{Error, Result};
 pub use file_stamp::FileStamp;
 pub use innoscan_format::schema::{Family, ServerVersion, TableDef};
-pub use innoscan_format::types::Class;
+pub use innoscan_format::types::{Class, ReceivedAs};
 pub use innoscan_format::{PageNo, SpaceId};
 pub use innoscan_io::{Device, Direct, EngineKind, KindCounters, Submissions, byte_unit, duration};
 pub use table::{FileCopy, Notes, Table, TableFile};

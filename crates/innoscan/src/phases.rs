@@ -21,20 +21,17 @@ pub enum Phase {
     Reading,
     /// What was written is put on the disk.
     Syncing,
-    /// Files that are complete are given their names.
-    Renaming,
 }
 
 impl Phase {
     /// All of them.
-    pub const ALL: [Phase; 7] = [
+    pub const ALL: [Phase; 6] = [
         Phase::Planning,
         Phase::WaitingForLock,
         Phase::Locked,
         Phase::Copying,
         Phase::Reading,
         Phase::Syncing,
-        Phase::Renaming,
     ];
 
     /// Its name in messages and in `innoscan.json`.
@@ -46,7 +43,6 @@ impl Phase {
             Phase::Copying => "copying",
             Phase::Reading => "reading",
             Phase::Syncing => "syncing",
-            Phase::Renaming => "renaming",
         }
     }
 }
@@ -103,8 +99,10 @@ mod tests {
         phases.add(Phase::Syncing, Duration::from_millis(500));
         phases.add(Phase::Planning, Duration::from_millis(1240));
         phases.add(Phase::Syncing, Duration::from_millis(250));
-        assert_eq!(phases.time(Phase::Renaming, || 7), 7);
-        assert!(phases.to_string().starts_with("planning 1.24 s, syncing 0.75 s, renaming 0.0"));
+        assert_eq!(phases.time(Phase::Copying, || 7), 7);
+        let text = phases.to_string();
+        assert!(text.starts_with("planning 1.24 s, copying 0.0"), "{text}");
+        assert!(text.ends_with(", syncing 0.75 s"), "{text}");
         assert_eq!(phases.of(Phase::Syncing), Some(Duration::from_millis(750)));
         assert_eq!(phases.of(Phase::Locked), None);
         assert_eq!(phases.to_json()[0], json!({ "name": "planning", "seconds": 1.24 }));

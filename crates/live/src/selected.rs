@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use innoscan::catalog::TableName;
 use innoscan::condition::RowCondition;
 use innoscan::dump::{SelectedColumn, SelectedTable};
-use innoscan::{Class, Error, Result};
+use innoscan::{Class, Error, ReceivedAs, Result};
 
 use crate::session::{Session, TextRow, cell, quoted_text};
 use innoscan::sink::sql::quoted_name;
@@ -141,10 +141,8 @@ fn column(name: String, data_type: &str) -> Column {
         "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "double" | "year" => {
             (Class::Number, quoted)
         }
-        // Its text has six digits; that of the same number as a DOUBLE has all.
-        "float" => (Class::Number, format!("{quoted} * 1e0")),
-        // A sum would be signed, or a DOUBLE: too few bits for a SET of 64 members.
-        "enum" | "set" => (Class::Number, format!("CAST({quoted} AS UNSIGNED)")),
+        "float" => (Class::Number, ReceivedAs::Double.expression(&quoted)),
+        "enum" | "set" => (Class::Number, ReceivedAs::Number.expression(&quoted)),
         "bit" => (Class::Bit, quoted),
         "date" | "time" | "datetime" | "timestamp" => (Class::Temporal, quoted),
         "json" => (Class::Json, quoted),

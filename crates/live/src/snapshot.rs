@@ -121,9 +121,7 @@ impl Plan {
             }
         }
     }
-}
 
-impl Plan {
     /// The tables of InnoDB that are not fetched.
     fn names_to_lock(&self) -> Vec<TableName> {
         let small: BTreeSet<&TableName> = self.small.iter().map(|table| &table.name).collect();

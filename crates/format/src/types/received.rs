@@ -21,6 +21,18 @@ pub enum ReceivedAs {
     Double,
 }
 
+impl ReceivedAs {
+    /// The expression to select, of a column's name in quotes.
+    pub fn expression(self, quoted: &str) -> String {
+        match self {
+            ReceivedAs::Itself => quoted.to_owned(),
+            // A sum would be signed, or a DOUBLE: too few bits for a SET of 64 members.
+            ReceivedAs::Number => format!("CAST({quoted} AS UNSIGNED)"),
+            ReceivedAs::Double => format!("{quoted} * 1e0"),
+        }
+    }
+}
+
 impl ColumnType {
     /// What to select of a column of this type; `None` where the server does not send what is stored
     /// (MySQL's JSON is sent as text).

@@ -9,14 +9,14 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
 
 use innoscan_format::schema::{ServerVersion, TableDef, from_create_table};
-use innoscan_format::types::{Codec, ReceivedAs};
+use innoscan_format::types::Codec;
 
-use super::rows::{self, Rows};
+use super::rows::{Batches, Rows};
 use super::{DumpOptions, TableOutcome};
 use crate::catalog::TableName;
 use crate::scan::spawn;
 use crate::sink::sql::quoted_name;
-use crate::sink::{Encoded, Form, RowSink};
+use crate::sink::{Encoded, Form};
 use crate::{Error, Result};
 
 /// Messages that a connection may be ahead of the writer: of small tables each has three.
@@ -243,47 +243,31 @@ impl Connection<'_> {
         def.schema.clone_from(&name.schema);
         def.name.clone_from(&name.table);
         let columns = Received::of(&def)?;
-        let filter = rows::filter(&def, options)?;
         let mut outcome = TableOutcome::new(&name.schema, &name.table);
         let form = options.format.form(&def)?;
         let batch_bytes = BATCH_BYTES.min(options.chunk_bytes.unwrap_or(u64::MAX));
-        let sink = rows::sink(&def, form, options, batch_bytes, &mut outcome);
+        let mut batches = Batches::new(&def, form, options, batch_bytes, &mut outcome)?;
         sent(Message::Definition(Box::new(Definition { def, create })))?;
         if !options.rows {
             return Ok(None);
         }
-        let mut sum = 0_u32;
-        let mut deliver = |mut batch: rows::SummedBatch| {
-            sink.finish(&mut batch)?;
-            sum = sum.wrapping_add(batch.1.sum);
-            sent(Message::Rows(batch.0, batch.1.sum))
+        let mut total = 0_u32;
+        let mut deliver = |batch: Encoded, sum: u32| {
+            total = total.wrapping_add(sum);
+            sent(Message::Rows(batch, sum))
         };
-        let mut batch = sink.new_batch();
         let mut stored = Vec::new();
         let mut places = Vec::new();
-        let mut room = Vec::new();
         session.for_each_row(name, &columns.expressions, &mut |row| {
             columns.store(row, &mut stored, &mut places)?;
             let values: Vec<Option<&[u8]>> = places
                 .iter()
                 .map(|place| place.clone().and_then(|place| stored.get(place)))
                 .collect();
-            if let Some(filter) = &filter
-                && !filter.has_values(&values, &mut room)?
-            {
-                return Ok(());
-            }
-            sink.row(&values, &mut batch)?;
-            if !sink.is_full(&batch) {
-                return Ok(());
-            }
-            if options.scan.is_cancelled() {
-                return Err(Error::interrupted());
-            }
-            deliver(std::mem::replace(&mut batch, sink.new_batch()))
+            batches.row(&values, &mut deliver)
         })?;
-        deliver(batch)?;
-        Ok(outcome.checksum.map(|_| sum))
+        batches.end(&mut deliver)?;
+        Ok(outcome.checksum.map(|_| total))
     }
 }
 
@@ -296,16 +280,14 @@ struct Received {
 impl Received {
     fn of(def: &TableDef) -> Result<Received> {
         if def.versioned {
-            return Err(changed("has got SYSTEM VERSIONING"));
+            return Err(changed("it has SYSTEM VERSIONING now"));
         }
         let mut received = Received { expressions: Vec::new(), codecs: Vec::new() };
         for column in def.columns.iter().filter(|column| column.is_stored()) {
             let quoted = quoted_name(&column.name);
             received.expressions.push(match column.ty.received_as() {
-                Some(ReceivedAs::Itself) => quoted,
-                Some(ReceivedAs::Number) => format!("CAST({quoted} AS UNSIGNED)"),
-                Some(ReceivedAs::Double) => format!("{quoted} * 1e0"),
-                None => return Err(changed("has got a column of a type that is read from files")),
+                Some(received_as) => received_as.expression(&quoted),
+                None => return Err(changed("it has a column now that is read from files alone")),
             });
             received.codecs.push((column.name.clone(), Codec::new(&column.ty, def.server)?));
         }
@@ -321,7 +303,7 @@ impl Received {
     ) -> Result<()> {
         if row.len() != self.codecs.len() {
             let (sent, wanted) = (row.len(), self.codecs.len());
-            return Err(changed(&format!("sends {sent} values in the place of {wanted}")));
+            return Err(changed(&format!("a row has {sent} values, not {wanted}")));
         }
         stored.clear();
         places.clear();
@@ -341,7 +323,7 @@ impl Received {
 #[cold]
 fn changed(how: &str) -> Error {
     Error::refused(
-        format!("the table was altered when the dump began: it {how}"),
+        format!("the table was altered while the dump began: {how}"),
         "begin the dump again",
     )
 }

@@ -124,47 +124,78 @@ impl Rows for &EngineTable {
         outcome: &mut TableOutcome,
         write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
     ) -> Result<()> {
-        let filter = filter(&self.def, options)?;
-        let mut room = Vec::new();
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-        let sink = sink(&self.def, form, options, batch_bytes, outcome);
-        let mut deliver = |mut batch: SummedBatch| {
-            sink.finish(&mut batch)?;
-            outcome.count(&batch.0, batch.1.sum);
-            write(&batch.0, batch.1.sum)
+        let mut batches = Batches::new(&self.def, form, options, batch_bytes, outcome)?;
+        let mut deliver = |batch: Encoded, sum| {
+            outcome.count(&batch, sum);
+            write(&batch, sum)
         };
-        let mut batch = sink.new_batch();
-        self.for_each_row(|row| {
-            if let Some(filter) = &filter
-                && !filter.has_values(row, &mut room)?
-            {
-                return Ok(());
-            }
-            sink.row(row, &mut batch)?;
-            if !sink.is_full(&batch) {
-                return Ok(());
-            }
-            if options.scan.is_cancelled() {
-                return Err(Error::interrupted());
-            }
-            deliver(std::mem::replace(&mut batch, sink.new_batch()))
-        })?;
-        deliver(batch)
+        self.for_each_row(|row| batches.row(row, &mut deliver))?;
+        batches.end(&mut deliver)
     }
 }
 
-/// What tells the rows that are wanted; `None`: all are.
-pub(super) fn filter(def: &TableDef, options: &DumpOptions) -> Result<Option<RowFilter>> {
-    let condition = options.scan.condition.as_deref();
-    let filter = condition.map(|condition| RowFilter::new(condition, def)).transpose()?;
-    Ok(filter.flatten())
+/// Rows that come one by one, on their way into batches: the wanted ones, encoded and summed.
+pub(super) struct Batches<'o> {
+    sink: Summed,
+    filter: Option<RowFilter>,
+    options: &'o DumpOptions,
+    batch: (Encoded, Sum),
+    /// Room to compare a value in.
+    room: Vec<u8>,
 }
 
-/// Rows and their sum.
-pub(super) type SummedBatch = (Encoded, Sum);
+impl<'o> Batches<'o> {
+    /// In a form, in batches of about `batch_bytes`.
+    pub fn new(
+        def: &TableDef,
+        form: Form,
+        options: &'o DumpOptions,
+        batch_bytes: u64,
+        outcome: &mut TableOutcome,
+    ) -> Result<Batches<'o>> {
+        let condition = options.scan.condition.as_deref();
+        let filter = condition.map(|condition| RowFilter::new(condition, def)).transpose()?;
+        let sink = sink(def, form, options, batch_bytes, outcome);
+        let batch = sink.new_batch();
+        Ok(Batches { sink, filter: filter.flatten(), options, batch, room: Vec::new() })
+    }
+
+    /// Adds a row, if it is wanted. A batch that is full goes to `deliver`, with its sum.
+    pub fn row(
+        &mut self,
+        row: &[Option<&[u8]>],
+        deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(filter) = &self.filter
+            && !filter.has_values(row, &mut self.room)?
+        {
+            return Ok(());
+        }
+        self.sink.row(row, &mut self.batch)?;
+        if !self.sink.is_full(&self.batch) {
+            return Ok(());
+        }
+        if self.options.scan.is_cancelled() {
+            return Err(Error::interrupted());
+        }
+        self.deliver(deliver)
+    }
+
+    /// Delivers the rows that are left.
+    pub fn end(mut self, deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>) -> Result<()> {
+        self.deliver(deliver)
+    }
+
+    fn deliver(&mut self, deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>) -> Result<()> {
+        let mut batch = std::mem::replace(&mut self.batch, self.sink.new_batch());
+        self.sink.finish(&mut batch)?;
+        deliver(batch.0, batch.1.sum)
+    }
+}
 
 /// What rows are encoded and summed by, in batches of about `batch_bytes`.
-pub(super) fn sink(
+fn sink(
     def: &TableDef,
     form: Form,
     options: &DumpOptions,

@@ -1,11 +1,12 @@
 //! `check` finds nothing wrong with what real servers wrote.
 
 use innoscan::check::{Checker, Known, Report};
-use innoscan_format::layout::{Layout, MetadataReader};
-use innoscan_format::page::sdi::SdiReader;
-use innoscan_format::page::{IndexPage, Need, Page, SpaceHeader};
+use innoscan_format::layout::Layout;
+use innoscan_format::page::{IndexPage, SpaceHeader};
+use innoscan_format::read::{MetadataReader, Need, SdiReader};
 use innoscan_format::schema::{TableDef, from_create_table, from_sdi};
 use innoscan_format::{IndexId, PageNo};
+use innoscan_testkit::page::open_plain;
 
 use innoscan_testkit::tablespace::seal_page;
 
@@ -30,11 +31,11 @@ pub fn layout_of(
 ) -> innoscan_format::Result<Layout> {
     let root = root_of(header);
     let root_page = page(bytes, header, root);
-    let root_page = IndexPage::parse(Page::parse(&root_page, header.page_format(), root)?)?;
+    let root_page = IndexPage::parse(open_plain(&root_page, header.page_format(), root)?)?;
     let row_format = header.flags.row_format(root_page.is_compact());
     let mut reader = MetadataReader::new(def, row_format, header.page_format(), root);
     while let Need::Pages(&[first, ..]) = reader.need() {
-        reader.feed(first, &page(bytes, header, first))?;
+        reader.feed(open_plain(&page(bytes, header, first), header.page_format(), first)?)?;
     }
     Layout::compile(def, row_format, reader.finish().as_ref())
 }
@@ -52,7 +53,8 @@ pub fn def_of(bytes: &[u8], header: &SpaceHeader, table: &CorpusTable) -> Option
     };
     let mut reader = SdiReader::new(header.page_format(), root).ok()?;
     while let Need::Pages(&[first, ..]) = reader.need() {
-        reader.feed(first, &page(bytes, header, first)).ok()?;
+        let bytes = page(bytes, header, first);
+        reader.feed(open_plain(&bytes, header.page_format(), first).ok()?).ok()?;
     }
     let objects = reader.finish();
     from_sdi(&objects.iter().find(|object| object.is_table())?.json).ok()

@@ -13,6 +13,8 @@ use innoscan_format::schema::dictionary::{
 use innoscan_format::schema::{Family, RowFormat, filename, from_frm};
 use innoscan_format::tree::children;
 
+use innoscan_testkit::page::open_plain;
+
 use crate::corpus::{self, CorpusTable};
 
 /// A system tablespace in memory.
@@ -31,7 +33,7 @@ impl System {
     fn page(&self, page_no: PageNo) -> Page<'_> {
         let len = self.format.page_size.len();
         let bytes = &self.bytes[page_no.0 as usize * len..][..len];
-        Page::parse(bytes, self.format, page_no).unwrap()
+        open_plain(bytes, self.format, page_no).unwrap()
     }
 
     /// Gives the rows of a table of the dictionary to `dictionary`.

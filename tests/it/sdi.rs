@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use innoscan_format::page::sdi::{SdiObject, SdiReader};
-use innoscan_format::page::{Need, SpaceHeader};
+use innoscan_format::page::SpaceHeader;
+use innoscan_format::read::{Need, SdiObject, SdiReader};
 use innoscan_format::schema::{Family, from_sdi_documents};
+use innoscan_testkit::page::open_plain;
 
 use crate::check;
 use crate::corpus::{self, CorpusTable};
@@ -19,7 +20,8 @@ fn objects(bytes: &[u8], header: &SpaceHeader) -> Vec<SdiObject> {
     };
     let mut reader = SdiReader::new(header.page_format(), root).unwrap();
     while let Need::Pages(&[first, ..]) = reader.need() {
-        reader.feed(first, &check::page(bytes, header, first)).unwrap();
+        let page = check::page(bytes, header, first);
+        reader.feed(open_plain(&page, header.page_format(), first).unwrap()).unwrap();
     }
     reader.finish()
 }

@@ -176,3 +176,24 @@ fn every_fixture_is_read_by_a_test_or_a_script() {
         assert!(known || users.contains(stem), "tests/data/{name}: no test reads it");
     }
 }
+
+/// The compiler keeps the fields of a `Page` inside one file; in it there is one way to a page from
+/// bytes that nobody has looked at.
+#[test]
+fn a_page_has_one_door() {
+    let (path, text) = rust_sources()
+        .into_iter()
+        .find(|(path, _)| path.ends_with("format/src/page/open.rs"))
+        .expect("the file that opens pages");
+    let fields = text.split("pub struct Page<'a> {").nth(1).unwrap().split('}').next().unwrap();
+    assert!(!fields.contains("pub"), "{}: the fields of a page are its own", path.display());
+    let signatures = text.split("pub fn ").skip(1).map(|rest| rest.split('{').next().unwrap());
+    let doors: Vec<&str> = signatures
+        .filter(|signature| signature.contains("Page<'") && signature.contains("-> "))
+        .filter(|signature| signature.rsplit("-> ").next().unwrap().contains("Page<'"))
+        .map(|signature| signature.split(['(', '<']).next().unwrap())
+        .collect();
+    assert_eq!(doors, ["as_page", "open"], "{}", path.display());
+    let owned = text.split("for OwnedPage").count() + text.split("-> OwnedPage").count();
+    assert_eq!(owned, 3, "an owned page is made of a page alone");
+}

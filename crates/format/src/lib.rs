@@ -13,10 +13,11 @@ pub mod fit;
 mod ids;
 pub mod key;
 pub mod layout;
-pub mod lob;
+mod lob_ref;
 pub mod locate;
 pub mod myisam;
 pub mod page;
+pub mod read;
 pub mod record;
 pub mod redo;
 pub mod schema;
@@ -27,3 +28,4 @@ pub mod value;
 
 pub use error::{Error, Place, Result};
 pub use ids::{IndexId, Lsn, PageNo, PageSize, SpaceId};
+pub use lob_ref::LobRef;

@@ -5,7 +5,7 @@
 //! [`Layout::locate`]'s first branch.
 
 use crate::layout::{Field, Flavour, Layout};
-use crate::lob::LobRef;
+use crate::lob_ref::LobRef;
 use crate::record::{INSTANT, Record, STATUS_INSTANT, STATUS_ORDINARY, VERSION};
 use crate::schema::InstantDefault;
 use crate::{Error, Result, bytes};

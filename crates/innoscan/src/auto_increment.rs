@@ -21,9 +21,11 @@ use innoscan_format::types::{Codec, ColumnType, IntWidth};
 use innoscan_format::value::Value;
 use innoscan_io::Direct;
 
+use crate::clustered_index::ClusteredIndex;
 use crate::file_head::RootHead;
 use crate::small_tree::{Edge, circle, edge_leaf, for_each_row};
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table};
 
 /// The last values given, by table id and version.
@@ -32,7 +34,8 @@ pub type Counters = HashMap<(u64, u64), u64>;
 /// Reads the counters of all tables out of `mysql.ibd`.
 pub fn read_counters(mysql_ibd: &Path) -> Result<Counters> {
     let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off)?)?;
-    let (index, layout) = reader.clustered(&counters::def(), counters::ROOT)?;
+    let ClusteredIndex { id: index, layout, .. } =
+        reader.clustered(&counters::def(), counters::ROOT)?;
     if index != counters::INDEX {
         let error = FormatError::corrupt(format!("index {index} is where that of counters was"));
         return Err(Error::from(error).in_file(mysql_ibd));
@@ -114,7 +117,7 @@ fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u6
             return Ok(None);
         }
         let root = file.clustered_root.unwrap_or(reader.space().first_root());
-        let (_, layout) = reader.clustered(&table.def_of(file), root)?;
+        let layout = reader.clustered(&table.def_of(file), root)?.layout;
         let Some(slot) = layout.columns().position(|stored| stored == place) else { continue };
         let mut leaf = Some(edge_leaf(&mut reader, &layout, root, Edge::Last)?);
         let mut leaves_left = reader.space().file_pages();

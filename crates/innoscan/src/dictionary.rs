@@ -13,7 +13,8 @@ use innoscan_format::schema::dictionary::{
 use innoscan_io::Direct;
 
 use crate::small_tree::for_each_row;
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
 /// Reads the dictionary of `system`, the system tablespace.

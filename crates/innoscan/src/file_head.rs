@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use innoscan_format::PageNo;
-use innoscan_format::page::sdi::SdiObject;
-use innoscan_format::page::{FspFlags, IndexPage, Page};
+use innoscan_format::page::{self, FspFlags, IndexPage, Scratch};
+use innoscan_format::read::SdiObject;
 use innoscan_format::schema::{TableDef, from_sdi_documents};
 use innoscan_io::Direct;
 
@@ -53,7 +53,7 @@ impl FileHead {
     pub fn of(space: &Space) -> FileHead {
         let file = space.file();
         let page_no = space.first_root();
-        let page_bytes = space.page_size().len();
+        let page_bytes = space.page_context().physical_bytes();
         let start = page_no.0 as usize * page_bytes;
         let root = file.head().get(start..start + page_bytes);
         let parse = |page| RootHead::parse(page, space, page_no).ok();
@@ -85,7 +85,8 @@ impl RootHead {
     }
 
     fn parse(page: &[u8], space: &Space, page_no: PageNo) -> innoscan_format::Result<RootHead> {
-        let page = Page::parse(page, space.format(), page_no)?;
+        let mut scratch = Scratch::default();
+        let page = page::open(page, space.page_context(), page_no, &mut scratch)?;
         let page = IndexPage::parse(page)?;
         Ok(RootHead {
             page_no,

@@ -4,13 +4,14 @@
 use innoscan_format::fit::MISFIT;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located};
-use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::page::{self, IndexPage, Scratch};
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::Codec;
 use innoscan_format::{Error as FormatError, PageNo, tree};
 use innoscan_io::Direct;
 
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table, TableFile};
 
 /// Pages looked at on each level of a tree.
@@ -49,17 +50,19 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
 }
 
 fn look_at(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()> {
-    let (_, layout) = reader.clustered(def, root)?;
-    let mut values = Values::new(def, &layout);
+    let index = reader.clustered(def, root)?;
+    let layout = &index.layout;
+    let mut values = Values::new(def, layout);
+    let mut scratch = Scratch::default();
     let mut level = vec![root];
-    let mut levels_left = reader.with_page(root, |page| Ok(IndexPage::parse(page)?.level()))?;
+    let mut levels_left = index.root_page()?.level();
     while !level.is_empty() {
         let mut below = Vec::new();
         for page_no in level {
             let bytes = reader.read_page(page_no)?;
-            let parsed = Page::parse(&bytes, reader.space().format(), page_no);
+            let parsed = page::open(&bytes, reader.space().page_context(), page_no, &mut scratch);
             if let Ok(page) = parsed.and_then(IndexPage::parse) {
-                look_into(&page, &layout, &mut values, &mut below)?;
+                look_into(&page, layout, &mut values, &mut below)?;
             }
         }
         if levels_left == 0 {

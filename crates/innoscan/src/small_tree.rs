@@ -6,7 +6,7 @@ use innoscan_format::locate::{Fields, Located, Row};
 use innoscan_format::page::IndexPage;
 use innoscan_format::{Error as FormatError, PageNo, tree};
 
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
 /// Hands each row of the tree at `root` to `add`, in key order; those deleted are passed over.

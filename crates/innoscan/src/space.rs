@@ -4,14 +4,12 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use innoscan_format::layout::{Layout, MetadataReader};
-use innoscan_format::page::sdi::{SdiObject, SdiReader};
-use innoscan_format::page::{IndexPage, Need, Page, PageFormat, SpaceHeader};
-use innoscan_format::schema::TableDef;
-use innoscan_format::{IndexId, PageNo, PageSize};
-use innoscan_io::{Direct, EngineKind, File, ReadError, Slab, engine};
+use innoscan_format::page::{self, PageContext, PageFormat, Scratch, SpaceHeader};
+use innoscan_format::read::{Need, SdiObject, SdiReader};
+use innoscan_format::{PageNo, PageSize};
+use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
 
-use crate::pool::{FileSlot, PageKey, PageRef, Pool, unreadable};
+use crate::pool::unreadable;
 use crate::{Error, Result};
 
 /// Where the first B-tree's root is in a file without SDI, and SDI's in a file with it
@@ -23,6 +21,7 @@ const FIRST_ROOT: PageNo = PageNo(3);
 pub struct Space {
     file: Arc<File>,
     header: SpaceHeader,
+    context: PageContext,
 }
 
 impl Space {
@@ -41,13 +40,18 @@ impl Space {
         read.map_err(|error| failed(&file, error))?;
         if !file.head().is_empty() {
             let header = header_of(file.head()).map_err(|error| error.in_file(file.path()))?;
-            return Ok(Space { file: Arc::new(file), header });
+            return Ok(Space::with_header(file, header));
         }
         let slab = Slab::new(1, SpaceHeader::MOST_BYTES)?;
         let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
         let read_bytes = file.read_now(0, &mut frame).map_err(|error| failed(&file, error))?;
         let header = header_of(&frame[..read_bytes]).map_err(|error| error.in_file(file.path()))?;
-        Ok(Space { file: Arc::new(file), header })
+        Ok(Space::with_header(file, header))
+    }
+
+    fn with_header(file: File, header: SpaceHeader) -> Space {
+        let context = header.page_context();
+        Space { file: Arc::new(file), header, context }
     }
 
     /// Its file.
@@ -60,39 +64,48 @@ impl Space {
         &self.header
     }
 
-    /// What its pages must be like.
+    /// What its pages are like once they are opened.
     pub fn format(&self) -> PageFormat {
-        self.header.page_format()
+        self.context.format()
     }
 
-    /// Bytes of a page.
+    /// How it stores its pages.
+    pub fn page_context(&self) -> &PageContext {
+        &self.context
+    }
+
+    /// Bytes of a page in memory.
     pub fn page_size(&self) -> PageSize {
         self.header.flags.page_size
     }
 
     /// Pages the file has, the last whole or not; the header may say another number.
     pub fn file_pages(&self) -> u32 {
-        let pages = self.file.size_bytes().div_ceil(u64::from(self.page_size().bytes()));
+        let pages = self.file.size_bytes().div_ceil(self.context.physical_bytes() as u64);
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
     /// A page's bytes as they are in the file, not verified: of the file's head, or else read now.
     pub fn read_page(&self, page_no: PageNo) -> Result<Cow<'_, [u8]>> {
-        let start = u64::from(page_no.0) * self.page_size().len() as u64;
-        let in_head = usize::try_from(start).ok().and_then(|start| {
-            self.file.head().get(start..start.checked_add(self.page_size().len())?)
-        });
+        let page_bytes = self.context.physical_bytes();
+        let start = u64::from(page_no.0) * page_bytes as u64;
+        let in_head = usize::try_from(start)
+            .ok()
+            .and_then(|start| self.file.head().get(start..start.checked_add(page_bytes)?));
         if let Some(page) = in_head {
             return Ok(Cow::Borrowed(page));
         }
         let unreadable = |error| unreadable(page_no, error).in_file(self.file.path());
-        let slab = Slab::new(1, self.page_size().len())?;
+        let frame_bytes = page_bytes.max(ALIGNMENT);
+        let slab = Slab::new(1, frame_bytes)?;
         let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
-        let read_bytes = self.file.read_now(start, &mut frame).map_err(unreadable)?;
-        if read_bytes < frame.len() {
-            return Err(unreadable(ReadError::EndOfFile { at_byte: start + read_bytes as u64 }));
+        let aligned = start - start % frame_bytes as u64;
+        let read_bytes = self.file.read_now(aligned, &mut frame).map_err(unreadable)?;
+        let first = (start - aligned) as usize;
+        match frame[..read_bytes].get(first..first + page_bytes) {
+            Some(page) => Ok(Cow::Owned(page.to_vec())),
+            None => Err(unreadable(ReadError::EndOfFile { at_byte: aligned + read_bytes as u64 })),
         }
-        Ok(Cow::Owned(frame.to_vec()))
     }
 
     /// The definitions a MySQL 8+ file carries; none in other files.
@@ -100,9 +113,11 @@ impl Space {
         let Some(root) = self.header.sdi_root else { return Ok(Vec::new()) };
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(self.file.path());
         let mut reader = SdiReader::new(self.format(), root).map_err(in_file)?;
+        let mut scratch = Scratch::default();
         while let Need::Pages(&[page_no, ..]) = reader.need() {
-            let page = self.read_page(page_no)?;
-            reader.feed(page_no, &page).map_err(in_file)?;
+            let bytes = self.read_page(page_no)?;
+            let page = page::open(&bytes, &self.context, page_no, &mut scratch);
+            page.and_then(|page| reader.feed(page)).map_err(in_file)?;
         }
         Ok(reader.finish())
     }
@@ -123,67 +138,4 @@ fn header_of(head: &[u8]) -> Result<SpaceHeader> {
         return Err(innoscan_format::Error::corrupt(what).into());
     }
     Ok(SpaceHeader::parse(head.get(..SpaceHeader::MOST_BYTES).unwrap_or(head))?)
-}
-
-/// Reads single pages of one tablespace, each when it is asked for, through a pool of its own:
-/// for looking into a file rather than scanning it.
-pub struct SpaceReader {
-    space: Space,
-    pool: Pool,
-    slot: FileSlot,
-}
-
-/// Pages a [`SpaceReader`] keeps.
-const READER_PAGES: usize = 64;
-
-impl SpaceReader {
-    /// A reader of a tablespace.
-    pub fn new(space: Space) -> Result<SpaceReader> {
-        let slab = Slab::new(READER_PAGES, space.page_size().len())?;
-        let mut pool = Pool::new(slab, engine::open(EngineKind::Inline, 1)?);
-        let slot = pool.add_file(Arc::clone(space.file()));
-        Ok(SpaceReader { space, pool, slot })
-    }
-
-    /// The tablespace.
-    pub fn space(&self) -> &Space {
-        &self.space
-    }
-
-    /// A page's bytes as they are in the file, not verified.
-    pub fn read_page(&mut self, page: PageNo) -> Result<PageRef> {
-        self.pool.read_now(PageKey { file: self.slot, page })
-    }
-
-    /// Reads a page and hands it to `look` verified.
-    pub fn with_page<T>(
-        &mut self,
-        page_no: PageNo,
-        look: impl FnOnce(Page<'_>) -> innoscan_format::Result<T>,
-    ) -> Result<T> {
-        let bytes = self.read_page(page_no)?;
-        Page::parse(&bytes, self.space.format(), page_no)
-            .and_then(look)
-            .map_err(|error| Error::from(error).in_file(self.space.file.path()))
-    }
-
-    /// The clustered index with this root: its number, and where its fields are.
-    pub fn clustered(&mut self, def: &TableDef, root: PageNo) -> Result<(IndexId, Layout)> {
-        let path = self.space.file.path().to_owned();
-        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&path);
-        let (index, is_compact) = self.with_page(root, |page| {
-            let page = IndexPage::parse(page)?;
-            Ok((page.index_id(), page.is_compact()))
-        })?;
-        let row_format = self.space.header.flags.row_format(is_compact);
-        let mut metadata = MetadataReader::new(def, row_format, self.space.format(), root);
-        while let Need::Pages(&[page_no, ..]) = metadata.need() {
-            let page = self.read_page(page_no)?;
-            metadata.feed(page_no, &page).map_err(in_file)?;
-        }
-        let metadata = metadata.finish();
-        Layout::compile(def, row_format, metadata.as_ref())
-            .map(|layout| (index, layout))
-            .map_err(in_file)
-    }
 }

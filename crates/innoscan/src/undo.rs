@@ -12,7 +12,8 @@ use innoscan_format::page::undo::{
 use innoscan_format::{PageNo, SpaceId};
 use innoscan_io::Direct;
 
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
 /// How many transactions of a directory have no end.

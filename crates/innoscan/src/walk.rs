@@ -211,12 +211,12 @@ impl Walk {
     }
 
     /// Takes in one of [`Walk::fronts`], or why it could not be read.
-    pub fn feed(&mut self, page_no: PageNo, bytes: Result<&[u8]>, layout: &Layout) {
+    pub fn feed(&mut self, page_no: PageNo, page: Result<Page<'_>>, layout: &Layout) {
         let at = self.levels.iter().skip(1).position(|l| l.pages.front() == Some(&page_no));
         let Some(level) = at.map(|above_leaves| above_leaves + 1) else { return };
         let level_no = u16::try_from(level).unwrap_or(u16::MAX);
-        let parsed = bytes.and_then(|bytes| {
-            let page = IndexPage::parse(Page::parse(bytes, self.format, page_no)?)?;
+        let parsed = page.and_then(|page| {
+            let page = IndexPage::parse(page)?;
             page.require(self.index, level_no)?;
             Ok(page)
         });

@@ -1,17 +1,17 @@
 //! Reads a table into the operating system's page cache, for servers that read through it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use innoscan_format::PageNo;
-use innoscan_io::{self as io, Direct, Kind, Slab, Wait};
+use innoscan_io::{self as io, Direct, Kind};
 
 use crate::ahead::Sizes;
 use crate::explain::leaves::leaves;
-use crate::pool::{Lookup, PageKey, Pool};
+use crate::pool::{Pool, PoolOptions, RunReader, runs_in_file_order};
 use crate::scan::{Budget, ScanOptions, open_spaces};
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table};
 
 /// What is read, and in which order.
@@ -54,8 +54,9 @@ fn read_by_windows(table: &Table, options: &ScanOptions) -> Result<Warmed> {
             leaves(table, file, &mut SpaceReader::new(space.clone())?, options).map_err(in_file)?;
         warmed.reads.merge(&leaves.reads);
         let windows = leaves.pages.chunks(sizes.window_pages);
-        let runs: Vec<_> = windows.flat_map(|window| sorted_runs(window, &sizes)).collect();
-        read(space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
+        let runs = windows.flat_map(|window| sorted_runs(window, &sizes));
+        let reads = read(space, runs, options).map_err(in_file)?;
+        warmed.reads.merge(&reads);
     }
     warmed.elapsed = started.elapsed();
     Ok(warmed)
@@ -69,8 +70,9 @@ pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warm
         let in_file = |error: Error| error.in_file(&file.path);
         let space = Space::open(&file.path, options.direct)?;
         let sizes = sizes(&space, options)?;
-        let runs = runs_of(whole_pages(&space), sizes.run_pages);
-        read(&space, &runs, options).map_err(in_file).map(|reads| warmed.reads.merge(&reads))?;
+        let runs = runs_in_file_order(whole_pages(&space), sizes.run_pages);
+        let reads = read(&space, runs, options).map_err(in_file)?;
+        warmed.reads.merge(&reads);
     }
     warmed.elapsed = started.elapsed();
     Ok(warmed)
@@ -81,14 +83,8 @@ fn sizes(space: &Space, options: &ScanOptions) -> Result<Sizes> {
 }
 
 fn whole_pages(space: &Space) -> u32 {
-    let pages = space.file().size_bytes() / u64::from(space.page_size().bytes());
+    let pages = space.file().size_bytes() / space.page_context().physical_bytes() as u64;
     u32::try_from(pages).unwrap_or(u32::MAX)
-}
-
-fn runs_of(pages: u32, run_pages: u32) -> Vec<Vec<PageNo>> {
-    let end_of = |first: u32| first.saturating_add(run_pages).min(pages);
-    let starts = (0..pages).step_by(run_pages as usize);
-    starts.map(|first| (first..end_of(first)).map(PageNo).collect()).collect()
 }
 
 fn sorted_runs(window: &[PageNo], sizes: &Sizes) -> Vec<Vec<PageNo>> {
@@ -99,37 +95,34 @@ fn sorted_runs(window: &[PageNo], sizes: &Sizes) -> Vec<Vec<PageNo>> {
         .collect()
 }
 
-/// Memory for pages on their way to being forgotten.
+/// Memory for pages on their way to the page cache.
 const POOL_BYTES: usize = 32 << 20;
 
-/// Reads the runs, and forgets what they bring: the page cache has it.
-fn read(space: &Space, runs: &[Vec<PageNo>], options: &ScanOptions) -> Result<io::Counters> {
-    let page_bytes = space.page_size().len();
+/// Reads the runs and releases their pages at once: the page cache has them. What cannot be read is
+/// passed over.
+fn read(
+    space: &Space,
+    runs: impl Iterator<Item = Vec<PageNo>>,
+    options: &ScanOptions,
+) -> Result<io::Counters> {
+    let page_bytes = space.page_context().physical_bytes();
     let run_bytes = usize::try_from(options.read_bytes_most).unwrap_or(usize::MAX);
-    let slab = Slab::new(POOL_BYTES.max(run_bytes.saturating_mul(2)) / page_bytes, page_bytes)?;
-    let mut pool = Pool::new(slab, options.open_engine()?);
+    let frames = POOL_BYTES.max(run_bytes.saturating_mul(2)) / page_bytes;
+    let engine = options.open_engine()?;
+    let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
     let file = pool.add_file(Arc::clone(space.file()));
-    let mut under_way: VecDeque<PageNo> = VecDeque::new();
-    let mut runs = runs.iter().peekable();
-    loop {
+    let mut reader = RunReader::new(file, Kind::Demand, runs);
+    while let Some((_, page)) = reader.next(&mut pool) {
         if options.is_cancelled() {
             return Err(Error::interrupted());
         }
-        while let Some(run) =
-            runs.next_if(|run| pool.engine_room() > 0 && pool.free_frames() >= run.len())
+        if let Err(error) = page
+            && error.is_resources()
         {
-            pool.read(file, run, Kind::Demand);
-            under_way.extend(run);
+            return Err(error);
         }
-        if under_way.is_empty() {
-            return Ok(pool.counters());
-        }
-        pool.poll(Wait::UntilSomething)?;
-        under_way.retain(|page| match pool.hand_out(PageKey { file, page: *page }) {
-            Some(_) => false,
-            None => !matches!(pool.lookup(PageKey { file, page: *page }), Lookup::Absent),
-        });
     }
+    Ok(pool.counters())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use innoscan_format::schema::{
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_format::{PageNo, PageSize, SpaceId, layout::Layout, tree};
 
+use crate::page::open_plain;
 use crate::tablespace::seal_page;
 
 const SERVERS: [ServerVersion; 3] = [
@@ -69,7 +70,7 @@ pub fn page(data: &[u8]) {
         seal_page(&mut bytes, full_crc32);
         let page_size = PageSize::MIN;
         let format = PageFormat { space: SPACE, page_size, full_crc32, sdi: true, size_pages: 64 };
-        if let Ok(page) = Page::parse(&bytes, format, PAGE) {
+        if let Ok(page) = open_plain(&bytes, format, PAGE) {
             sound_page(page);
         }
     }

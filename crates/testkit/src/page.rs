@@ -3,8 +3,8 @@
 //! Nothing here is clever: a test says what stands where, and [`PageWriter::seal`] adds the
 //! checksums, so that damage reaches the code behind them.
 
-use innoscan_format::page::PageFormat;
-use innoscan_format::{IndexId, PageNo, PageSize, SpaceId, checksum};
+use innoscan_format::page::{self, Page, PageContext, PageFormat};
+use innoscan_format::{IndexId, PageNo, PageSize, Result, SpaceId, checksum};
 
 /// `FIL_PAGE_INDEX`.
 pub const INDEX: u16 = 17855;
@@ -28,6 +28,13 @@ pub fn format(size_pages: u32) -> PageFormat {
         sdi: true,
         size_pages,
     }
+}
+
+/// Opens a page of a file that stores its pages as they are in memory. What it needs room for stays
+/// until the program ends.
+pub fn open_plain(bytes: &[u8], format: PageFormat, page_no: PageNo) -> Result<Page<'_>> {
+    let room = Box::leak(Box::default());
+    page::open(bytes, &PageContext::plain(format), page_no, room)
 }
 
 /// A page being written.

@@ -16,12 +16,13 @@
 //! `rem/rec.h` of MySQL 9.7; `rem0rec.cc`, `dict0mem.h` of MariaDB 10.11.
 
 mod clustered;
-mod metadata;
+mod instant;
 mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use metadata::{InstantMetadata, MetadataReader};
+pub(crate) use instant::FieldMap;
+pub use instant::InstantMetadata;
 
 use self::clustered::{Clustered, Column, Logical};
 use self::shape::Shape;
@@ -96,7 +97,7 @@ impl Layout {
     /// Works out the fields of `def`'s clustered index.
     ///
     /// `row_format` is what the file says ([`crate::page::FspFlags::row_format`]); `metadata` what
-    /// a [`MetadataReader`] found, for MariaDB.
+    /// a [`MetadataReader`](crate::read::MetadataReader) found, for MariaDB.
     pub fn compile(
         def: &TableDef,
         row_format: RowFormat,

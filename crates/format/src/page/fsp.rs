@@ -25,7 +25,8 @@
 //! ```
 
 use super::list::ListBase;
-use super::{DATA, Page, PageFormat, PageKind};
+use super::open::compressed_refusal;
+use super::{DATA, PageContext, PageFormat, PageKind, Scratch, open};
 use crate::schema::{RowFormat, ServerVersion};
 use crate::{Error, PageNo, PageSize, Result, SpaceId, bytes};
 
@@ -251,8 +252,8 @@ impl SpaceHeader {
             Error::corrupt(format!("the file is shorter than one page of {len} bytes"))
         })?;
         if flags.zip_size_bytes.is_none() {
-            let format = PageFormat { space, ..format_of(flags, space, u32::MAX) };
-            let kind = Page::parse(page, format, PageNo(0))?.kind();
+            let context = PageContext::plain(format_of(flags, space, u32::MAX));
+            let kind = open(page, &context, PageNo(0), &mut Scratch::default())?.kind();
             // Page 0 of a file from before MySQL 5.1.7 may carry any type.
             if kind == PageKind::Zeroes {
                 return Err(Error::corrupt("page 0 is all zeroes"));
@@ -283,9 +284,17 @@ impl SpaceHeader {
         })
     }
 
-    /// What the file's pages must be like.
+    /// What the file's pages are like once they are opened.
     pub fn page_format(&self) -> PageFormat {
         format_of(self.flags, self.space, self.size_pages)
+    }
+
+    /// How the file stores its pages.
+    pub fn page_context(&self) -> PageContext {
+        match self.flags.zip_size_bytes {
+            Some(physical_bytes) => PageContext::compressed(self.page_format(), physical_bytes),
+            None => PageContext::plain(self.page_format()),
+        }
     }
 
     /// Refuses, by name and with the way out, the files whose pages are stored in a form this
@@ -293,10 +302,7 @@ impl SpaceHeader {
     pub fn require_plain_pages(&self) -> Result<()> {
         let flags = &self.flags;
         if let Some(zip_size_bytes) = flags.zip_size_bytes {
-            return Err(Error::unsupported(
-                format!("ROW_FORMAT=COMPRESSED (KEY_BLOCK_SIZE={})", zip_size_bytes / 1024),
-                "on the server, ALTER TABLE ... ROW_FORMAT=DYNAMIC, or dump it there",
-            ));
+            return Err(compressed_refusal(zip_size_bytes as usize));
         }
         if flags.page_compressed {
             return Err(PageKind::PageCompressed.refusal());

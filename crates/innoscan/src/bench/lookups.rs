@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use innoscan_format::layout::Layout;
-use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::page::{self, IndexPage, Scratch};
 use innoscan_format::{PageNo, tree};
 use innoscan_io::engine::memory::splitmix64;
 
 use crate::scan::foreground::{Foreground, Pages};
 use crate::scan::{ScanOptions, open_spaces};
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table};
 
 /// Which lookups, and how many.
@@ -67,7 +67,7 @@ impl Lookups {
         let mut trees = Vec::new();
         for (space, file) in open_spaces(table, scan)?.into_iter().zip(&table.files) {
             let root = file.clustered_root.unwrap_or(space.first_root());
-            let (_, layout) = SpaceReader::new(space)?.clustered(&table.def_of(file), root)?;
+            let layout = SpaceReader::new(space)?.clustered(&table.def_of(file), root)?.layout;
             trees.push(Tree { root, layout });
         }
         Ok(Lookups {
@@ -139,9 +139,11 @@ impl Lookups {
         let in_file = |error: Error| error.in_file(space.file().path());
         let mut share = place.next_share();
         let (mut page_no, mut above) = (tree.root, None);
+        let mut scratch = Scratch::default();
         loop {
             let bytes = pages.get(at, page_no)?;
-            let parsed = Page::parse(&bytes, space.format(), page_no).and_then(IndexPage::parse);
+            let opened = page::open(&bytes, space.page_context(), page_no, &mut scratch);
+            let parsed = opened.and_then(IndexPage::parse);
             let page = parsed.map_err(|error| in_file(error.into()))?;
             if page.is_leaf() {
                 return Ok(());

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use innoscan_format::layout::Layout;
 use innoscan_format::schema::TableDef;
 use innoscan_format::{IndexId, PageNo};
-use innoscan_io::{Direct, EngineKind, Slab, engine};
+use innoscan_io::{Direct, EngineKind, engine};
 
 use super::{Known, Report, check};
 use crate::inspect::{self, InspectOptions};
-use crate::pool::Pool;
-use crate::space::{Space, SpaceReader};
+use crate::pool::{Pool, PoolOptions};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table};
 
 /// Memory a check reads through.
@@ -39,7 +40,7 @@ impl<'t> Subject<'t> {
         let root = file.and_then(|file| file.clustered_root);
         let root = root.unwrap_or(subject.space.first_root());
         match SpaceReader::new(subject.space.clone())?.clustered(&def, root) {
-            Ok((index, layout)) => subject.known = Some((def, layout, index)),
+            Ok(index) => subject.known = Some((def, index.layout, index.id)),
             Err(error) => subject.not_understood = Some(error),
         }
         Ok(subject)
@@ -52,9 +53,10 @@ impl<'t> Subject<'t> {
 
     /// Checks every page. `on_progress` hears of pages checked, and of how many.
     pub fn check(&self, on_progress: impl FnMut(u64, u64)) -> Result<Report> {
-        let page_bytes = self.space.page_size().len();
-        let slab = Slab::new(POOL_BYTES / page_bytes, page_bytes)?;
-        let mut pool = Pool::new(slab, engine::open(EngineKind::Auto, DEPTH)?);
+        let page_bytes = self.space.page_context().physical_bytes();
+        let engine = engine::open(EngineKind::Auto, DEPTH)?;
+        let frames = POOL_BYTES / page_bytes;
+        let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
         let file = Arc::clone(self.space.file());
         check(&mut pool, file, self.space.header(), self.known(), on_progress)
     }

@@ -18,16 +18,18 @@ mod trees;
 
 use std::sync::Arc;
 
-use innoscan_format::page::{ExtentsPage, IndexPage, Page, PageFormat, PageKind, SpaceHeader};
+use innoscan_format::page::{
+    self, ExtentsPage, IndexPage, Page, PageContext, PageKind, Scratch, SpaceHeader,
+};
 use innoscan_format::{Error as FormatError, PageNo};
-use innoscan_io::{File, Kind, Wait};
+use innoscan_io::{File, Kind};
 
 pub use directory::{Tablespaces, tablespaces_in};
 pub use file::Subject;
 pub use order::Known;
 pub use report::{Area, Finding, IndexSummary, Report};
 
-use crate::pool::{FileSlot, Lookup, PageKey, Pool};
+use crate::pool::{Pool, RunReader, runs_in_file_order};
 use crate::{Error, Result};
 use extents::Ownership;
 use order::Orders;
@@ -56,16 +58,17 @@ pub fn check(
     let mut checker = Checker::new(header, size_bytes, known);
     let pages = size_bytes / page_bytes;
     let before = read_bytes(pool);
-    let mut reader = InFileOrder { slot, pages: pages.min(u64::from(u32::MAX)), read_to: 0 };
-    for number in 0..reader.pages {
-        let page_no = PageNo(number as u32);
-        match reader.page(pool, page_no) {
+    let readable = u32::try_from(pages).unwrap_or(u32::MAX);
+    let run_pages = u32::try_from(REQUEST_BYTES / pool.page_bytes()).unwrap_or(1).max(1);
+    let mut reader = RunReader::new(slot, Kind::Ahead, runs_in_file_order(readable, run_pages));
+    while let Some((page_no, page)) = reader.next(pool) {
+        match page {
             Ok(page) => checker.add(page_no, &page),
             Err(error) if error.is_resources() => return Err(error.in_file(&path)),
             Err(error) => checker.add_unreadable(page_no, error.to_string()),
         }
-        if number % 1024 == 0 {
-            on_progress(number, pages);
+        if page_no.0 % 1024 == 0 {
+            on_progress(u64::from(page_no.0), pages);
         }
     }
     on_progress(pages, pages);
@@ -79,56 +82,11 @@ fn read_bytes(pool: &Pool) -> u64 {
     counters.demand.read_bytes + counters.ahead.read_bytes
 }
 
-/// Reads a file's pages in their order, ahead of who takes them.
-struct InFileOrder {
-    slot: FileSlot,
-    pages: u64,
-    read_to: u64,
-}
-
-impl InFileOrder {
-    fn page(&mut self, pool: &mut Pool, page: PageNo) -> Result<crate::pool::PageRef> {
-        let key = PageKey { file: self.slot, page };
-        self.read_ahead(pool);
-        loop {
-            match pool.lookup(key) {
-                Lookup::InFlight => {
-                    pool.poll(Wait::UntilSomething)?;
-                }
-                Lookup::Absent => {
-                    pool.read_now(key)?;
-                }
-                Lookup::Resident | Lookup::Failed => {
-                    if let Some(page) = pool.hand_out(key) {
-                        return page;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Keeps as many requests going as there is room for.
-    fn read_ahead(&mut self, pool: &mut Pool) {
-        let run = (REQUEST_BYTES / pool.page_bytes()).max(1) as u64;
-        while self.read_to < self.pages {
-            let end = (self.read_to + run).min(self.pages);
-            if (pool.free_frames() as u64) < end - self.read_to || pool.engine_room() == 0 {
-                return;
-            }
-            let keep: Vec<PageNo> = (self.read_to..end).map(|page| PageNo(page as u32)).collect();
-            let started = pool.read(self.slot, &keep, Kind::Ahead) as u64;
-            self.read_to += started;
-            if started == 0 {
-                return;
-            }
-        }
-    }
-}
-
 /// A check under way: pages go in, in file order, and a report comes out.
 pub struct Checker<'t> {
     header: SpaceHeader,
-    format: PageFormat,
+    context: PageContext,
+    scratch: Scratch,
     pages: u64,
     report: Report,
     ownership: Ownership,
@@ -156,7 +114,8 @@ impl<'t> Checker<'t> {
         }
         Checker {
             header: header.clone(),
-            format: header.page_format(),
+            context: header.page_context(),
+            scratch: Scratch::default(),
             pages,
             report,
             ownership: Ownership::new(page_size),
@@ -170,7 +129,8 @@ impl<'t> Checker<'t> {
     /// The next page of the file.
     pub fn add(&mut self, page_no: PageNo, bytes: &[u8]) {
         let harmless = self.is_free(page_no);
-        match Page::parse(bytes, self.format, page_no) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        match page::open(bytes, &self.context, page_no, &mut scratch) {
             Ok(page) => self.add_page(page, harmless),
             Err(error) if !error.is_corrupt() => {
                 self.trees.add_damaged(page_no);
@@ -178,6 +138,7 @@ impl<'t> Checker<'t> {
             }
             Err(error) => self.add_bad(page_no, error.to_string(), harmless),
         }
+        self.scratch = scratch;
     }
 
     /// The next page, which the device did not give.

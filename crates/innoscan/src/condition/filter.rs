@@ -1,6 +1,6 @@
 //! Which rows satisfy a condition, by the values of their columns.
 
-use innoscan_format::lob::LobRef;
+use innoscan_format::LobRef;
 use innoscan_format::locate::{Located, Row};
 use innoscan_format::schema::{ColumnDef, Family, ServerVersion, TableDef};
 use innoscan_format::types::{Codec, ColumnType};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use innoscan_format::PageNo;
-use innoscan_format::page::{IndexPage, Page};
-use innoscan_io::{self as io, Kind, Slab, Wait};
+use innoscan_format::page::{self, Scratch};
+use innoscan_io::{self as io, Kind, Wait};
 
-use crate::pool::{PageKey, Pool};
+use crate::pool::{PageKey, Pool, PoolOptions};
 use crate::scan::ScanOptions;
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 use crate::walk::{Step, Walk};
-use crate::{Result, Table, TableFile};
+use crate::{Error, Result, Table, TableFile};
 
 /// Branch pages read at once.
 const BRANCHES_AT_ONCE: usize = 256;
@@ -35,25 +35,29 @@ pub(crate) fn leaves(
 ) -> Result<Leaves> {
     let space = reader.space().clone();
     let root_no = file.clustered_root.unwrap_or(space.first_root());
-    let (_, layout) = reader.clustered(&table.def_of(file), root_no)?;
-    let slab = Slab::new(4 * BRANCHES_AT_ONCE, space.page_size().len())?;
-    let mut pool = Pool::new(slab, io::engine::open(options.engine, options.depth)?);
+    let index = reader.clustered(&table.def_of(file), root_no)?;
+    let context = space.page_context();
+    let page_bytes = context.physical_bytes();
+    let engine = io::engine::open(options.engine, options.depth)?;
+    let frames = 4 * BRANCHES_AT_ONCE;
+    let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
     let slot = pool.add_file(Arc::clone(space.file()));
-    let root_page = pool.read_now(PageKey { file: slot, page: root_no })?;
-    let root = IndexPage::parse(Page::parse(&root_page, space.format(), root_no)?)?;
-    let mut walk = Walk::new(&root, &layout, None, None)?;
+    let mut walk = Walk::new(&index.root_page()?, &index.layout, None, None)?;
+    let mut scratch = Scratch::default();
 
-    let run_pages = options.run_pages(space.page_size().len());
+    let run_pages = options.run_pages(page_bytes);
     let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         loop {
             let fronts: Vec<PageNo> = walk.fronts().collect();
             let ready = fronts.into_iter().find_map(|page| {
-                let read = pool.hand_out(PageKey { file: slot, page })?;
+                let read = pool.take(PageKey { file: slot, page })?;
                 Some((page, read))
             });
             let Some((page, read)) = ready else { break };
-            walk.feed(page, Ok(&read?), &layout);
+            let bytes = read?;
+            let opened = page::open(&bytes, context, page, &mut scratch);
+            walk.feed(page, opened.map_err(Error::from), &index.layout);
         }
         while let Some(step) = walk.next_step() {
             if let Step::Damaged { error, .. } = step {

@@ -16,7 +16,8 @@ pub use crate::scan::cost::{Cost, Way, choose};
 use crate::scan::cost::{ways, weighed_ways, windows_bytes};
 use crate::scan::{ScanOptions, open_spaces};
 pub use crate::simulate::Reads;
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Result, Table};
 
 /// Where a table's leaves are.

@@ -4,7 +4,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::{FileAddr, IndexPage, InodePage, Segment};
 
 use crate::Result;
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 
 /// Pages of a file, by owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,8 @@ mod records;
 use std::fmt::Write;
 
 use innoscan_format::page::{
-    ExtentState, ExtentsPage, IndexPage, InodePage, Page, PageKind, SpaceHeader, checksum_algorithm,
+    self, ExtentState, ExtentsPage, IndexPage, InodePage, Page, PageKind, Scratch, SpaceHeader,
+    checksum_algorithm,
 };
 use innoscan_format::{PageNo, bytes};
 
@@ -45,7 +46,8 @@ pub fn page(
     if zeroes {
         return out;
     }
-    let parsed = Page::parse(bytes, header.page_format(), page_no);
+    let mut scratch = Scratch::default();
+    let parsed = page::open(bytes, &header.page_context(), page_no, &mut scratch);
     if let Err(error) = &parsed {
         _ = writeln!(out, "! {error}");
     }

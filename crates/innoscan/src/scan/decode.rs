@@ -7,15 +7,16 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located, Row};
-use innoscan_format::page::{IndexPage, Page, PageFormat};
+use innoscan_format::page::{self, IndexPage, PageContext, PageFormat, Scratch};
 use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
 use innoscan_io::File;
 
 use super::keys::{End, KeyColumns, edge};
 use super::leaf_sort::{PackedLeaf, Unpacking};
-use super::lob::{LobFetcher, LobRequest};
+use super::lob::LobFetcher;
 use super::order::Output;
+use super::requests::PageRequests;
 use super::{Damage, LeafPlace, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
 use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
@@ -87,7 +88,7 @@ pub(super) struct SpaceContext {
     /// Its number among the table's.
     pub number: usize,
     pub source: PageSource,
-    pub format: PageFormat,
+    pub page_context: PageContext,
     pub index: IndexId,
     pub layout: Layout,
     pub keys: KeyColumns,
@@ -100,10 +101,17 @@ pub(super) struct SpaceContext {
     pub is_definition_given: bool,
 }
 
+impl SpaceContext {
+    /// What its pages are like once they are opened.
+    pub fn format(&self) -> PageFormat {
+        self.page_context.format()
+    }
+}
+
 /// Takes what there is of a task that is large, when its turn has come, so that batches stay small.
 pub(super) type TakePart<'t, B> = dyn FnMut(Output<B>) -> Result<()> + 't;
 
-type Channels<B> = (Receiver<Task>, Sender<Output<B>>, Sender<LobRequest>);
+type Channels<'s, B> = (Receiver<Task>, Sender<Output<B>>, PageRequests<'s>);
 
 /// A decode worker.
 pub(super) struct Worker<'s, S: RowSink> {
@@ -122,6 +130,8 @@ pub(super) struct Decoder<'s, S: RowSink> {
     /// Room for a row's key, and for a value that is compared.
     key: Vec<u8>,
     unpacking: Unpacking,
+    /// Room for a leaf, which is taken while one is decoded.
+    scratch: Scratch,
 }
 
 impl<'s, S: RowSink> Worker<'s, S> {
@@ -129,9 +139,9 @@ impl<'s, S: RowSink> Worker<'s, S> {
         sink: &'s S,
         options: &'s ScanOptions,
         shared: &'s Shared,
-        (tasks, outputs, requests): Channels<S::Batch>,
+        (tasks, outputs, requests): Channels<'s, S::Batch>,
     ) -> Worker<'s, S> {
-        let lobs = LobFetcher::new(requests, shared, options.lob_bytes_most);
+        let lobs = LobFetcher::new(Some(requests), options.lob_bytes_most);
         Worker { decoder: Decoder::new(sink, options, lobs), shared, tasks, outputs }
     }
 
@@ -165,6 +175,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             fields: Fields::default(),
             key: Vec::new(),
             unpacking: Unpacking::default(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -180,7 +191,8 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         take_part: &mut TakePart<'_, S::Batch>,
     ) -> Output<S::Batch> {
         let mut output = self.new_output(task.number);
-        let page_bytes = task.space.format.page_size.len();
+        let page_bytes = task.space.page_context.physical_bytes();
+        let mut scratch = std::mem::take(&mut self.scratch);
         let unpacked = |item| Some(self.unpacked(item, page_bytes));
         let mut items: Vec<Option<Item>> = task.items.into_iter().map(unpacked).collect();
         for place in 0..items.len() {
@@ -189,7 +201,8 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             let result = match (&items[place], damaged) {
                 (Some(Item::Leaf { page_no, page, prev, next }), _) => {
                     output.leaves += 1;
-                    self.leaf(&task.space, (*page_no, page), (*prev, *next), &mut output, take_part)
+                    let leaf = open_leaf(&task.space, *page_no, page, &mut scratch);
+                    self.leaf(&task.space, (*page_no, leaf), (*prev, *next), &mut output, take_part)
                 }
                 (_, Some(Item::Damaged { page_no, error })) => {
                     self.pass_over(&task.space.path, page_no, Lost::Page, error, &mut output)
@@ -204,6 +217,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
                 name_neighbours(&task.space, &items, place, damage);
             }
         }
+        self.scratch = scratch;
         if let Err(error) = self.sink.finish(&mut output.batch) {
             output.error.get_or_insert(error);
         }
@@ -265,17 +279,12 @@ impl<'s, S: RowSink> Decoder<'s, S> {
     fn leaf(
         &mut self,
         space: &SpaceContext,
-        (page_no, bytes): (PageNo, &[u8]),
+        (page_no, leaf): (PageNo, innoscan_format::Result<IndexPage<'_>>),
         siblings: (Sibling, Sibling),
         output: &mut Output<S::Batch>,
         take_part: &mut TakePart<'_, S::Batch>,
     ) -> Result<()> {
-        let parsed = Page::parse(bytes, space.format, page_no).and_then(|page| {
-            let leaf = IndexPage::parse(page)?;
-            leaf.require(space.index, 0)?;
-            Ok(leaf)
-        });
-        let leaf = match parsed {
+        let leaf = match leaf {
             Ok(leaf) => leaf,
             Err(error) => {
                 return self.pass_over(&space.path, page_no, Lost::Page, error.into(), output);
@@ -425,6 +434,19 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         self.sink.finish(&mut part.batch)?;
         take_part(part)
     }
+}
+
+/// A leaf of the index, from its bytes.
+fn open_leaf<'a>(
+    space: &SpaceContext,
+    page_no: PageNo,
+    bytes: &'a [u8],
+    scratch: &'a mut Scratch,
+) -> innoscan_format::Result<IndexPage<'a>> {
+    let page = page::open(bytes, &space.page_context, page_no, scratch)?;
+    let leaf = IndexPage::parse(page)?;
+    leaf.require(space.index, 0)?;
+    Ok(leaf)
 }
 
 /// Notes the keys nearest to a damaged page, of the leaves of the same task.

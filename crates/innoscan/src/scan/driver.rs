@@ -12,18 +12,17 @@ use std::sync::atomic::Ordering;
 
 use crossbeam_channel::Sender;
 use innoscan_format::PageNo;
-use innoscan_format::page::unverified_links;
+use innoscan_format::page::{Scratch, unverified_links};
 use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
 use super::decode::{Item, LeafBytes, PageSource, SpaceContext, Task};
-use super::foreground::PageService;
-use super::lob_service::LobServices;
+use super::requests::PageService;
 use super::tree::{Tree, require_met};
 use super::{Budget, ScanOptions, Shared};
 use crate::ahead::{Links, Manners, ReadAheadPolicy};
-use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
+use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool, Presence, Request, Retention};
 use crate::space::Space;
 use crate::stats::PoolStats;
 use crate::walk::Step;
@@ -51,8 +50,9 @@ pub(super) struct Driver<'s> {
     pool: Pool,
     in_flight: InFlight,
     tasks: Sender<Task>,
-    lobs: LobServices,
-    foreground: PageService,
+    requests: PageService,
+    /// Room for a branch page.
+    scratch: Scratch,
     /// Tasks handed out.
     handed: u64,
     /// The next task, not yet full.
@@ -71,7 +71,7 @@ impl<'s> Driver<'s> {
         shared: &'s Shared,
         pool: Pool,
         tasks: Sender<Task>,
-        (lobs, foreground): (LobServices, PageService),
+        requests: PageService,
     ) -> Driver<'s> {
         Driver {
             table,
@@ -84,8 +84,8 @@ impl<'s> Driver<'s> {
             ),
             pool,
             tasks,
-            lobs,
-            foreground,
+            requests,
+            scratch: Scratch::default(),
             handed: 0,
             building: Vec::new(),
             past_leaves: 0,
@@ -109,14 +109,13 @@ impl<'s> Driver<'s> {
         self.shared.is_over.store(true, Ordering::Relaxed);
         self.driven.reads = self.pool.counters();
         self.driven.pool = self.pool.stats();
-        self.driven.lob_pages = self.lobs.pages;
+        self.driven.lob_pages = self.requests.demand_pages;
         Ok(self.driven)
     }
 
     /// Gives workers and foreground readers the pages they wait for; whether anything was done.
     fn serve(&mut self) -> bool {
-        let reserve = self.budget.reserve;
-        self.lobs.serve(&mut self.pool, reserve) | self.foreground.serve(&mut self.pool, reserve)
+        self.requests.serve(&mut self.pool, self.budget.reserve)
     }
 
     fn scan_space(
@@ -196,7 +195,7 @@ impl<'s> Driver<'s> {
         if let Some(branch) = root {
             self.pool.evict(PageKey { file: slot, page: branch });
         }
-        let sizes = self.budget.sizes(self.options, context.format);
+        let sizes = self.budget.sizes(self.options, context.format());
         let policy = self.options.read_ahead.begin(&sizes);
         let context = Arc::new(context);
         Ok(Some(Current {
@@ -221,27 +220,18 @@ impl<'s> Driver<'s> {
     /// meanwhile.
     fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
         let key = PageKey { file, page };
+        let request = Request {
+            kind: Kind::Demand,
+            retention: Retention::Keep,
+            spare_frames: self.budget.threads,
+        };
         while !self.shared.is_stopped() {
             let mut progress = self.serve();
-            match self.pool.lookup(key) {
-                Lookup::Resident => {
-                    if let Some(page) = self.pool.get(key) {
-                        return Ok(Some(page));
-                    }
-                }
-                Lookup::Failed => {
-                    if let Some(taken) = self.pool.hand_out(key) {
-                        return taken.map(Some);
-                    }
-                }
-                Lookup::InFlight => {}
-                Lookup::Absent => {
-                    if self.may_read_on_demand() {
-                        progress |= self.pool.read(file, &[page], Kind::Demand) > 0;
-                    } else if self.is_stuck() {
-                        progress |= self.pool.evict_any();
-                    }
-                }
+            match self.pool.request(key, request) {
+                Ok(page) => return page.map(Some),
+                Err(Presence::Started) => progress = true,
+                Err(Presence::NoRoom) if self.is_stuck() => progress |= self.pool.evict_any(),
+                Err(_) => {}
             }
             progress |= self.pool.poll(Wait::No)? > 0;
             self.wait_unless(progress)?;
@@ -253,10 +243,10 @@ impl<'s> Driver<'s> {
     fn hand_out(&mut self, current: &mut Current, page: PageNo) -> Option<Result<PageRef>> {
         let key = PageKey { file: current.slot, page };
         if !self.manners.keeps_used {
-            return self.pool.hand_out(key);
+            return self.pool.take(key);
         }
-        let is_first = self.pool.residence(key)?.first_access.is_none();
-        let handed = self.pool.hand_out(key)?;
+        let is_first = self.pool.status(key)?.first_access.is_none();
+        let handed = self.pool.take(key)?;
         if let (true, Ok(bytes)) = (is_first, &handed) {
             let (prev, next) = unverified_links(bytes);
             let view = current.view(&self.pool);
@@ -269,7 +259,7 @@ impl<'s> Driver<'s> {
 
     /// Whether a page the scan needs next may be read: all but one frame a worker may be used.
     fn may_read_on_demand(&mut self) -> bool {
-        self.pool.make_room(self.budget.threads + 1);
+        self.pool.reserve_frames(self.budget.threads + 1);
         self.pool.free_frames() > self.budget.threads && self.pool.engine_room() > 0
     }
 
@@ -320,8 +310,8 @@ impl<'s> Driver<'s> {
         };
         match self.presence(current, leaf) {
             Presence::Here => {}
-            Presence::Asked => return Next::Asked,
-            Presence::NotYet => return Next::NotYet,
+            Presence::Started => return Next::Asked,
+            Presence::Pending | Presence::NoRoom => return Next::NotYet,
         }
         // Before it is taken: the leaf after it may not be known yet.
         let Some(Step::Leaf { page, prev, next }) = current.next_step() else {
@@ -342,25 +332,19 @@ impl<'s> Driver<'s> {
     /// Whether the leaf that is next is here; asks for it where nobody else will.
     fn presence(&mut self, current: &mut Current, leaf: PageNo) -> Presence {
         let key = PageKey { file: current.slot, page: leaf };
-        match self.pool.lookup(key) {
-            Lookup::Resident | Lookup::Failed => Presence::Here,
-            Lookup::InFlight => {
-                current.is_due = true;
-                Presence::NotYet
-            }
-            Lookup::Absent => {
-                current.is_due = true;
-                let must_ask = !current.policy.will_read(leaf) && self.may_read_on_demand();
-                let is_asked = must_ask && self.pool.read(key.file, &[leaf], Kind::Demand) > 0;
-                if !is_asked {
-                    return Presence::NotYet;
-                }
-                let view = current.view(&self.pool);
-                current.policy.missed(leaf, &view);
-                self.read_ahead(current);
-                Presence::Asked
-            }
+        let is_absent = matches!(self.pool.lookup(key), Lookup::Absent);
+        if is_absent && current.policy.will_read(leaf) {
+            current.is_due = true;
+            return Presence::Pending;
         }
+        let presence = self.pool.ensure(key, Kind::Demand, self.budget.threads);
+        current.is_due |= presence != Presence::Here;
+        if presence == Presence::Started {
+            let view = current.view(&self.pool);
+            current.policy.missed(leaf, &view);
+            self.read_ahead(current);
+        }
+        presence
     }
 
     fn hand_over(&mut self, context: &Arc<SpaceContext>) {
@@ -393,7 +377,7 @@ impl<'s> Driver<'s> {
             }
             let Some(first) = current.run.first() else { return progress };
             let span = current.run.last().map_or(0, |last| (last.0 - first.0) as usize + 1);
-            self.pool.make_room(self.budget.reserve + span);
+            self.pool.reserve_frames(self.budget.reserve + span);
             let spare = self.spare_frames();
             let is_fitting = |page: &&PageNo| ((page.0 - first.0) as usize) < spare;
             let fitting = current.run.iter().take_while(is_fitting).count();
@@ -423,7 +407,7 @@ impl<'s> Driver<'s> {
             return self.pool.frames() - self.budget.reserve;
         }
         // Of a pool that is shared: what others have used.
-        self.pool.make_room(self.budget.reserve + self.run_pages());
+        self.pool.reserve_frames(self.budget.reserve + self.run_pages());
         self.spare_frames()
     }
 
@@ -431,7 +415,7 @@ impl<'s> Driver<'s> {
     fn is_stuck(&self) -> bool {
         !self.pool.is_reading()
             && self.building.is_empty()
-            && self.lobs.is_idle()
+            && self.requests.is_idle()
             && self.delivered() == self.handed
     }
 
@@ -448,14 +432,6 @@ impl<'s> Driver<'s> {
         self.pool.read(file, &[page], Kind::Demand);
         Ok(())
     }
-}
-
-/// Where the leaf that is next is.
-enum Presence {
-    Here,
-    /// It was asked for.
-    Asked,
-    NotYet,
 }
 
 /// What becomes of the next place in the rows' order.

@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use innoscan_format::PageNo;
-use innoscan_io::{self as io, Kind, Wait};
+use innoscan_io::{self as io, Wait};
 
+use super::requests::{PageRequests, page_requests};
 use super::{Budget, ScanOptions, Shared, open_spaces, pool_for};
-use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool};
+use crate::pool::{FileSlot, PageRef};
 use crate::space::Space;
 use crate::{Error, Result, Table};
 
@@ -30,28 +30,21 @@ pub trait Foreground: Send + Sync {
 /// A foreground reader's way to the table's pages.
 #[derive(Clone)]
 pub struct Pages<'s> {
-    requests: Sender<PageRequest>,
+    requests: PageRequests<'s>,
     shared: &'s Shared,
     spaces: &'s [Space],
     slots: &'s [FileSlot],
 }
 
-/// A page that somebody waits for.
-pub(super) struct PageRequest {
-    key: PageKey,
-    reply: Sender<Result<PageRef>>,
-}
-
 impl<'s> Pages<'s> {
-    /// The reader's end and the scan thread's. `slots`: the spaces' files in the pool.
+    /// A reader's end. `slots`: the spaces' files in the pool.
     pub(super) fn new(
+        requests: &PageRequests<'s>,
         shared: &'s Shared,
         spaces: &'s [Space],
         slots: &'s [FileSlot],
-    ) -> (Pages<'s>, PageService) {
-        let (requests, served) = unbounded();
-        let pages = Pages { requests, shared, spaces, slots };
-        (pages, PageService { requests: served, open: Vec::new() })
+    ) -> Pages<'s> {
+        Pages { requests: requests.of_foreground(), shared, spaces, slots }
     }
 
     /// Starts the threads of a reader.
@@ -85,47 +78,7 @@ impl<'s> Pages<'s> {
     /// # Errors
     /// When it cannot be read, or nobody is left to read it.
     pub fn get(&self, space: usize, page: PageNo) -> Result<PageRef> {
-        let (reply, answer) = bounded(1);
-        let key = PageKey { file: self.slots[space], page };
-        self.requests.send(PageRequest { key, reply }).map_err(|_| Error::interrupted())?;
-        self.shared.wake_driver();
-        answer.recv().unwrap_or_else(|_| Err(Error::interrupted()))
-    }
-}
-
-/// The scan thread's end: requests being served.
-pub(super) struct PageService {
-    requests: Receiver<PageRequest>,
-    open: Vec<PageRequest>,
-}
-
-impl PageService {
-    /// Answers with the pages that are here, and asks for those that are not; whether anything was
-    /// done. Leaves `reserve` frames alone.
-    pub fn serve(&mut self, pool: &mut Pool, reserve: usize) -> bool {
-        let before = self.open.len();
-        self.open.extend(self.requests.try_iter());
-        let mut progress = self.open.len() > before;
-        self.open.retain(|PageRequest { key, reply }| {
-            let answer = match pool.lookup(*key) {
-                Lookup::Resident => pool.get(*key).map(Ok),
-                Lookup::Failed => pool.hand_out(*key),
-                Lookup::InFlight => None,
-                Lookup::Absent => {
-                    pool.make_room(reserve + 1);
-                    if pool.free_frames() > reserve {
-                        progress |= pool.read(key.file, &[key.page], Kind::Foreground) > 0;
-                    }
-                    None
-                }
-            };
-            let Some(answer) = answer else { return true };
-            progress = true;
-            // Who has gone away wants no answer.
-            let _ = reply.send(answer);
-            false
-        });
-        progress
+        self.requests.ask(self.slots[space], vec![page])?.next()?
     }
 }
 
@@ -145,8 +98,8 @@ pub fn run_alone(
     let shared = Shared::new(pool.waker());
     let until = Instant::now() + duration;
     std::thread::scope(|scope| {
-        let (pages, mut service) = Pages::new(&shared, &spaces, &slots);
-        pages.spawn_readers(scope, foreground)?;
+        let (requests, mut service) = page_requests(&shared);
+        Pages::new(&requests, &shared, &spaces, &slots).spawn_readers(scope, foreground)?;
         while Instant::now() < until && !options.is_cancelled() {
             let progress = service.serve(&mut pool, 0) | (pool.poll(Wait::No)? > 0);
             if !progress {

@@ -3,7 +3,7 @@
 use innoscan_format::PageNo;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located, Row};
-use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::page::{self, IndexPage, Scratch};
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 use innoscan_format::types::Codec;
 
@@ -66,7 +66,9 @@ pub(super) fn edge(
     bytes: &[u8],
     end: End,
 ) -> Option<String> {
-    let page = Page::parse(bytes, space.format, page_no).and_then(IndexPage::parse).ok()?;
+    let mut scratch = Scratch::default();
+    let page = page::open(bytes, &space.page_context, page_no, &mut scratch);
+    let page = page.and_then(IndexPage::parse).ok()?;
     let mut fields = Fields::default();
     let mut found = None;
     for record in page.records().map_while(Result::ok).filter(|record| record.is_row()) {

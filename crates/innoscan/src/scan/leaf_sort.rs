@@ -311,7 +311,7 @@ mod tests {
         for place in 0..places.len() {
             assert_eq!(sort.next_place(), place);
             let taken = sort.take().unwrap().unwrap();
-            assert!(*unpacking.unpack(taken, ALIGNMENT).unwrap() == **page(place));
+            assert!(*unpacking.unpack(taken, ALIGNMENT).unwrap() == *page(place));
         }
         sort.written_bytes()
     }

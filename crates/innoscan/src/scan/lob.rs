@@ -8,52 +8,16 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use innoscan_format::PageNo;
-use innoscan_format::lob::{LobReader, LobRef};
-use innoscan_format::page::Need;
+use innoscan_format::page::{self, Scratch};
+use innoscan_format::read::{LobReader, Need};
+use innoscan_format::{LobRef, PageNo};
 use innoscan_io::File;
 
-use super::Shared;
 use super::decode::{PageSource, SpaceContext};
+use super::requests::{Asked, PageRequests};
 use super::small::page_in_memory;
-use crate::pool::{FileSlot, PageRef};
 use crate::{Error, Result};
-
-/// Pages of an off-page column.
-pub(super) struct LobRequest {
-    pub file: FileSlot,
-    /// In the order they are answered.
-    pub pages: Vec<PageNo>,
-    pub reply: Sender<Result<PageRef>>,
-    /// Set when no further page is wanted. Pages sent and not received stay in the channel until
-    /// both its ends are gone, so the scan thread has to know.
-    pub is_over: Arc<AtomicBool>,
-}
-
-/// The worker's end of a request; dropped, it gives back what was sent and not received.
-struct Asked<'s> {
-    replies: Option<Receiver<Result<PageRef>>>,
-    is_over: Arc<AtomicBool>,
-    shared: &'s Shared,
-}
-
-impl Asked<'_> {
-    fn next(&self) -> Result<Result<PageRef>> {
-        let reply = self.replies.as_ref().and_then(|replies| replies.recv().ok());
-        reply.ok_or_else(Error::interrupted)
-    }
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        self.replies = None;
-        self.is_over.store(true, Ordering::SeqCst);
-        self.shared.wake_driver();
-    }
-}
 
 /// The most pages asked for at once.
 const PAGES_MOST: usize = 64;
@@ -64,19 +28,15 @@ const PAGE_OVERHEAD: usize = 54;
 
 /// A worker's way to off-page columns.
 pub(super) struct LobFetcher<'s> {
-    requests: Sender<LobRequest>,
-    shared: &'s Shared,
+    /// `None` where all pages are in memory.
+    requests: Option<PageRequests<'s>>,
     bytes_most: u64,
     pages_in_memory: Cell<u64>,
 }
 
 impl<'s> LobFetcher<'s> {
-    pub fn new(
-        requests: Sender<LobRequest>,
-        shared: &'s Shared,
-        bytes_most: u64,
-    ) -> LobFetcher<'s> {
-        LobFetcher { requests, shared, bytes_most, pages_in_memory: Cell::new(0) }
+    pub fn new(requests: Option<PageRequests<'s>>, bytes_most: u64) -> LobFetcher<'s> {
+        LobFetcher { requests, bytes_most, pages_in_memory: Cell::new(0) }
     }
 
     /// Appends what `lob` refers to. A page is given back as soon as its bytes are copied.
@@ -91,17 +51,18 @@ impl<'s> LobFetcher<'s> {
             ));
         }
         let whole_len = value.len() + lob.len as usize;
-        let mut reader = LobReader::new(space.format, lob)?;
-        let slot = match &space.source {
-            PageSource::Pool(slot) => *slot,
-            PageSource::Memory(file) => return self.feed_from(file, space, reader, value),
+        let mut reader = LobReader::new(space.format(), lob)?;
+        let (slot, requests) = match (&space.source, &self.requests) {
+            (PageSource::Pool(slot), Some(requests)) => (*slot, requests),
+            (PageSource::Pool(_), None) => return Err(Error::interrupted()),
+            (PageSource::Memory(file), _) => return self.feed_from(file, space, reader, value),
         };
         let mut most = PAGES_FIRST;
         while let Need::Pages(needed) = reader.need() {
             let missing_bytes = whole_len.saturating_sub(value.len());
             let pages = likely_pages(needed, missing_bytes, space, most);
-            let asked = self.ask(slot, &pages)?;
-            let is_as_guessed = self.feed(&mut reader, &pages, &asked, value)?;
+            let asked = requests.ask(slot, pages.clone())?;
+            let is_as_guessed = feed(&mut reader, space, &pages, (&asked, requests), value)?;
             most = if is_as_guessed { (2 * most).min(PAGES_MOST) } else { 1 };
         }
         Ok(())
@@ -120,57 +81,49 @@ impl<'s> LobFetcher<'s> {
         mut reader: LobReader,
         value: &mut Vec<u8>,
     ) -> Result<()> {
+        let mut scratch = Scratch::default();
         while let Need::Pages(&[page_no, ..]) = reader.need() {
-            let page = page_in_memory(file, space.format.page_size, page_no)?;
-            reader.feed(page_no, &page, value)?;
+            let bytes = page_in_memory(file, &space.page_context, page_no)?;
+            reader.feed(page::open(&bytes, &space.page_context, page_no, &mut scratch)?, value)?;
             self.pages_in_memory.set(self.pages_in_memory.get() + 1);
         }
         Ok(())
     }
+}
 
-    fn ask(&self, file: FileSlot, pages: &[PageNo]) -> Result<Asked<'_>> {
-        let (reply, replies) = bounded(pages.len());
-        let is_over = Arc::new(AtomicBool::new(false));
-        let asked =
-            Asked { replies: Some(replies), is_over: Arc::clone(&is_over), shared: self.shared };
-        let request = LobRequest { file, pages: pages.to_vec(), reply, is_over };
-        self.requests.send(request).map_err(|_| Error::interrupted())?;
-        self.shared.wake_driver();
-        Ok(asked)
-    }
-
-    /// Feeds the pages asked for as far as they are needed; whether that was all of them.
-    fn feed(
-        &self,
-        reader: &mut LobReader,
-        pages: &[PageNo],
-        asked: &Asked<'_>,
-        value: &mut Vec<u8>,
-    ) -> Result<bool> {
-        let mut is_as_guessed = true;
-        for (number, &page_no) in pages.iter().enumerate() {
-            let needed = match reader.need() {
-                Need::Pages([needed, ..]) => *needed,
-                _ => return Ok(false),
-            };
-            if !pages[number..].contains(&needed) {
-                return Ok(false);
-            }
-            let page = asked.next()?;
-            if needed == page_no {
-                let page = page?;
-                let fed = reader.feed(page_no, &page, value);
-                drop(page);
-                self.shared.wake_driver();
-                fed?;
-            } else {
-                drop(page);
-                self.shared.wake_driver();
-                is_as_guessed = false;
-            }
+/// Feeds the pages asked for as far as they are needed; whether that was all of them.
+fn feed(
+    reader: &mut LobReader,
+    space: &SpaceContext,
+    pages: &[PageNo],
+    (asked, requests): (&Asked<'_>, &PageRequests<'_>),
+    value: &mut Vec<u8>,
+) -> Result<bool> {
+    let mut scratch = Scratch::default();
+    let mut is_as_guessed = true;
+    for (number, &page_no) in pages.iter().enumerate() {
+        let needed = match reader.need() {
+            Need::Pages([needed, ..]) => *needed,
+            _ => return Ok(false),
+        };
+        if !pages[number..].contains(&needed) {
+            return Ok(false);
         }
-        Ok(is_as_guessed)
+        let page = asked.next()?;
+        if needed == page_no {
+            let page = page?;
+            let opened = page::open(&page, &space.page_context, page_no, &mut scratch);
+            let fed = opened.and_then(|page| reader.feed(page, value));
+            drop(page);
+            requests.page_is_free();
+            fed?;
+        } else {
+            drop(page);
+            requests.page_is_free();
+            is_as_guessed = false;
+        }
     }
+    Ok(is_as_guessed)
 }
 
 /// The pages needed, and after them those that would follow if the value's pages lay side by side.
@@ -181,10 +134,10 @@ fn likely_pages(
     most: usize,
 ) -> Vec<PageNo> {
     let mut pages = needed[..needed.len().min(PAGES_MOST)].to_vec();
-    let page_bytes = space.format.page_size.len() - PAGE_OVERHEAD;
+    let page_bytes = space.format().page_size.len() - PAGE_OVERHEAD;
     let likely = missing_bytes.div_ceil(page_bytes).min(most);
     if let [only] = needed {
-        let end = only.0.saturating_add(likely as u32).min(space.format.size_pages);
+        let end = only.0.saturating_add(likely as u32).min(space.format().size_pages);
         pages.extend((only.0.saturating_add(1)..end).map(PageNo));
     }
     pages

@@ -22,10 +22,10 @@ pub mod foreground;
 mod keys;
 mod leaf_sort;
 mod lob;
-mod lob_service;
 mod options;
 mod order;
 mod outcome;
+mod requests;
 mod small;
 mod tree;
 mod view;
@@ -40,16 +40,16 @@ use innoscan_io::{self as io, Engine};
 
 pub use self::foreground::Foreground;
 use self::foreground::Pages;
-use self::lob_service::LobServices;
 use self::options::pages_of;
 pub use self::options::{
     LeafPlace, OnCorrupt, ProgressFn, RowOrder, SMALL_TABLE_BYTES, ScanOptions,
 };
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
+use self::requests::page_requests;
 pub(crate) use self::small::scan_sized;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
-use crate::pool::{Expendable, FileSlot, Pool, PoolOptions};
+use crate::pool::{Evictable, FileSlot, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
 use crate::{Error, Result, Table, TableFile};
@@ -95,28 +95,28 @@ pub fn scan_with_engine<S: RowSink>(
     let is_direct = spaces.iter().all(|space| space.file().is_direct());
     let mut outcome = std::thread::scope(|scope| {
         let (task_sender, tasks) = crossbeam_channel::unbounded();
-        let (lob_sender, lob_requests) = crossbeam_channel::unbounded();
+        let (requests, service) = page_requests(&shared);
         let (output_sender, outputs) = crossbeam_channel::bounded(2 * budget.threads);
         for number in 0..budget.threads {
             let worker = decode::Worker::new(
                 sink,
                 options,
                 &shared,
-                (tasks.clone(), output_sender.clone(), lob_sender.clone()),
+                (tasks.clone(), output_sender.clone(), requests.clone()),
             );
             spawn(scope, format!("decode-{number}"), move || worker.run())?;
         }
-        drop((tasks, output_sender, lob_sender));
+        drop((tasks, output_sender));
         let (shared, budget, spaces, slots) = (&shared, &budget, &*spaces, &*slots);
-        let (pages, page_service) = Pages::new(shared, spaces, slots);
         if let Some(foreground) = &options.foreground {
+            let pages = Pages::new(&requests, shared, spaces, slots);
             pages.spawn_readers(scope, &**foreground)?;
         }
+        drop(requests);
         let driver = spawn(scope, "scan".to_owned(), move || {
             let _stop = StopOnPanic(shared);
-            let services = (LobServices::new(lob_requests), page_service);
             let driver =
-                driver::Driver::new(table, options, budget, shared, pool, task_sender, services);
+                driver::Driver::new(table, options, budget, shared, pool, task_sender, service);
             driver.run(spaces.iter().zip(slots.iter().copied()).collect())
         });
         let driver = driver?;
@@ -154,15 +154,14 @@ fn pool_for(
     budget: &Budget,
     engine: Box<dyn Engine>,
 ) -> Result<Pool> {
-    let slab = io::Slab::new(budget.frames, budget.page_bytes)?;
     let manners = options.manners();
     let pool_options = PoolOptions {
         keeps_used: manners.keeps_used,
         is_shared,
-        expendable: if manners.evicts_unused { Expendable::ReadAhead } else { Expendable::Used },
+        evictable: if manners.evicts_unused { Evictable::ReadAhead } else { Evictable::Used },
         ..PoolOptions::default()
     };
-    Ok(Pool::with_options(slab, engine, pool_options))
+    Pool::new(budget.frames, budget.page_bytes, engine, pool_options)
 }
 
 /// A thread with a name, or an error.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crossbeam_channel::unbounded;
-use innoscan_format::{PageNo, PageSize};
+use innoscan_format::PageNo;
+use innoscan_format::page::{self, PageContext, Scratch};
 use innoscan_io::engine::inline::Inline;
 use innoscan_io::{self as io, Direct, Engine, EngineKind, File};
 
@@ -83,8 +83,7 @@ fn scan_whole<S: RowSink>(
         return Ok(Some(ScanOutcome::default()));
     };
     let shared = Shared::new(Inline::new(1).waker());
-    let (requests, _nobody) = unbounded();
-    let lobs = LobFetcher::new(requests, &shared, options.lob_bytes_most);
+    let lobs = LobFetcher::new(None, options.lob_bytes_most);
     let mut scan = Scan {
         table,
         options,
@@ -130,7 +129,7 @@ impl<S: RowSink, F: FnMut(S::Batch, Option<LeafPlace>) -> Result<()>> Scan<'_, S
         let in_file = |error: Error| error.in_file(file.path());
         let source = PageSource::Memory(Arc::clone(file));
         let opened = Tree::open(self.table, self.options, space, (number, source), |page| {
-            page_in_memory(file, space.page_size(), page).map(Some)
+            page_in_memory(file, space.page_context(), page).map(Some)
         });
         let Some(Tree { context, mut walk, .. }) = opened.map_err(in_file)? else { return Ok(()) };
         let context = Arc::new(context);
@@ -172,7 +171,8 @@ impl<S: RowSink, F: FnMut(S::Batch, Option<LeafPlace>) -> Result<()>> Scan<'_, S
 
 /// The next leaf in key order, or what is in its place; `None` at the end.
 fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Option<Item> {
-    let page = |page_no| page_in_memory(file, context.format.page_size, page_no);
+    let page = |page_no| page_in_memory(file, &context.page_context, page_no);
+    let mut scratch = Scratch::default();
     let step = loop {
         if let Some(step) = walk.next_step() {
             break step;
@@ -180,7 +180,10 @@ fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Optio
         // A branch page a turn, so that it ends: each is one less that the walk has not looked into.
         let branch = walk.fronts().next()?;
         match page(branch) {
-            Ok(bytes) => walk.feed(branch, Ok(&bytes), &context.layout),
+            Ok(bytes) => {
+                let opened = page::open(&bytes, &context.page_context, branch, &mut scratch);
+                walk.feed(branch, opened.map_err(Error::from), &context.layout);
+            }
             Err(error) => walk.feed(branch, Err(error), &context.layout),
         }
     };
@@ -196,11 +199,12 @@ fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Optio
 /// A page of a file that is in memory; not verified.
 pub(super) fn page_in_memory(
     file: &Arc<File>,
-    page_size: PageSize,
+    pages: &PageContext,
     page_no: PageNo,
 ) -> Result<LeafBytes> {
-    let start = page_no.0 as usize * page_size.len();
-    let place = start..start.saturating_add(page_size.len());
+    let page_bytes = pages.physical_bytes();
+    let start = page_no.0 as usize * page_bytes;
+    let place = start..start.saturating_add(page_bytes);
     if place.end > file.head().len() {
         let at_byte = file.size_bytes().max(start as u64);
         let error = unreadable(page_no, io::ReadError::EndOfFile { at_byte });

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::PageNo;
 use innoscan_format::layout::Layout;
-use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::page::IndexPage;
 use innoscan_format::schema::{Family, RowFormat, ServerVersion, from_create_table};
 use innoscan_io::engine::memory::{Memory, Script};
 use innoscan_io::{Direct, EngineKind};
+use innoscan_testkit::page::open_plain;
 
 use super::*;
 use crate::TableFile;
 use crate::sink::text::{Text, TextOptions};
 use crate::sink::{Compression, Encoded, Encoder, Form};
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 
 pub(crate) const PAGE: usize = 4096;
 pub(crate) const MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 80033 };
@@ -267,7 +268,7 @@ fn walk(table: &Table) -> (Vec<PageNo>, Vec<PageNo>) {
         let mut below = Vec::new();
         for page_no in levels.last().unwrap() {
             let bytes = reader.read_page(*page_no).unwrap();
-            let page = IndexPage::parse(Page::parse(&bytes, format, *page_no).unwrap()).unwrap();
+            let page = IndexPage::parse(open_plain(&bytes, format, *page_no).unwrap()).unwrap();
             if page.is_leaf() {
                 let leaves = levels.pop().unwrap();
                 return (leaves, levels.split_off(1).concat());
@@ -408,7 +409,7 @@ fn pointer_at(table: &Table, parent: PageNo, child: PageNo) -> Option<usize> {
     let space = Space::open(&table.files[0].path, Direct::Off).unwrap();
     let children = |copy: &Copy| {
         let bytes = &copy.bytes[parent.0 as usize * PAGE..][..PAGE];
-        let page = IndexPage::parse(Page::parse(bytes, space.format(), parent)?)?;
+        let page = IndexPage::parse(open_plain(bytes, space.format(), parent)?)?;
         let mut children = Vec::new();
         innoscan_format::tree::children(&page, &layout_of(table), &mut children)?;
         innoscan_format::Result::Ok(children)

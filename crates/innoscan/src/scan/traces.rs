@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use innoscan_format::page::{IndexPage, Page, PageKind};
+use innoscan_format::page::{IndexPage, PageKind};
 use innoscan_format::schema::from_create_table;
 use innoscan_format::{IndexId, PageNo};
 use innoscan_io::engine::memory::{Memory, Script};
+use innoscan_testkit::page::open_plain;
 
 use super::tests::{MYSQL, PAGE};
 pub(crate) use super::tests::{POLICIES, small};
 use super::{LeafPlace, ReadAheadPolicy, ScanOptions, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Direct, Table, TableFile};
 
 /// Frames of the pool: its read-ahead areas are of 64 pages.
@@ -99,7 +101,7 @@ fn secondary_indexes_are_read_by_the_physical_policy_alone() {
     let mut reader = SpaceReader::new(space).unwrap();
     let mut index_of = |page: u32| -> Option<IndexId> {
         let bytes = reader.read_page(PageNo(page)).unwrap();
-        let page = Page::parse(&bytes, format, PageNo(page)).unwrap();
+        let page = open_plain(&bytes, format, PageNo(page)).unwrap();
         let is_index = page.kind() == PageKind::Index;
         is_index.then(|| IndexPage::parse(page).unwrap().index_id())
     };

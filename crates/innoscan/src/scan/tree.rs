@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use innoscan_format::PageNo;
-use innoscan_format::layout::{Layout, MetadataReader};
-use innoscan_format::page::{IndexPage, Need, Page};
 
 use super::decode::{LeafBytes, PageSource, SpaceContext};
 use super::keys::KeyColumns;
 use super::{RowOrder, ScanOptions};
+use crate::clustered_index::ClusteredIndex;
 use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::space::Space;
@@ -32,48 +31,41 @@ impl Tree {
         options: &ScanOptions,
         space: &Space,
         (number, source): (usize, PageSource),
-        mut fetch: impl FnMut(PageNo) -> Result<Option<LeafBytes>>,
+        fetch: impl FnMut(PageNo) -> Result<Option<LeafBytes>>,
     ) -> Result<Option<Tree>> {
         let file = &table.files[number];
         let root_no = file.clustered_root.unwrap_or(space.first_root());
-        let format = space.format();
-        let Some(root_page) = fetch(root_no)? else { return Ok(None) };
-        let root = IndexPage::parse(Page::parse(&root_page, format, root_no)?)?;
-        let row_format = space.header().flags.row_format(root.is_compact());
-        let def = &*table.def_of(file);
-        let mut metadata = MetadataReader::new(def, row_format, format, root_no);
-        while let Need::Pages(pages) = metadata.need() {
-            let Some(&page_no) = pages.first() else { break };
-            let Some(page) = fetch(page_no)? else { return Ok(None) };
-            metadata.feed(page_no, &page)?;
-        }
-        let layout = Layout::compile(def, row_format, metadata.finish().as_ref())?;
+        let def = table.def_of(file);
+        let opened = ClusteredIndex::open(space, &def, root_no, fetch)?;
+        let Some(index) = opened else { return Ok(None) };
+        let root = index.root_page()?;
         let (filter, keys) = match &options.condition {
             None => (None, None),
             Some(condition) => {
-                let filter = RowFilter::new(condition, def)?;
-                (filter, KeyRanges::new(condition, def, &layout)?.map(Arc::new))
+                let filter = RowFilter::new(condition, &def)?;
+                (filter, KeyRanges::new(condition, &def, &index.layout)?.map(Arc::new))
             }
         };
         let after = options.after.filter(|after| after.file == number);
-        let walk = Walk::new(&root, &layout, keys.clone(), after.map(|after| after.page))?;
+        let walk = Walk::new(&root, &index.layout, keys.clone(), after.map(|after| after.page))?;
+        let branch = (!root.is_leaf()).then_some(root_no);
         let context = SpaceContext {
             path: space.file().path().to_owned(),
             number,
             source,
-            format,
-            index: root.index_id(),
+            page_context: space.page_context().clone(),
+            index: index.id,
             keys: match options.order {
-                RowOrder::Key => KeyColumns::of(def, &layout),
+                RowOrder::Key => KeyColumns::of(&def, &index.layout),
                 RowOrder::Any => KeyColumns::none(),
             },
-            layout,
+            layout: index.layout,
             wanted: keys,
             filter,
             newest_lsn: table.newest_lsn,
             is_definition_given: table.is_definition_given,
         };
-        Ok(Some(Tree { context, walk, root: (!root.is_leaf()).then_some(root_no) }))
+        Ok(Some(Tree { context, walk, root: branch }))
     }
 }
 

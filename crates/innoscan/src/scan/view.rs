@@ -14,7 +14,7 @@ pub(super) struct FileInPool<'p> {
 
 impl Residents for FileInPool<'_> {
     fn resident(&self, page: PageNo) -> Option<Resident> {
-        let residence = self.pool.residence(PageKey { file: self.file, page })?;
+        let residence = self.pool.status(PageKey { file: self.file, page })?;
         let (first_access, is_young) = (residence.first_access, residence.is_young);
         Some(Resident { first_access, is_young })
     }

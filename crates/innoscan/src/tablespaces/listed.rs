@@ -13,7 +13,8 @@ use super::findings::Finding;
 use super::walk::{Files, SpaceKind};
 use crate::datadir::{DataDir, Trust};
 use crate::small_tree::for_each_row;
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result, dictionary};
 
 /// The list that a server which is shut down has in its files: `mysql.tablespaces` in `mysql.ibd`
@@ -51,7 +52,7 @@ fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
     let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
     reader.space().header().require_plain_pages().map_err(in_file)?;
     let table = TablespacesTable::of(&reader.space().read_sdi()?).map_err(in_file)?;
-    let (_, layout) = reader.clustered(&table.def, table.root)?;
+    let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();
     for_each_row(&mut reader, &layout, table.root, |row| {
         listed.extend(table.space(row)?);

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use innoscan_format::PageNo;
+use innoscan_format::page;
 use innoscan_io::Kind;
 
 use super::Driver;
@@ -30,13 +31,14 @@ impl Driver<'_> {
                 .into_iter()
                 .find_map(|page| self.hand_out(current, page).map(|handed| (page, handed)));
             let Some((page_no, taken)) = ready else { break };
-            let bytes = taken.as_ref().map(|page| &***page);
-            match bytes {
-                Ok(bytes) => current.walk.feed(page_no, Ok(bytes), &current.context.layout),
-                Err(_) => {
-                    let error = taken.err().unwrap_or_else(Error::interrupted);
-                    current.walk.feed(page_no, Err(error), &current.context.layout);
+            let Current { context, walk, .. } = current;
+            match taken {
+                Ok(bytes) => {
+                    let pages = &context.page_context;
+                    let opened = page::open(&bytes, pages, page_no, &mut self.scratch);
+                    walk.feed(page_no, opened.map_err(Error::from), &context.layout);
                 }
+                Err(error) => walk.feed(page_no, Err(error), &context.layout),
             }
             progress = true;
         }
@@ -69,7 +71,7 @@ impl Driver<'_> {
 
     /// All leaves are learnt: settles in which order they are read, and by which policy.
     pub(super) fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
-        let format = current.context.format;
+        let format = current.context.format();
         let mut sizes = self.budget.sizes(self.options, format);
         if self.options.picks_read_ahead {
             let leaves: Vec<PageNo> = current.walk.leaves().collect();

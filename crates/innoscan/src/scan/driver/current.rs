@@ -75,6 +75,6 @@ impl Current {
 
     /// What the policy may know of the pool.
     pub fn view<'p>(&self, pool: &'p Pool) -> FileInPool<'p> {
-        FileInPool { pool, file: self.slot, file_pages: self.context.format.size_pages }
+        FileInPool { pool, file: self.slot, file_pages: self.context.format().size_pages }
     }
 }

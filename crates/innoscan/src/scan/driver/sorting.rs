@@ -29,8 +29,8 @@ impl Driver<'_> {
             let Some((leaf, place)) = file_order.next_leaf() else { break };
             match self.presence(current, leaf) {
                 Presence::Here => {}
-                Presence::Asked => return Ok(true),
-                Presence::NotYet => break,
+                Presence::Started => return Ok(true),
+                Presence::Pending | Presence::NoRoom => break,
             }
             current.policy.take(leaf, std::mem::take(&mut current.has_waited));
             current.is_due = false;

@@ -12,7 +12,7 @@ use super::{DefinitionFile, database_name};
 use crate::catalog::Catalog;
 use crate::dump::{Object, ObjectKind};
 use crate::small_tree::for_each_row;
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
 /// The sequences of a database's directory, in the order of their names.
@@ -123,7 +123,7 @@ fn row_of_innodb(frm: &Path) -> Result<SequenceRow> {
     for file in &table.files {
         let mut reader = SpaceReader::new(file.open(Direct::Off)?)?;
         let root = file.clustered_root.unwrap_or(reader.space().first_root());
-        let (_, layout) = reader.clustered(&table.def_of(file), root)?;
+        let layout = reader.clustered(&table.def_of(file), root)?.layout;
         for_each_row(&mut reader, &layout, root, |row| {
             found = Some(numbers(&table.def, row)?);
             Ok(())

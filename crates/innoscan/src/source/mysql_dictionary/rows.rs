@@ -14,7 +14,8 @@ use innoscan_io::{Direct, EngineKind};
 use crate::ahead::ReadAheadPolicy;
 use crate::scan::{ScanOptions, scan};
 use crate::sink::RowSink;
-use crate::space::{Space, SpaceReader};
+use crate::space::Space;
+use crate::space_reader::SpaceReader;
 use crate::table::Notes;
 use crate::{Error, Result, Table, TableFile};
 
@@ -125,7 +126,7 @@ impl DictionaryFile {
             format::Error::schema(format!("mysql.{table} has no root in its SDI"))
         })?;
         let mut reader = SpaceReader::new(Space::open(&self.path, Direct::Off)?)?;
-        let (_, layout) = reader.clustered(def, root)?;
+        let layout = reader.clustered(def, root)?.layout;
         let sink = Sink::new(table, def, &layout, names, is_wanted)?;
         let file = TableFile { clustered_root: Some(root), ..TableFile::whole(self.path.clone()) };
         let table = Table {

@@ -1,104 +1,16 @@
-//! MariaDB's instant `ALTER TABLE`: what the file says of it that the definition does not.
+//! What MariaDB's instant `ALTER TABLE` left in a file, read from the root, the leftmost leaf and the
+//! BLOBs that its metadata record refers to. [`crate::layout::InstantMetadata`] has the bytes.
 //!
-//! The clustered index's root, then of type `INSTANT`, counts the fields records had before the
-//! first instant ALTER. The first record of the leftmost leaf is no row but the *metadata record*,
-//! marked as its level's minimum, which holds the defaults of the added columns. After DROP or
-//! reorder (10.4) it is delete-marked as well, and between `DB_ROLL_PTR` and the first user
-//! column refers to a BLOB that maps fields to columns:
-//!
-//! ```text
-//! 0 fields after DB_ROLL_PTR   4 + 2n  the nth: bit 15 dropped, bit 14 was NOT NULL,
-//!                                      bits 0-9 column number, or of dropped ones
-//!                                      0 variable, 1 variable of more than 255 bytes, 1 + length
-//! ```
-//!
-//! `btr_cur_instant_init_low` (`btr0cur.cc`), `deserialise_columns`, `reconstruct_fields`
-//! (`dict0mem.cc`), `field_map_element_t` (`dict0mem.h`), MariaDB 10.11.
+//! `btr_cur_instant_init_low` (`btr0cur.cc`), MariaDB 10.11.
 
-use super::clustered::{Clustered, Logical};
-use super::shape::Shape;
-use super::{Field, Flavour, Layout};
-use crate::lob::{LobReader, LobRef};
+use super::{LobReader, Need};
+use crate::layout::{Field, FieldMap, InstantMetadata, Layout};
 use crate::locate::{Ends, Fields, Located};
-use crate::page::{IndexPage, Need, Page, PageFormat};
+use crate::page::{IndexPage, OwnedPage, Page, PageFormat};
 use crate::record::{Record, STATUS_INSTANT};
 use crate::schema::{InstantDefault, RowFormat, TableDef};
 use crate::tree::children;
-use crate::{Error, IndexId, PageNo, Result, bytes};
-
-/// What instant ALTERs left in a MariaDB table's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InstantMetadata {
-    /// Fields records had before the first.
-    pub(super) core_fields: u16,
-    /// Bytes of those records' null bitmap, where the root says so.
-    pub(super) core_null_bytes: Option<u8>,
-    /// After DROP or reorder: what each field after `DB_ROLL_PTR` is.
-    field_map: Option<Vec<Mapped>>,
-    /// What rows from before a column hold, by the column's place in [`TableDef::columns`].
-    defaults: Vec<(usize, InstantDefault)>,
-}
-
-/// What a field is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mapped {
-    /// The column of this number among those that are stored.
-    Column(u16),
-    /// One that was dropped.
-    Dropped { nullable: bool, len: u16 },
-}
-
-impl InstantMetadata {
-    #[cfg(test)]
-    pub(super) fn of_core(core_fields: u16) -> InstantMetadata {
-        let defaults = Vec::new();
-        InstantMetadata { core_fields, core_null_bytes: None, field_map: None, defaults }
-    }
-
-    /// Rearranges the fields and hands out the defaults.
-    pub(super) fn apply(&self, clustered: &mut Clustered) -> Result<()> {
-        if let Some(map) = &self.field_map {
-            let first_user = clustered.key_fields + 2;
-            let mut old = clustered.fields.split_off(first_user.min(clustered.fields.len()));
-            for mapped in map {
-                let field = match *mapped {
-                    Mapped::Dropped { nullable, len } => Logical {
-                        column: None,
-                        prefix: false,
-                        shape: Shape::of_dropped(len),
-                        nullable,
-                        version_added: 0,
-                        version_dropped: None,
-                    },
-                    Mapped::Column(column) => {
-                        let place = old
-                            .iter()
-                            .position(|field| field.column == Some(usize::from(column)))
-                            .ok_or_else(|| {
-                                Error::schema(format!(
-                                    "the file maps a field to column number {column}, which the \
-                                     definition does not have there"
-                                ))
-                            })?;
-                        old.remove(place)
-                    }
-                };
-                clustered.fields.push(field);
-            }
-            if !old.is_empty() {
-                return Err(Error::schema(format!(
-                    "the definition has {} columns the file does not map",
-                    old.len()
-                )));
-            }
-        }
-        for column in &mut clustered.columns {
-            let default = self.defaults.iter().find(|default| Some(default.0) == column.source);
-            column.default = default.map(|default| default.1.clone());
-        }
-        Ok(())
-    }
-}
+use crate::{Error, IndexId, LobRef, PageNo, Result, bytes};
 
 /// Reads a table's [`InstantMetadata`], if it has any: a machine that asks for pages.
 #[derive(Clone, Debug)]
@@ -115,7 +27,7 @@ pub struct MetadataReader<'t> {
 enum State {
     Root,
     Branch { index: IndexId, level: u16, core_null_bytes: usize },
-    FieldMap { reader: Box<LobReader>, value: Vec<u8>, leaf: Box<[u8]>, leaf_no: PageNo },
+    FieldMap { reader: Box<LobReader>, value: Vec<u8>, leaf: OwnedPage },
     Defaults { lobs: Vec<(usize, Vec<u8>, LobReader)> },
     Done,
 }
@@ -144,46 +56,43 @@ impl<'t> MetadataReader<'t> {
         }
     }
 
-    /// Takes the first needed page, whole.
-    pub fn feed(&mut self, page_no: PageNo, page: &[u8]) -> Result<()> {
+    /// Takes the first needed page.
+    pub fn feed(&mut self, page: Page<'_>) -> Result<()> {
         match std::mem::replace(&mut self.state, State::Done) {
-            State::Root => self.take_root(self.index_page(page_no, page)?),
+            State::Root => self.take_root(IndexPage::parse(page)?),
             State::Branch { index, level, core_null_bytes } => {
-                let page = self.index_page(page_no, page)?;
+                let page = IndexPage::parse(page)?;
                 page.require(index, level)?;
                 self.take_index_page(page, core_null_bytes)
             }
-            State::FieldMap { mut reader, mut value, leaf, leaf_no } => {
-                reader.feed(page_no, page, &mut value)?;
+            State::FieldMap { mut reader, mut value, leaf } => {
+                reader.feed(page, &mut value)?;
                 if reader.need() != Need::Done {
-                    self.state = State::FieldMap { reader, value, leaf, leaf_no };
+                    self.state = State::FieldMap { reader, value, leaf };
                     return Ok(());
                 }
                 if let Some(found) = &mut self.found {
-                    found.field_map = Some(parse_field_map(&value)?);
+                    found.field_map = Some(FieldMap::parse(&value)?);
                 }
-                let leaf = self.index_page(leaf_no, &leaf)?;
-                let record = leaf.first_record()?;
+                let record = IndexPage::parse(leaf.as_page())?.first_record()?;
                 record.map_or(Ok(()), |record| self.take_defaults(&record, true))
             }
             State::Defaults { mut lobs } => {
                 if let Some((_, value, reader)) = lobs.first_mut() {
-                    reader.feed(page_no, page, value)?;
+                    reader.feed(page, value)?;
                 }
                 self.settle(lobs);
                 Ok(())
             }
-            State::Done => Err(Error::corrupt(format!("page {page_no} was not asked for"))),
+            State::Done => {
+                Err(Error::corrupt(format!("page {} was not asked for", page.page_no())))
+            }
         }
     }
 
     /// What was found; `None` for a table never altered instantly.
     pub fn finish(self) -> Option<InstantMetadata> {
         self.found
-    }
-
-    fn index_page<'a>(&self, page_no: PageNo, page: &'a [u8]) -> Result<IndexPage<'a>> {
-        IndexPage::parse(Page::parse(page, self.format, page_no)?)
     }
 
     fn take_root(&mut self, root: IndexPage<'_>) -> Result<()> {
@@ -242,8 +151,7 @@ impl<'t> MetadataReader<'t> {
         self.state = State::FieldMap {
             reader: Box::new(LobReader::new(self.format, lob)?),
             value: Vec::new(),
-            leaf: record.page().into(),
-            leaf_no: leaf.page_no(),
+            leaf: leaf.page().to_owned(),
         };
         Ok(())
     }
@@ -303,55 +211,4 @@ impl<'t> MetadataReader<'t> {
         }
         self.state = if lobs.is_empty() { State::Done } else { State::Defaults { lobs } };
     }
-}
-
-impl Layout {
-    /// Makes room for the reference to the field map, which the metadata record has and rows have
-    /// not.
-    fn insert_field_map(&mut self) {
-        let place = (self.key_fields + 2).min(self.fields.len());
-        let mut fields = std::mem::take(&mut self.fields).into_vec();
-        fields.insert(
-            place,
-            Field {
-                fixed_len: LobRef::LEN as u16,
-                slot: Field::NO_SLOT,
-                variable: false,
-                big: false,
-                nullable: false,
-                version_added: 0,
-                version_dropped: u8::MAX,
-            },
-        );
-        self.fields = fields.into();
-        // The core fields' count stays: that of the record includes the reference.
-        if let Flavour::MariaDb { nullable_before, .. } = &mut self.flavour {
-            let mut counts = std::mem::take(nullable_before).into_vec();
-            if let Some(&count) = counts.get(place) {
-                counts.insert(place, count);
-            }
-            *nullable_before = counts.into();
-        }
-    }
-}
-
-fn parse_field_map(blob: &[u8]) -> Result<Vec<Mapped>> {
-    let count = bytes::u32_at(blob, 0)? as usize;
-    if blob.len() != 4 + 2 * count {
-        return Err(Error::corrupt(format!(
-            "instant ALTER TABLE metadata of {} bytes for {count} fields",
-            blob.len()
-        )));
-    }
-    (0..count)
-        .map(|nth| {
-            let word = bytes::u16_at(blob, 4 + 2 * nth)?;
-            let number = word & 0x3FF;
-            Ok(if word & 0x8000 != 0 {
-                Mapped::Dropped { nullable: word & 0x4000 == 0, len: number }
-            } else {
-                Mapped::Column(number)
-            })
-        })
-        .collect()
 }

@@ -1,6 +1,6 @@
 //! Serialized dictionary information: the definitions MySQL 8 keeps in each tablespace.
 //!
-//! A B-tree of its own, in DYNAMIC form, whose root page 0 names ([`super::SpaceHeader::sdi_root`]):
+//! A B-tree of its own, in DYNAMIC form, whose root page 0 names ([`crate::page::SpaceHeader::sdi_root`]):
 //!
 //! ```text
 //! key   4 type: 1 table, 2 tablespace   8 object id
@@ -11,10 +11,10 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
+use super::{LobReader, Need};
 use crate::layout::Layout;
-use crate::lob::LobReader;
 use crate::locate::{Fields, Located};
-use crate::page::{IndexPage, Need, Page, PageFormat, PageKind};
+use crate::page::{IndexPage, Page, PageFormat, PageKind};
 use crate::tree::children;
 use crate::{Error, IndexId, PageNo, Result, bytes};
 
@@ -84,14 +84,15 @@ impl SdiReader {
         }
     }
 
-    /// Takes the first needed page, whole.
-    pub fn feed(&mut self, page_no: PageNo, page: &[u8]) -> Result<()> {
+    /// Takes the first needed page.
+    pub fn feed(&mut self, page: Page<'_>) -> Result<()> {
+        let page_no = page.page_no();
         if let Some(expected) = self.level_pages.get(self.fed) {
             if *expected != page_no {
                 return Err(Error::corrupt(format!("page {page_no} was not asked for")));
             }
             self.fed += 1;
-            self.take_index_page(Page::parse(page, self.format, page_no)?)?;
+            self.take_index_page(page)?;
             if self.fed == self.level_pages.len() {
                 self.level_pages = std::mem::take(&mut self.next_level);
                 self.fed = 0;
@@ -102,7 +103,7 @@ impl SdiReader {
         let Some((object, len, reader)) = self.lobs.first_mut() else {
             return Err(Error::corrupt(format!("page {page_no} was not asked for")));
         };
-        reader.feed(page_no, page, &mut object.json)?;
+        reader.feed(page, &mut object.json)?;
         if reader.need() == Need::Done {
             object.json = inflate(&object.json, *len)?;
             let (object, _, _) = self.lobs.remove(0);

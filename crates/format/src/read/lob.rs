@@ -1,90 +1,35 @@
 //! Off-page columns: read by a machine that says which pages it needs and is fed them.
 //!
-//! The end of the column's bytes in the record is a reference:
-//!
-//! ```text
-//! 0 tablespace   4 page   8 offset of the header, 38 (BLOB), or version (MySQL 8 LOB)
-//! 12 flags: 0x80 not owner, 0x40 inherited, 0x20 being written   16 length
-//! ```
-//!
-//! It leads to one of two forms (`lob0lob.h`, `lob0first.h`, `lob0impl.cc` of MySQL 9.7;
+//! The reference in the record ([`LobRef`]) leads to one of two forms (`lob0lob.h`, `lob0first.h`, `lob0impl.cc` of MySQL 9.7;
 //! `btr0cur.cc` of MariaDB 10.11):
 //!
 //! - before MySQL 8, and in MariaDB, a **chain** of BLOB pages: at 38 the length of the part,
 //!   then the next page, then the part;
 //! - in MySQL 8 a **first page** with a list of index entries, each naming a data page, which
-//!   runs on through index pages ([`index`](self)).
+//!   runs on through index pages (`lob_index.rs`).
 
-mod index;
-
-use self::index::IndexWalk;
-use crate::page::{DATA, Need, Page, PageFormat, PageKind};
-use crate::{Error, PageNo, Result, SpaceId, bytes};
-
-/// A reference to an off-page column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LobRef {
-    /// The tablespace, as written; servers do not look at it when they read their own.
-    pub space: SpaceId,
-    /// The first page.
-    pub page_no: PageNo,
-    /// BLOB: offset of the header on the first page. LOB: the version the row sees.
-    pub version: u32,
-    /// Bytes there, without those the record holds itself.
-    pub len: u32,
-}
-
-impl LobRef {
-    /// Bytes of a reference (`FIELD_REF_SIZE`).
-    pub const LEN: usize = 20;
-
-    /// Reads the reference at the end of a column's bytes.
-    pub fn parse(reference: &[u8; LobRef::LEN]) -> Result<LobRef> {
-        if reference == &[0; LobRef::LEN] {
-            return Err(Error::corrupt(
-                "the off-page column was never written: its row's insert did not finish",
-            ));
-        }
-        let flags = bytes::u8_at(reference, 12)?;
-        if flags & 0x20 != 0 {
-            return Err(Error::corrupt(
-                "the off-page column was being written when the server stopped",
-            ));
-        }
-        let (high, len) =
-            (bytes::u32_at(reference, 12)? & 0x1FFF_FFFF, bytes::u32_at(reference, 16)?);
-        if high != 0 || len == 0 {
-            return Err(Error::corrupt(format!(
-                "the off-page column's reference gives it {high:#x}{len:08x} bytes"
-            )));
-        }
-        Ok(LobRef {
-            space: SpaceId(bytes::u32_at(reference, 0)?),
-            page_no: PageNo(bytes::u32_at(reference, 4)?),
-            version: bytes::u32_at(reference, 8)?,
-            len,
-        })
-    }
-}
+use super::Need;
+use super::lob_index::{self, IndexWalk, TRAILER, wrong_kind};
+use crate::lob_ref::LobRef;
+use crate::page::{DATA, Page, PageFormat, PageKind};
+use crate::{Error, PageNo, Result, bytes};
 
 /// Where the data of a BLOB page begins.
 const BLOB_DATA: usize = DATA + 8;
-/// Bytes of a page's trailer.
-const TRAILER: usize = 8;
 
 /// Reads one off-page column.
 ///
 /// ```
-/// # use innoscan_format::lob::{LobReader, LobRef};
-/// # use innoscan_format::page::{Need, PageFormat};
-/// # use innoscan_format::{PageNo, Result};
-/// # fn read(format: PageFormat, lob: LobRef, fetch: fn(PageNo) -> Vec<u8>) -> Result<Vec<u8>> {
-/// let mut value = Vec::new();
-/// let mut reader = LobReader::new(format, lob)?;
+/// # use innoscan_format::page::{self, PageContext, Scratch};
+/// # use innoscan_format::read::{LobReader, Need};
+/// # use innoscan_format::{LobRef, PageNo, Result};
+/// # fn read(file: &PageContext, lob: LobRef, fetch: fn(PageNo) -> Vec<u8>) -> Result<Vec<u8>> {
+/// let (mut value, mut scratch) = (Vec::new(), Scratch::default());
+/// let mut reader = LobReader::new(file.format(), lob)?;
 /// while let Need::Pages(pages) = reader.need() {
 ///     // Fetch any number of them, the first foremost; feed them in this order.
 ///     let first = pages[0];
-///     reader.feed(first, &fetch(first), &mut value)?;
+///     reader.feed(page::open(&fetch(first), file, first, &mut scratch)?, &mut value)?;
 /// }
 /// # Ok(value)
 /// # }
@@ -135,8 +80,9 @@ impl LobReader {
         }
     }
 
-    /// Takes the next needed page, whole, and appends to `out` what of the column it completes.
-    pub fn feed(&mut self, page_no: PageNo, page: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    /// Takes the next needed page, and appends to `out` what of the column it completes.
+    pub fn feed(&mut self, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let page_no = page.page_no();
         if self.pages.get(self.fed) != Some(&page_no) || self.left == 0 {
             return Err(Error::corrupt(format!("page {page_no} was not asked for")));
         }
@@ -146,7 +92,6 @@ impl LobReader {
             return Err(Error::corrupt("an off-page column has more pages than its file: a cycle")
                 .at_page(self.format.space, page_no));
         }
-        let page = Page::parse(page, self.format, page_no)?;
         self.take(page, out).map_err(|error| page.locate_error(error))
     }
 
@@ -234,7 +179,7 @@ impl LobReader {
             return Err(wrong_kind(page.kind()));
         }
         if let Some(part) = walk.next_part() {
-            let data = index::data_of(page.bytes(), part.len)?;
+            let data = lob_index::data_of(page.bytes(), part.len)?;
             self.append(data, out)?;
         }
         self.take_first_parts(&mut walk, None, out)?;
@@ -261,8 +206,4 @@ impl LobReader {
         self.left -= wanted as u32;
         Ok(())
     }
-}
-
-fn wrong_kind(kind: PageKind) -> Error {
-    Error::corrupt(format!("a page of kind {kind} where an off-page column's should be"))
 }

@@ -14,13 +14,15 @@
 //! the new one's list of older versions. A row sees the newest entry that is not newer than the
 //! version in its reference (`lob::read`, `lob0impl.cc`, MySQL 9.7).
 
-use super::{LobRef, TRAILER, wrong_kind};
+use crate::lob_ref::LobRef;
 use crate::page::{FileAddr, ListBase, Page, PageKind};
 use crate::{Error, PageNo, Result, bytes};
 
 /// Ten entries of 60 bytes precede the first page's data.
 const FIRST_DATA: usize = 696;
 const DATA_PAGE_DATA: usize = 49;
+/// Bytes of a page's trailer.
+pub(super) const TRAILER: usize = 8;
 /// Index pages kept; those of a LOB are mostly visited once, in order.
 const MOST_KEPT: usize = 64;
 
@@ -226,4 +228,8 @@ fn part_of(page: &[u8], len_at: usize, data_at: usize, expected: u32) -> Result<
         )));
     }
     bytes::slice(page, data_at, len as usize)
+}
+
+pub(super) fn wrong_kind(kind: PageKind) -> Error {
+    Error::corrupt(format!("a page of kind {kind} where an off-page column's should be"))
 }

@@ -1,19 +1,24 @@
 //! The buffer pool: the one place pages are read into and read from.
 //!
-//! A page is absent, on its way, or resident; each entry remembers whether it was asked for or
-//! read ahead, so that what a policy's reads were worth can be counted. Frames come from one slab:
-//! when it is used up nothing more is read until a page is given back. A [`PageRef`] pins its
-//! frame wherever it goes, also after the pool has let go of the page.
+//! A page is absent, being read, or resident. Each entry remembers whether the page was requested or
+//! read ahead, so that the use of a policy's reads can be counted. Frames come from one slab: when
+//! all are in use, nothing more is read until one is free. A [`PageRef`] pins its frame wherever it
+//! goes, even after the pool has evicted the page.
 //!
-//! A scan is handed each page as it comes to it ([`Pool::hand_out`]), and the pool lets go of it:
-//! in a full scan nobody will ask for it again. A pool made with [`PoolOptions::keeps_used`] keeps
-//! it, as a server's does, until its frame is needed ([`Pool::make_room`]). Readers that may come
-//! back use [`Pool::get`].
+//! The unit that is read is a *block*: one page, or where pages are smaller than a block device's
+//! (1 and 2 KiB with ROW_FORMAT=COMPRESSED) the neighbours that fill [`io::ALIGNMENT`] bytes. Pages are
+//! looked up, kept and evicted one by one; a block's frame is free when none of its pages is kept.
+//! Pages are as the file stores them: who uses one opens it ([`innoscan_format::page::open`]).
+//!
+//! A scan takes each page when it comes to it ([`Pool::take`]), and the pool releases it: in a full
+//! scan nobody will ask for it again. With [`PoolOptions::keeps_used`] the pool keeps it, as a
+//! server's does, until its frame is needed ([`Pool::reserve_frames`]). Readers that may come back
+//! use [`Pool::get`].
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use innoscan_format::PageNo;
 use innoscan_io::{self as io, Completion, Engine, File, Frame, Kind, Read, Slab, Wait, Wake};
@@ -22,13 +27,19 @@ use crate::stats::PoolStats;
 use crate::{Error, Result};
 
 mod lru;
+mod options;
+mod page_ref;
+mod request;
+mod runs;
 #[cfg(test)]
 mod tests;
 
 use lru::{Lru, Place};
-
-/// A page in memory; its frame stays as long as a clone of this does.
-pub type PageRef = Arc<Frame>;
+pub use options::{Evictable, PoolOptions};
+pub use page_ref::PageRef;
+use page_ref::{Block, Blocks};
+pub use request::{Presence, Request, Retention};
+pub use runs::{RunReader, runs_in_file_order};
 
 /// A file of the pool, by the order of [`Pool::add_file`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,53 +63,13 @@ pub enum Lookup {
     InFlight,
     /// Here.
     Resident,
-    /// It was read on demand and could not be; [`Pool::hand_out`] tells why.
+    /// It was requested and could not be read; [`Pool::take`] gives the error.
     Failed,
 }
 
-/// How a pool goes about pages that were used.
+/// The state of a page that is in the pool or being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolOptions {
-    /// Pages that were handed out stay until their frames are needed.
-    pub keeps_used: bool,
-    /// Others than a scan use the pool: pages that [`Pool::get`] gave stay, whoever they are handed
-    /// out to, until their frames are needed.
-    pub is_shared: bool,
-    /// Which pages make room for others.
-    pub expendable: Expendable,
-    /// Share of the LRU list that new pages pass through, in percent: `innodb_old_blocks_pct`.
-    pub old_blocks_pct: usize,
-    /// A page that is accessed again so long after its first access is promoted:
-    /// `innodb_old_blocks_time`.
-    pub old_blocks_time: Duration,
-}
-
-impl Default for PoolOptions {
-    fn default() -> PoolOptions {
-        PoolOptions {
-            keeps_used: false,
-            is_shared: false,
-            expendable: Expendable::Used,
-            old_blocks_pct: 37,
-            old_blocks_time: Duration::from_secs(1),
-        }
-    }
-}
-
-/// Which pages may be evicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expendable {
-    /// Those that were used.
-    Used,
-    /// Those, and those read ahead: not what somebody waits for.
-    ReadAhead,
-    /// All.
-    Any,
-}
-
-/// What is known of a page that is in the pool or on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Residence {
+pub struct PageStatus {
     /// When it was first accessed, as a number that grows with each first access of any page.
     pub first_access: Option<u64>,
     /// Whether it is far from being evicted (`buf_page_peek_if_young`, MySQL 8.0).
@@ -109,6 +80,7 @@ pub struct Residence {
 pub struct Pool {
     options: PoolOptions,
     slab: Slab,
+    blocks: Blocks,
     engine: Box<dyn Engine>,
     files: Vec<Arc<File>>,
     pages: HashMap<PageKey, Entry>,
@@ -151,24 +123,29 @@ impl Entry {
     }
 }
 
-/// A read under way: its pages that are to be kept, ascending.
+/// A read under way: its first block, and its pages that are to be kept, ascending.
 struct Pending {
     file: FileSlot,
-    first: PageNo,
+    first: u32,
     keep: Vec<PageNo>,
 }
 
 impl Pool {
-    /// A pool over a slab whose frames are pages, and an engine.
-    pub fn new(slab: Slab, engine: Box<dyn Engine>) -> Pool {
-        Pool::with_options(slab, engine, PoolOptions::default())
-    }
-
-    /// [`Pool::new`] with options.
-    pub fn with_options(slab: Slab, engine: Box<dyn Engine>, options: PoolOptions) -> Pool {
-        Pool {
+    /// A pool of `frames` blocks, for files whose pages take `page_bytes` each.
+    ///
+    /// # Errors
+    /// When the system has no memory for it.
+    pub fn new(
+        frames: usize,
+        page_bytes: usize,
+        engine: Box<dyn Engine>,
+        options: PoolOptions,
+    ) -> Result<Pool> {
+        let blocks = Blocks::new(page_bytes);
+        Ok(Pool {
             options,
-            slab,
+            slab: Slab::new(frames, blocks.block_bytes())?,
+            blocks,
             engine,
             files: Vec::new(),
             pages: HashMap::new(),
@@ -181,24 +158,34 @@ impl Pool {
             done: Vec::new(),
             counters: io::Counters::default(),
             stats: PoolStats::default(),
-        }
+        })
     }
 
-    /// Adds a file; its pages have the size of the slab's frames.
+    /// Adds a file, whose pages have the pool's size.
     pub fn add_file(&mut self, file: Arc<File>) -> FileSlot {
         let slot = FileSlot(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
         self.files.push(file);
         slot
     }
 
-    /// Bytes of a page.
+    /// Bytes that a page takes in its file.
     pub fn page_bytes(&self) -> usize {
-        self.slab.frame_bytes()
+        self.blocks.page_bytes()
     }
 
     /// Frames that are free now.
     pub fn free_frames(&self) -> usize {
         self.slab.free_frames()
+    }
+
+    /// Frames that reading a run of ascending pages by one request takes.
+    fn frames_for(&self, run: &[PageNo]) -> usize {
+        match (run.first(), run.last()) {
+            (Some(first), Some(last)) => {
+                (self.blocks.block_of(*last) - self.blocks.block_of(*first)) as usize + 1
+            }
+            _ => 0,
+        }
     }
 
     /// Frames it has.
@@ -251,11 +238,11 @@ impl Pool {
         }
     }
 
-    /// What is known of a page that is here or on its way.
-    pub fn residence(&self, key: PageKey) -> Option<Residence> {
+    /// The state of a page that is here or being read.
+    pub fn status(&self, key: PageKey) -> Option<PageStatus> {
         let entry = self.pages.get(&key)?;
         let first_access = entry.first_access.map(|access| access.number);
-        Some(Residence { first_access, is_young: self.is_young(entry) })
+        Some(PageStatus { first_access, is_young: self.is_young(entry) })
     }
 
     /// Whether fewer pages were evicted since it came to the head of the list than a quarter of the
@@ -270,7 +257,7 @@ impl Pool {
     pub fn get(&mut self, key: PageKey) -> Option<PageRef> {
         let entry = self.pages.get(&key)?;
         let State::Resident(page, place) = &entry.state else { return None };
-        let (page, place) = (Arc::clone(page), *place);
+        let (page, place) = (page.clone(), *place);
         let is_promoted = match entry.first_access {
             // Before anything is evicted there is nothing to be kept from it.
             Some(_) if self.evicted == 0 => false,
@@ -296,9 +283,10 @@ impl Pool {
         Some(page)
     }
 
-    /// Gives a resident page, or why it could not be read, to somebody who will not come back for
-    /// it: unless the pool keeps used pages, it lets go of it. `None` when it is neither.
-    pub fn hand_out(&mut self, key: PageKey) -> Option<Result<PageRef>> {
+    /// Takes a resident page, or the error of one that could not be read, for somebody who will not
+    /// come back for it: unless the pool keeps used pages, it releases the page. `None` when it is
+    /// absent or being read.
+    pub fn take(&mut self, key: PageKey) -> Option<Result<PageRef>> {
         let is_kept = self.options.keeps_used || self.options.is_shared && self.is_used(key);
         if is_kept && matches!(self.lookup(key), Lookup::Resident) {
             return self.get(key).map(Ok);
@@ -313,7 +301,7 @@ impl Pool {
         match entry.state {
             State::Resident(page, place) => {
                 self.lru.remove(place);
-                Some(Ok(page))
+                Some(Ok(page.released()))
             }
             State::Failed(error) => Some(Err(error)),
             State::InFlight => None,
@@ -324,45 +312,53 @@ impl Pool {
         self.pages.get(&key).is_some_and(|entry| entry.first_access.is_some())
     }
 
-    /// Lets go of a resident page; whether it was there.
+    /// Releases a resident page; `false` when it is not there.
     pub fn evict(&mut self, key: PageKey) -> bool {
         let MapEntry::Occupied(entry) = self.pages.entry(key) else { return false };
         let State::Resident(_, place) = entry.get().state else { return false };
         let entry = entry.remove();
         self.lru.remove(place);
+        if let State::Resident(page, _) = entry.state {
+            drop(page.released());
+        }
         let is_unused = entry.first_access.is_none();
         self.stats.ahead_evicted += u64::from(entry.kind == Kind::Ahead && is_unused);
         true
     }
 
-    /// Evicts pages from the end of the LRU list until so many frames are free, or no page is left
-    /// that may go: of those that are expendable none that is pinned.
-    pub fn make_room(&mut self, free_frames: usize) {
-        let PoolOptions { keeps_used, is_shared, expendable, .. } = self.options;
+    /// Evicts pages from the end of the LRU list until `frames` frames are free, or no page is left
+    /// that may be evicted. Pinned pages stay.
+    pub fn reserve_frames(&mut self, frames: usize) {
+        let PoolOptions { keeps_used, is_shared, evictable, .. } = self.options;
         // Where pages do not stay after use, there are next to none of these to be found.
-        if keeps_used || is_shared || expendable != Expendable::Used {
-            self.evict_until(free_frames, expendable);
+        if keeps_used || is_shared || evictable != Evictable::Used {
+            self.evict_until(frames, evictable);
         }
     }
 
-    fn evict_until(&mut self, free_frames: usize, expendable: Expendable) {
+    fn evict_until(&mut self, free_frames: usize, evictable: Evictable) {
         let Some(wanted) = free_frames.checked_sub(self.free_frames()) else { return };
         let may_go = |key: &PageKey| {
             self.pages.get(key).is_some_and(|entry| {
                 let is_pinned =
-                    matches!(&entry.state, State::Resident(page, _) if Arc::strong_count(page) > 1);
-                let is_expendable = match expendable {
-                    Expendable::Used => entry.first_access.is_some(),
-                    Expendable::ReadAhead => {
+                    matches!(&entry.state, State::Resident(page, _) if page.is_pinned());
+                let is_evictable = match evictable {
+                    Evictable::Used => entry.first_access.is_some(),
+                    Evictable::ReadAhead => {
                         entry.first_access.is_some() || entry.kind == Kind::Ahead
                     }
-                    Expendable::Any => true,
+                    Evictable::Any => true,
                 };
-                is_expendable && !is_pinned
+                is_evictable && !is_pinned
             })
         };
-        let leaving: Vec<PageKey> = self.lru.tail_first().filter(may_go).take(wanted).collect();
+        // A frame is free when all pages of its block are gone.
+        let most = wanted.saturating_mul(self.blocks.pages() as usize);
+        let leaving: Vec<PageKey> = self.lru.tail_first().filter(may_go).take(most).collect();
         for key in leaving {
+            if self.free_frames() >= free_frames {
+                return;
+            }
             self.evicted += u64::from(self.evict(key));
         }
     }
@@ -409,12 +405,14 @@ impl Pool {
         if self.engine_room() == 0 {
             return 0;
         }
-        let first = keep[0];
+        let first = self.blocks.block_of(keep[0]);
+        let blocks_to = |page: PageNo| (self.blocks.block_of(page) - first) as usize + 1;
         let free = self.slab.free_frames();
-        let fitting = keep.iter().take_while(|page| ((page.0 - first.0) as usize) < free).count();
+        let fitting = keep.iter().take_while(|page| blocks_to(**page) <= free).count();
         let Some(last) = fitting.checked_sub(1).map(|last| keep[last]) else { return 0 };
-        let frames: Vec<Frame> = (first.0..=last.0).map_while(|_| self.slab.take()).collect();
-        if frames.len() <= (last.0 - first.0) as usize {
+        let wanted = blocks_to(last);
+        let frames: Vec<Frame> = (0..wanted).map_while(|_| self.slab.take()).collect();
+        if frames.len() < wanted {
             return 0;
         }
         let keep = keep[..fitting].to_vec();
@@ -425,11 +423,12 @@ impl Pool {
         if kind == Kind::Ahead {
             self.stats.ahead_pages += fitting as u64;
         }
-        self.stats.gap_pages += (frames.len() - fitting) as u64;
+        let read_pages = frames.len() * self.blocks.pages() as usize;
+        self.stats.gap_pages += (read_pages - fitting) as u64;
         let token = self.next_token;
         self.next_token += 1;
         self.reads.insert(token, Pending { file, first, keep });
-        let offset = u64::from(first.0) * self.page_bytes() as u64;
+        let offset = u64::from(first) * self.blocks.block_bytes() as u64;
         let file = Arc::clone(&self.files[file.0 as usize]);
         self.engine.push(Read { token, file, offset, frames, kind });
         fitting
@@ -458,67 +457,36 @@ impl Pool {
 
     fn take_in(&mut self, done: Completion) {
         let Some(pending) = self.reads.remove(&done.token) else { return };
-        let page_bytes = self.page_bytes();
-        let good = done.good_bytes / page_bytes;
         let is_single = pending.keep.len() == 1;
         self.pending_pages -= pending.keep.len();
         let mut keep = pending.keep.into_iter().peekable();
-        let pages = (pending.first.0..).map(PageNo).zip(done.frames).enumerate();
-        for (number, (page, frame)) in pages {
-            if keep.next_if_eq(&page).is_none() {
+        for (number, frame) in done.frames.into_iter().enumerate() {
+            let block_no = pending.first + number as u32;
+            let good_bytes = done.good_bytes.saturating_sub(number * self.blocks.block_bytes());
+            let is_in_block = |page: &PageNo| self.blocks.block_of(*page) == block_no;
+            if !keep.peek().is_some_and(is_in_block) {
                 continue;
             }
-            let key = PageKey { file: pending.file, page };
-            let Some(entry) = self.pages.get_mut(&key) else { continue };
-            if number < good {
-                entry.state = State::Resident(Arc::new(frame), self.lru.insert(key));
-            } else if let (true, Kind::Demand | Kind::Foreground, Some(error)) =
-                (is_single, done.kind, done.error)
-            {
-                let file = &self.files[pending.file.0 as usize];
-                entry.state = State::Failed(unreadable(page, error).in_file(file.path()));
-            } else {
-                // One of many, or nobody has asked: whoever does will ask for it alone.
-                self.pages.remove(&key);
-                self.stats.dropped_pages += 1;
-            }
-        }
-    }
-
-    /// Waits for one page, with nothing else going on; it stays in the pool.
-    pub fn read_now(&mut self, key: PageKey) -> Result<PageRef> {
-        loop {
-            match self.lookup(key) {
-                Lookup::Resident => {
-                    if let Some(page) = self.get(key) {
-                        return Ok(page);
-                    }
-                }
-                Lookup::Failed => {
-                    if let Some(failed) = self.hand_out(key) {
-                        return failed;
-                    }
-                }
-                Lookup::InFlight => {
-                    self.poll(Wait::UntilSomething)?;
-                }
-                Lookup::Absent => {
-                    let is_started = self.read(key.file, &[key.page], Kind::Demand) == 1;
-                    if !is_started && self.engine.in_flight() > 0 {
-                        self.poll(Wait::UntilSomething)?;
-                    } else if !is_started && !self.evict_any() {
-                        return Err(Error::resources("all memory for pages is in use"));
-                    }
+            let block = Arc::new(Block::new(frame));
+            while let Some(page) = keep.next_if(is_in_block) {
+                let key = PageKey { file: pending.file, page };
+                let Some(entry) = self.pages.get_mut(&key) else { continue };
+                let place = self.blocks.place_of(page);
+                if place.end <= good_bytes {
+                    let page = PageRef::kept(&block, place);
+                    entry.state = State::Resident(page, self.lru.insert(key));
+                } else if let (true, Kind::Demand | Kind::Foreground, Some(error)) =
+                    (is_single, done.kind, done.error)
+                {
+                    let file = &self.files[pending.file.0 as usize];
+                    entry.state = State::Failed(unreadable(page, error).in_file(file.path()));
+                } else {
+                    // One of many, or nobody has asked: whoever does will ask for it alone.
+                    self.pages.remove(&key);
+                    self.stats.dropped_pages += 1;
                 }
             }
         }
-    }
-
-    /// Lets go of the page nobody else holds that is nearest to its end; whether there was one.
-    pub(crate) fn evict_any(&mut self) -> bool {
-        let free_frames = self.free_frames();
-        self.evict_until(free_frames + 1, Expendable::Any);
-        self.free_frames() > free_frames
     }
 }
 

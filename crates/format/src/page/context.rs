@@ -1,0 +1,71 @@
+//! What all pages of a file have in common, and how the file stores them.
+
+use crate::{Error, PageNo, PageSize, Result, SpaceId};
+
+/// What every page of a file is like once it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageFormat {
+    /// The tablespace each page must name.
+    pub space: SpaceId,
+    /// Bytes of a page in memory (the logical page size, `UNIV_PAGE_SIZE`).
+    pub page_size: PageSize,
+    /// MariaDB's `full_crc32` files: other places for checksum and LSN.
+    pub full_crc32: bool,
+    /// MySQL 8 files that carry SDI; decides what page type 18 is.
+    pub sdi: bool,
+    /// Pages in the file: a pointer beyond is damage.
+    pub size_pages: u32,
+}
+
+impl PageFormat {
+    /// Refuses a pointer to nowhere, to the file's first page or past its end.
+    pub fn require_inside(&self, page_no: PageNo, what: &str) -> Result<()> {
+        if page_no.0 == 0 || page_no.0 >= self.size_pages {
+            let number = page_no.non_null().map_or("FIL_NULL".into(), |page| page.to_string());
+            return Err(Error::corrupt(format!(
+                "{what} points to page {number} of {} pages",
+                self.size_pages
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// How a file stores its pages, and what each is once it is opened: what [`super::open`] needs.
+///
+/// A page has two sizes. The *physical* size is what it takes in the file, and what pages are
+/// addressed by: 1 to 16 KiB with ROW_FORMAT=COMPRESSED, else the logical size. The *logical* size
+/// ([`PageFormat::page_size`]) is what it has in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageContext {
+    format: PageFormat,
+    physical_bytes: u32,
+}
+
+impl PageContext {
+    /// Of a file whose pages are stored as they are in memory.
+    pub fn plain(format: PageFormat) -> PageContext {
+        PageContext { format, physical_bytes: format.page_size.bytes() }
+    }
+
+    /// Of a file whose pages take `physical_bytes` each (`FSP_FLAGS_GET_ZIP_SSIZE`,
+    /// `fsp0types.h`, MySQL 8.0).
+    pub(super) fn compressed(format: PageFormat, physical_bytes: u32) -> PageContext {
+        PageContext { format, physical_bytes }
+    }
+
+    /// What each page is like once it is opened.
+    pub fn format(&self) -> PageFormat {
+        self.format
+    }
+
+    /// Bytes a page takes in the file.
+    pub fn physical_bytes(&self) -> usize {
+        self.physical_bytes as usize
+    }
+
+    /// Whether pages are stored as they are in memory.
+    pub(super) fn is_plain(&self) -> bool {
+        self.physical_bytes == self.format.page_size.bytes()
+    }
+}

@@ -1,0 +1,215 @@
+//! Pages that other threads of a scan wait for: workers for those of off-page columns, and readers
+//! beside the scan. The scan thread alone reads; who needs a page asks it, and is answered in the order
+//! of the pages that were named.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use innoscan_format::PageNo;
+use innoscan_io::Kind;
+
+use super::Shared;
+use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool, Retention};
+use crate::{Error, Result};
+
+/// What a thread asks for.
+struct PageRequest {
+    file: FileSlot,
+    pages: Vec<PageNo>,
+    kind: Kind,
+    retention: Retention,
+    reply: Sender<Result<PageRef>>,
+    /// Set when no further page is wanted. Pages sent and not received stay in the channel until
+    /// both its ends are gone, so the scan thread has to know.
+    is_over: Arc<AtomicBool>,
+}
+
+/// A thread's way to ask the scan thread for pages.
+#[derive(Clone)]
+pub(super) struct PageRequests<'s> {
+    requests: Sender<PageRequest>,
+    shared: &'s Shared,
+    kind: Kind,
+    retention: Retention,
+}
+
+/// Both ends: pages for workers, which are not needed twice, and the scan thread's.
+pub(super) fn page_requests(shared: &Shared) -> (PageRequests<'_>, PageService) {
+    let (requests, served) = unbounded();
+    let (kind, retention) = (Kind::Demand, Retention::Release);
+    let requests = PageRequests { requests, shared, kind, retention };
+    (requests, PageService { requests: served, open: Vec::new(), demand_pages: 0 })
+}
+
+impl<'s> PageRequests<'s> {
+    /// The same for readers beside the scan, whose pages stay in the pool by its rules.
+    pub fn of_foreground(&self) -> PageRequests<'s> {
+        PageRequests { kind: Kind::Foreground, retention: Retention::Keep, ..self.clone() }
+    }
+
+    /// Asks for pages of a file. They come in the order of `pages`.
+    ///
+    /// # Errors
+    /// When the scan is over.
+    pub fn ask(&self, file: FileSlot, pages: Vec<PageNo>) -> Result<Asked<'s>> {
+        let (reply, replies) = bounded(pages.len());
+        let is_over = Arc::new(AtomicBool::new(false));
+        let asked =
+            Asked { replies: Some(replies), is_over: Arc::clone(&is_over), shared: self.shared };
+        let (kind, retention) = (self.kind, self.retention);
+        let request = PageRequest { file, pages, kind, retention, reply, is_over };
+        self.requests.send(request).map_err(|_| Error::interrupted())?;
+        self.shared.wake_driver();
+        Ok(asked)
+    }
+
+    /// Tells the scan thread that a page was given back.
+    pub fn page_is_free(&self) {
+        self.shared.wake_driver();
+    }
+}
+
+/// Pages that were asked for; dropped, it gives back those that were sent and not received.
+pub(super) struct Asked<'s> {
+    replies: Option<Receiver<Result<PageRef>>>,
+    is_over: Arc<AtomicBool>,
+    shared: &'s Shared,
+}
+
+impl Asked<'_> {
+    /// Waits for the next page.
+    ///
+    /// # Errors
+    /// When the scan is over. The page's own error is inside.
+    pub fn next(&self) -> Result<Result<PageRef>> {
+        let reply = self.replies.as_ref().and_then(|replies| replies.recv().ok());
+        reply.ok_or_else(Error::interrupted)
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.replies = None;
+        self.is_over.store(true, Ordering::SeqCst);
+        self.shared.wake_driver();
+    }
+}
+
+/// The scan thread's end: all requests being served.
+pub(super) struct PageService {
+    requests: Receiver<PageRequest>,
+    open: Vec<OpenRequest>,
+    /// Pages given to workers so far.
+    pub demand_pages: u64,
+}
+
+/// A request being served.
+struct OpenRequest {
+    file: FileSlot,
+    pages: Vec<PageNo>,
+    kind: Kind,
+    retention: Retention,
+    /// `None` when nobody listens any more; what is on its way is awaited and dropped.
+    reply: Option<Sender<Result<PageRef>>>,
+    is_over: Arc<AtomicBool>,
+    /// Pages answered.
+    answered: usize,
+    /// Pages asked of the pool, as far as it took them.
+    started: usize,
+    /// A read of several failed: one by one from here.
+    is_single: bool,
+}
+
+impl PageService {
+    /// Whether no worker waits for a page.
+    pub fn is_idle(&self) -> bool {
+        self.requests.is_empty() && self.open.iter().all(|open| open.kind != Kind::Demand)
+    }
+
+    /// Answers requests with the pages that are here, and starts to read those that are not; whether
+    /// anything was done. Of `reserve` frames only a worker's next page may have one.
+    pub fn serve(&mut self, pool: &mut Pool, reserve: usize) -> bool {
+        let mut progress = false;
+        for request in self.requests.try_iter() {
+            progress = true;
+            self.open.push(OpenRequest {
+                file: request.file,
+                pages: request.pages,
+                kind: request.kind,
+                retention: request.retention,
+                reply: Some(request.reply),
+                is_over: request.is_over,
+                answered: 0,
+                started: 0,
+                is_single: false,
+            });
+        }
+        self.open.retain_mut(|open| {
+            let answered = open.answer(pool);
+            if open.kind == Kind::Demand {
+                self.demand_pages += answered;
+            }
+            progress |= answered > 0;
+            progress |= open.start(pool, reserve);
+            open.answered < open.pages.len()
+        });
+        progress
+    }
+}
+
+impl OpenRequest {
+    /// Sends the pages that are here, in order; how many there were.
+    fn answer(&mut self, pool: &mut Pool) -> u64 {
+        let before = self.answered;
+        let mut sent = 0;
+        if self.is_over.load(Ordering::SeqCst) {
+            self.reply = None;
+        }
+        while let Some(&page) = self.pages.get(self.answered) {
+            match pool.collect(PageKey { file: self.file, page }, self.retention) {
+                Some(page) => {
+                    sent += 1;
+                    if self.reply.as_ref().is_some_and(|reply| reply.send(page).is_err()) {
+                        self.reply = None;
+                    }
+                }
+                None if self.reply.is_none() && self.answered >= self.started => {}
+                None => break,
+            }
+            self.answered += 1;
+        }
+        if self.answered < self.started {
+            let key = PageKey { file: self.file, page: self.pages[self.answered] };
+            if matches!(pool.lookup(key), Lookup::Absent) {
+                // It was read with others and failed, or another worker took it.
+                self.started = self.answered;
+                self.is_single = true;
+            }
+        }
+        (self.answered - before).max(sent) as u64
+    }
+
+    /// Starts to read pages that are not being read; whether any.
+    fn start(&mut self, pool: &mut Pool, reserve: usize) -> bool {
+        self.started = self.started.max(self.answered);
+        let before = self.started;
+        while self.reply.is_some() && self.started < self.pages.len() {
+            pool.reserve_frames(reserve + 1);
+            let spare = pool.free_frames().saturating_sub(reserve);
+            // The page that a worker needs next may always be read.
+            let is_next = self.kind == Kind::Demand && self.started == self.answered;
+            let most = if is_next { spare.max(1) } else { spare };
+            let most = if self.is_single { most.min(1) } else { most };
+            let rest = &self.pages[self.started..];
+            let run = rest.iter().zip(rest[0].0..).take_while(|(page, next)| page.0 == *next);
+            let run = run.take(most).count();
+            let dealt = pool.read(self.file, &rest[..run], self.kind);
+            self.started += dealt;
+            if dealt == 0 {
+                break;
+            }
+        }
+        self.started > before
+    }
+}

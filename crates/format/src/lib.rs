@@ -17,13 +17,16 @@ pub mod lob;
 pub mod locate;
 pub mod myisam;
 pub mod page;
+mod page_size;
 pub mod record;
 pub mod redo;
 pub mod schema;
+mod server;
 pub mod server_record;
 pub mod tree;
 pub mod types;
 pub mod value;
 
 pub use error::{Error, Place, Result};
-pub use ids::{IndexId, Lsn, PageNo, PageSize, SpaceId};
+pub use ids::{IndexId, Lsn, PageNo, SpaceId};
+pub use page_size::PageSize;

@@ -33,6 +33,7 @@ mod small_tree;
 pub mod source;
 pub mod space;
 pub mod stats;
+mod step;
 mod table;
 pub mod tablespaces;
 mod undo;

@@ -12,7 +12,7 @@ use innoscan_testkit::server::{Server, install};
 
 use crate::layouts::{MYDUMPER, load_by_client};
 use crate::live::{QUICK, client, until_uncommitted};
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 const VERSION: &str = "mariadb-10.11";
 
@@ -129,9 +129,6 @@ fn write(server: &Server, is_over: &AtomicBool) {
 
 #[test]
 fn backups_are_read_when_they_are_of_one_moment() {
-    if !there_is_a_binary() {
-        return;
-    }
     install(VERSION).unwrap();
     install("mariadb-backup").unwrap();
     let server = Server::start(VERSION, &QUICK).unwrap();

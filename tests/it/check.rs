@@ -49,7 +49,7 @@ pub fn index_of(bytes: &[u8], header: &SpaceHeader) -> IndexId {
 /// The definition of a file's table: its own, where it has one, or else SQL text's.
 pub fn def_of(bytes: &[u8], header: &SpaceHeader, table: &CorpusTable) -> Option<TableDef> {
     let Some(root) = header.sdi_root else {
-        return from_create_table(&table.create_sql()?, table.server).ok();
+        return from_create_table(&table.create_sql()?, table.version()).ok();
     };
     let mut reader = SdiReader::new(header.page_format(), root).ok()?;
     while let Need::Pages(&[first, ..]) = reader.need() {
@@ -87,7 +87,7 @@ fn what_servers_wrote_is_sound() {
         };
         let report = check(&bytes, &header, known);
         if !report.is_sound() {
-            unsound.push(format!("{}:\n{report}", table.file.display()));
+            unsound.push(format!("{}:\n{report}", table.file().display()));
         }
     }
     assert!(unsound.is_empty(), "{} files\n{}", unsound.len(), unsound.join("\n"));

@@ -4,7 +4,6 @@
 use innoscan_testkit::server::{Server, install};
 
 use crate::live::QUICK;
-use crate::parity::there_is_a_binary;
 use crate::verify::run;
 
 /// Tables of so many nullable columns and long unique keys, which may be NULL or not, with rows of fixed
@@ -56,9 +55,6 @@ fn add_table(sql: &mut String, nullable: usize, keys: usize, may_be_null: bool, 
 
 #[test]
 fn long_unique_keys_have_null_bits() {
-    if !there_is_a_binary() {
-        return;
-    }
     install("mariadb-10.11").unwrap();
     let mut server = Server::start("mariadb-10.11", &QUICK).unwrap();
     server.sql(tables()).unwrap();

@@ -3,147 +3,140 @@
 //!
 //! Every archive of `tests/data` and, when `INNOSCAN_CORPUS` names a directory, every folder there
 //! is one: `tables.tsv` lists its tables, `data` holds the files, `expected` the answers.
-//! Archives are unpacked once, below cargo's target directory.
 
-use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use innoscan_format::schema::ServerVersion;
+use innoscan_testkit::server::fixtures;
 
 /// A table of a corpus.
-pub struct CorpusTable {
-    /// The server that wrote it.
-    pub server: ServerVersion,
+pub(crate) struct CorpusTable {
+    /// The folder of the corpus.
+    pub(crate) corpus: PathBuf,
+    /// The server that wrote it, where the corpus has a README.
+    version: Option<ServerVersion>,
+    pub(crate) db: String,
+    pub(crate) table: String,
+    file_db: String,
+    file_table: String,
     /// What `tables.tsv` says of it: `-`, or words such as `partitioned`.
-    pub flags: String,
-    /// Its file without the ending.
-    pub file: PathBuf,
-    /// What the server said of it, without the ending.
-    pub expected: PathBuf,
+    flags: Vec<String>,
 }
 
 impl CorpusTable {
+    /// The server that wrote it.
+    pub(crate) fn version(&self) -> ServerVersion {
+        self.version.unwrap_or_else(|| panic!("{}: no README", self.corpus.display()))
+    }
+
+    /// Its corpus, which is named after the server.
+    pub(crate) fn server(&self) -> String {
+        self.corpus.file_name().unwrap().to_string_lossy().into_owned()
+    }
+
+    /// `db/table`, as file names.
+    pub(crate) fn place(&self) -> String {
+        format!("{}/{}", self.file_db, self.file_table)
+    }
+
+    /// `corpus/db/table`, as file names.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.server(), self.place())
+    }
+
+    /// Its file, without the ending.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.corpus.join("data").join(self.place())
+    }
+
     /// The tablespace.
-    pub fn ibd(&self) -> PathBuf {
-        self.file.add_extension_to("ibd")
+    pub(crate) fn ibd(&self) -> PathBuf {
+        self.corpus.join("data").join(self.place() + ".ibd")
+    }
+
+    /// The file with what the server said of it: `txt`, `create.sql`, ...
+    pub(crate) fn expected(&self, ending: &str) -> PathBuf {
+        self.corpus.join("expected").join(format!("{}.{ending}", self.place()))
+    }
+
+    /// What the server said of it.
+    pub(crate) fn read(&self, ending: &str) -> Result<Vec<u8>> {
+        let path = self.expected(ending);
+        std::fs::read(&path).map_err(|error| Error::other(format!("{}: {error}", path.display())))
+    }
+
+    /// A number the server said of it.
+    pub(crate) fn number(&self, ending: &str) -> Result<u64> {
+        String::from_utf8_lossy(&self.read(ending)?).trim().parse().map_err(Error::other)
     }
 
     /// `SHOW CREATE TABLE`; `None` when it is not UTF-8 or not there.
-    pub fn create_sql(&self) -> Option<String> {
-        String::from_utf8(std::fs::read(self.expected.add_extension_to("create.sql")).ok()?).ok()
+    pub(crate) fn create_sql(&self) -> Option<String> {
+        String::from_utf8(self.read("create.sql").ok()?).ok()
     }
 
     /// How a printed definition differs from what the server said; `None` when it does not.
-    pub fn definition_difference(&self, expected: &str, printed: &str) -> Option<String> {
+    pub(crate) fn definition_difference(&self, expected: &str, printed: &str) -> Option<String> {
         if printed == expected {
             return None;
         }
         let lines = expected.lines().zip(printed.lines()).find(|(was, is)| was != is);
         let (was, is) = lines.unwrap_or(("lines", "fewer or more lines"));
-        Some(format!("{}\n  was {was}\n  is  {is}", self.file.display()))
+        Some(format!("{}\n  was {was}\n  is  {is}", self.file().display()))
     }
 
     /// Whether `tables.tsv` says `word`.
-    pub fn is(&self, word: &str) -> bool {
-        self.flags.split(',').any(|flag| flag == word)
+    pub(crate) fn is(&self, word: &str) -> bool {
+        self.flags.iter().any(|flag| flag == word)
     }
 }
 
-trait AddExtension {
-    fn add_extension_to(&self, extension: &str) -> PathBuf;
-}
-
-impl AddExtension for PathBuf {
-    fn add_extension_to(&self, extension: &str) -> PathBuf {
-        let mut path = self.clone().into_os_string();
-        path.push(".");
-        path.push(extension);
-        path.into()
-    }
-}
-
-/// All tables of all corpora that are there.
-pub fn tables() -> Vec<CorpusTable> {
-    let roots = [Some(fixtures()), std::env::var_os("INNOSCAN_CORPUS").map(PathBuf::from)];
-    let mut tables = Vec::new();
-    for root in roots.into_iter().flatten() {
-        let Ok(servers) = std::fs::read_dir(root) else { continue };
-        let mut servers: Vec<PathBuf> = servers.flatten().map(|entry| entry.path()).collect();
-        servers.sort();
-        for server in servers {
-            tables_of(&server, &mut tables);
-        }
-    }
+/// All tables of all corpora that are there and say which server wrote them.
+pub(crate) fn tables() -> Vec<CorpusTable> {
+    let roots = [Some(fixtures().unwrap()), std::env::var_os("INNOSCAN_CORPUS").map(PathBuf::from)];
+    let mut tables: Vec<CorpusTable> =
+        roots.into_iter().flatten().flat_map(|root| tables_in(&root)).collect();
+    tables.retain(|table| table.version.is_some());
     tables
 }
 
-/// The archives of `tests/data`, unpacked.
-pub fn fixtures() -> PathBuf {
-    static UNPACKED: OnceLock<PathBuf> = OnceLock::new();
-    let unpack_all = || {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
-        std::fs::create_dir_all(&root).unwrap();
-        let archives = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("data"));
-        for archive in archives.unwrap().flatten() {
-            let name = archive.file_name().into_string().unwrap();
-            if let Some(name) = name.strip_suffix(".tar.zst") {
-                unpack(&archive.path(), &root, name);
-            }
-        }
-        root
-    };
-    UNPACKED.get_or_init(unpack_all).clone()
+/// The tables of all corpora in `root`.
+pub(crate) fn tables_in(root: &Path) -> Vec<CorpusTable> {
+    let mut corpora: Vec<PathBuf> =
+        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    corpora.sort();
+    corpora.iter().flat_map(|corpus| tables_of(corpus)).collect()
 }
 
-/// Unpacks `archive`, which holds a folder `name`, unless the same was before.
-fn unpack(archive: &Path, root: &Path, name: &str) {
-    let packed = std::fs::read(archive).unwrap();
-    let mut hasher = DefaultHasher::new();
-    packed.hash(&mut hasher);
-    let stamp = format!("{:016x}", hasher.finish());
-    let folder = root.join(name);
-    if std::fs::read_to_string(folder.join(".from")).is_ok_and(|from| from == stamp) {
-        return;
-    }
-    let new = tempfile::tempdir_in(root).unwrap();
-    let mut tar = Command::new("tar")
-        .args(["-x", "-S", "--no-same-owner", "-C"])
-        .arg(new.path())
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("tar, which unpacks the fixtures");
-    let mut decoder = zstd::Decoder::new(File::open(archive).unwrap()).unwrap();
-    decoder.window_log_max(27).unwrap();
-    std::io::copy(&mut decoder, &mut tar.stdin.take().unwrap()).unwrap();
-    assert!(tar.wait().unwrap().success(), "{}: tar failed", archive.display());
-    let unpacked = new.path().join(name);
-    std::fs::write(unpacked.join(".from"), stamp).unwrap();
-    _ = std::fs::remove_dir_all(&folder);
-    std::fs::rename(unpacked, folder).unwrap();
-}
-
-fn tables_of(server: &Path, tables: &mut Vec<CorpusTable>) {
-    let Some(version) = version_of(server) else { return };
-    let Ok(list) = std::fs::read_to_string(server.join("tables.tsv")) else { return };
-    for line in list.lines() {
+fn tables_of(corpus: &Path) -> Vec<CorpusTable> {
+    let Ok(list) = std::fs::read_to_string(corpus.join("tables.tsv")) else { return Vec::new() };
+    let version = version_of(corpus);
+    let table = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [_, _, db, table, flags] = cells.as_slice() else {
-            panic!("{}: {line:?}", server.display())
+        let [db, table, file_db, file_table, flags] = cells.as_slice() else {
+            panic!("{}: {line:?}", corpus.display())
         };
-        tables.push(CorpusTable {
-            server: version,
-            flags: (*flags).to_owned(),
-            file: server.join("data").join(db).join(table),
-            expected: server.join("expected").join(db).join(table),
-        });
-    }
+        CorpusTable {
+            corpus: corpus.to_owned(),
+            version,
+            db: unhex(db),
+            table: unhex(table),
+            file_db: (*file_db).to_owned(),
+            file_table: (*file_table).to_owned(),
+            flags: flags.split(',').map(str::to_owned).collect(),
+        }
+    };
+    list.lines().map(table).collect()
+}
+
+fn unhex(text: &str) -> String {
+    let bytes = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
+    String::from_utf8(bytes.collect::<std::result::Result<_, _>>().unwrap()).unwrap()
 }
 
 /// What the README of a corpus says: `server   10.11.19-MariaDB-0+deb12u1 (mariadb-10.11)`.
-pub fn version_of(server: &Path) -> Option<ServerVersion> {
+pub(crate) fn version_of(server: &Path) -> Option<ServerVersion> {
     let readme = std::fs::read_to_string(server.join("README")).ok()?;
     let version = readme.lines().find_map(|line| line.strip_prefix("server "))?.trim();
     let mut numbers =

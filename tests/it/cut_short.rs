@@ -11,7 +11,7 @@ use innoscan_io::engine::memory::splitmix64;
 use innoscan_testkit::server::{Server, install};
 
 use crate::live::QUICK;
-use crate::parity::{by_another_user, command, there_is_a_binary};
+use crate::parity::{by_another_user, command};
 
 /// A server with one table that takes a while to read.
 pub(crate) fn with_large_table(version: &str) -> Server {
@@ -162,18 +162,14 @@ fn killed(version: &str, kills: u32) {
 
 #[test]
 fn a_killed_dump_lets_the_server_go_and_is_gone_on_with() {
-    if there_is_a_binary() {
-        killed("mariadb-10.11", 50);
-    }
+    killed("mariadb-10.11", 50);
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn killed_dumps_of_other_servers_are_gone_on_with() {
-    if there_is_a_binary() {
-        for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
-            killed(version, 20);
-        }
+    for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+        killed(version, 20);
     }
 }
 
@@ -200,9 +196,6 @@ impl Drop for Small {
 
 #[test]
 fn a_full_disk_ends_a_dump_and_room_lets_it_go_on() {
-    if !there_is_a_binary() {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let Some(small) = Small::mount(dir.path().join("small")) else {
         println!("skipped: a_full_disk_ends_a_dump_and_room_lets_it_go_on: mounting is root's");
@@ -228,9 +221,6 @@ fn a_full_disk_ends_a_dump_and_room_lets_it_go_on() {
 
 #[test]
 fn files_that_may_not_be_read_are_said_to_be() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     // The server's files are root's then.
@@ -277,9 +267,6 @@ fn lock_taken_away(server: &Server, consistency: &str) {
 
 #[test]
 fn a_lock_that_was_taken_away_is_not_passed_over() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = with_large_table("mariadb-10.11");
     lock_taken_away(&server, "all");
     lock_taken_away(&server, "table");
@@ -287,9 +274,6 @@ fn a_lock_that_was_taken_away_is_not_passed_over() {
 
 #[test]
 fn a_server_that_dies_ends_the_dump() {
-    if !there_is_a_binary() {
-        return;
-    }
     let mut server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");

@@ -101,7 +101,7 @@ pub fn watch(case: &Arc<AtomicU64>, name: &'static str) {
 
 /// A sound file and its definition.
 pub fn sound(name: &str, server: u32) -> (Vec<u8>, TableDef) {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/damage");
+    let data = crate::tests_dir("data/damage");
     let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
     let bytes = zstd::decode_all(packed.as_slice()).unwrap();
     let text = std::fs::read_to_string(data.join(format!("{name}.create.sql"))).unwrap();

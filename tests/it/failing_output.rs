@@ -13,7 +13,7 @@ use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 /// Bytes that a pipe holds which nobody has read.
 const PIPE_BYTES: usize = 64 << 10;
@@ -365,24 +365,17 @@ fn outputs_fail(runs: u64) {
 
 #[test]
 fn output_that_fails_never_looks_like_a_whole_dump() {
-    if there_is_a_binary() {
-        outputs_fail(100);
-    }
+    outputs_fail(100);
 }
 
 #[test]
 #[ignore = "a thousand dumps: make test-all"]
 fn output_that_fails_in_a_thousand_ways_never_looks_like_a_whole_dump() {
-    if there_is_a_binary() {
-        outputs_fail(1000);
-    }
+    outputs_fail(1000);
 }
 
 #[test]
 fn a_limit_of_file_sizes_is_an_error_with_a_message() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = stopped();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");

@@ -86,8 +86,8 @@ impl System {
 fn tables_by_directory() -> BTreeMap<PathBuf, Vec<CorpusTable>> {
     let mut directories: BTreeMap<PathBuf, Vec<CorpusTable>> = BTreeMap::new();
     for table in corpus::tables() {
-        if table.file.with_added("frm").exists() {
-            let directory = table.file.parent().unwrap().parent().unwrap().to_owned();
+        if table.file().with_added("frm").exists() {
+            let directory = table.file().parent().unwrap().parent().unwrap().to_owned();
             directories.entry(directory).or_default().push(table);
         }
     }
@@ -139,8 +139,8 @@ fn definitions_print_as_their_servers_print_them() {
         let (mut all, mut equal) = (0, 0);
         for table in &tables {
             let Some(expected) = table.create_sql() else { continue };
-            let (schema, name) = names(&table.file);
-            let bytes = std::fs::read(table.file.with_added("frm")).unwrap();
+            let (schema, name) = names(&table.file());
+            let bytes = std::fs::read(table.file().with_added("frm")).unwrap();
             let mut def = from_frm(&bytes, &schema, &name).unwrap();
             def.foreign_keys = dictionary.foreign_keys(&schema, &name).unwrap();
             all += 1;
@@ -162,20 +162,20 @@ fn counters_are_on_the_roots() {
             let Some(expected) = table.create_sql() else { continue };
             let Some((_, after)) = expected.rsplit_once(" AUTO_INCREMENT=") else { continue };
             let digits = after.split(|digit: char| !digit.is_ascii_digit()).next();
-            let (schema, name) = names(&table.file);
+            let (schema, name) = names(&table.file());
             let place = directory.join(filename::encode(&schema)).join(filename::encode(&name));
             let space = System::open(&place.with_added("ibd"));
             let root = IndexPage::parse(space.page(PageNo(3))).unwrap();
             let next = root.last_auto_increment().map(|last| (last + 1).to_string());
-            assert_eq!(next.as_deref(), digits, "{}", table.file.display());
+            assert_eq!(next.as_deref(), digits, "{}", table.file().display());
         }
     }
 }
 
 /// A table with one tablespace, readable, whose root has the counter.
 fn is_plain_mariadb(table: &CorpusTable) -> bool {
-    table.server.family == Family::MariaDb
-        && table.server.number >= 100_204
+    table.version().family == Family::MariaDb
+        && table.version().number >= 100_204
         && !["partitioned", "compressed", "page_compressed"].iter().any(|word| table.is(word))
 }
 
@@ -183,8 +183,8 @@ fn is_plain_mariadb(table: &CorpusTable) -> bool {
 fn partitions_have_the_files_their_names_say() {
     for tables in tables_by_directory().values() {
         for table in tables.iter().filter(|table| table.is("partitioned")) {
-            let (schema, name) = names(&table.file);
-            let bytes = std::fs::read(table.file.with_added("frm")).unwrap();
+            let (schema, name) = names(&table.file());
+            let bytes = std::fs::read(table.file().with_added("frm")).unwrap();
             let def = from_frm(&bytes, &schema, &name).unwrap();
             let mut stems = Vec::new();
             for partition in &def.partitioning.unwrap().partitions {
@@ -200,7 +200,7 @@ fn partitions_have_the_files_their_names_say() {
                 }
             }
             for stem in stems {
-                let file = table.file.with_file_name(&stem).with_added("ibd");
+                let file = table.file().with_file_name(&stem).with_added("ibd");
                 assert!(file.exists(), "{}", file.display());
             }
         }
@@ -219,7 +219,7 @@ fn damaged_files_are_errors() {
     };
     for tables in tables_by_directory().values() {
         for table in tables {
-            let sound = std::fs::read(table.file.with_added("frm")).unwrap();
+            let sound = std::fs::read(table.file().with_added("frm")).unwrap();
             for _ in 0..20 {
                 let mut bytes = sound.clone();
                 let kind = random(4);

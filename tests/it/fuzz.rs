@@ -20,7 +20,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     let of_table = |table: &corpus::CorpusTable| -> Option<Vec<u8>> {
         match target {
             "create_table" => table.create_sql().map(String::into_bytes),
-            "frm" => std::fs::read(table.file.with_extension("frm")).ok(),
+            "frm" => std::fs::read(table.file().with_extension("frm")).ok(),
             "page" => {
                 let bytes = std::fs::read(table.ibd()).ok()?;
                 let root = bytes.chunks(4096).find(|page| page[24..26] == 17855_u16.to_be_bytes());

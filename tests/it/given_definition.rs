@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use innoscan_testkit::server::fixtures;
 
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 /// Tables of the fixtures whose pages differ in the forms of their records.
 const TABLES: [(&str, &str); 6] = [
@@ -35,9 +35,6 @@ fn with_a_column(create: &str, column: &str) -> String {
 
 #[test]
 fn definitions_that_do_not_fit_are_refused_before_a_row() {
-    if !there_is_a_binary() {
-        return;
-    }
     let root = fixtures().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let given = dir.path().join("given.sql");

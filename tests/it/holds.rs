@@ -7,7 +7,6 @@ use innoscan_testkit::server::Server;
 
 use crate::cut_short::{dump_by, ended, rows, rows_of, with_large_table};
 use crate::live::client;
-use crate::parity::there_is_a_binary;
 
 /// A connection that holds both tables until its input ends.
 fn holder(server: &Server) -> (Child, ChildStdin) {
@@ -22,9 +21,6 @@ fn holder(server: &Server) -> (Child, ChildStdin) {
 
 #[test]
 fn tables_that_somebody_else_holds_are_read_as_long_as_they_are() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
@@ -58,9 +54,6 @@ fn tables_that_somebody_else_holds_are_read_as_long_as_they_are() {
 
 #[test]
 fn tables_that_are_locked_each_by_itself_are_whole() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");

@@ -33,7 +33,7 @@ fn every_page_is_described() {
             let text = inspect::page(page, &header, page_no, known.as_ref(), options);
             let damaged = text.lines().any(|line| line.trim_start().starts_with('!'));
             let readable = !table.is("page_compressed");
-            assert!(!damaged || !readable, "{} page {page_no}\n{text}", table.file.display());
+            assert!(!damaged || !readable, "{} page {page_no}\n{text}", table.file().display());
         }
     }
 }

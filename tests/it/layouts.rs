@@ -21,7 +21,7 @@ use innoscan::{Table, TableDef};
 use innoscan_format::types::Class;
 use innoscan_testkit::server::{Server, fixtures, install, quote};
 
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 use crate::shell_loader;
 
 /// What both servers' families have.
@@ -477,17 +477,13 @@ fn mydumper_layout_loads(version: &str) {
 
 #[test]
 fn myloader_loads_what_debians_mariadb_had() {
-    if there_is_a_binary() {
-        mydumper_layout_loads("mariadb-10.11");
-    }
+    mydumper_layout_loads("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "a second server beside Debian's: make test-all"]
 fn myloader_loads_what_mysql_had() {
-    if there_is_a_binary() {
-        mydumper_layout_loads("mysql-8.0.33");
-    }
+    mydumper_layout_loads("mysql-8.0.33");
 }
 
 fn stream_and_files_restore(version: &str) {
@@ -513,17 +509,13 @@ fn stream_and_files_restore(version: &str) {
 
 #[test]
 fn a_stream_and_files_restore_what_debians_mariadb_had() {
-    if there_is_a_binary() {
-        stream_and_files_restore("mariadb-10.11");
-    }
+    stream_and_files_restore("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "a second server beside Debian's: make test-all"]
 fn a_stream_and_files_restore_what_mysql_had() {
-    if there_is_a_binary() {
-        stream_and_files_restore("mysql-8.0.33");
-    }
+    stream_and_files_restore("mysql-8.0.33");
 }
 
 fn shell_layout_loads(version: &str) {
@@ -549,17 +541,13 @@ fn shell_layout_loads(version: &str) {
 
 #[test]
 fn the_shells_layout_loads_what_debians_mariadb_had() {
-    if there_is_a_binary() {
-        shell_layout_loads("mariadb-10.11");
-    }
+    shell_layout_loads("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "a second server beside Debian's: make test-all"]
 fn the_shells_layout_loads_what_mysql_had() {
-    if there_is_a_binary() {
-        shell_layout_loads("mysql-8.0.33");
-    }
+    shell_layout_loads("mysql-8.0.33");
 }
 
 /// What text for `LOAD DATA` cannot say, in the Shell's own dumps neither.
@@ -663,9 +651,6 @@ fn files_of(dir: &Path, with: &str) -> Vec<PathBuf> {
 
 #[test]
 fn the_command_line_chooses_layouts() {
-    if !there_is_a_binary() {
-        return;
-    }
     let data = fixtures().unwrap().join("mariadb-11.4.5/data");
     let run = |more: &[&str]| {
         let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use innoscan_testkit::server::{Server, install, quote};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 const COMMON: &str = include_str!("ledger/common.sql");
 const MARIADB: &str = include_str!("ledger/mariadb.sql");
@@ -273,18 +273,14 @@ fn ledger_is_the_servers_lists(version: &str) {
 
 #[test]
 fn the_ledger_of_debians_mariadb_is_the_servers_own_lists() {
-    if there_is_a_binary() {
-        ledger_is_the_servers_lists("mariadb-10.11");
-    }
+    ledger_is_the_servers_lists("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn the_ledger_of_other_servers_is_their_own_lists() {
-    if there_is_a_binary() {
-        for version in ["mysql-8.0.33", "mysql-9.7"] {
-            ledger_is_the_servers_lists(version);
-        }
+    for version in ["mysql-8.0.33", "mysql-9.7"] {
+        ledger_is_the_servers_lists(version);
     }
 }
 
@@ -407,17 +403,13 @@ fn dry_runs_agree(version: &str) {
 
 #[test]
 fn a_dry_run_says_what_a_dump_of_debians_mariadb_does() {
-    if there_is_a_binary() {
-        dry_runs_agree("mariadb-10.11");
-    }
+    dry_runs_agree("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn a_dry_run_says_what_dumps_of_other_servers_do() {
-    if there_is_a_binary() {
-        for version in ["mysql-8.0.33", "mysql-9.7"] {
-            dry_runs_agree(version);
-        }
+    for version in ["mysql-8.0.33", "mysql-9.7"] {
+        dry_runs_agree(version);
     }
 }

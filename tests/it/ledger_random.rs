@@ -15,7 +15,7 @@ use innoscan_testkit::server::Server;
 use tempfile::TempDir;
 
 use crate::ledger::{Entry, Key, Manifest, Plan};
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 const SCHEMA: &str = include_str!("ledger/random.sql");
 
@@ -512,15 +512,11 @@ fn random_sources(seeds: u64) {
 
 #[test]
 fn random_sources_lose_nothing_in_silence() {
-    if there_is_a_binary() {
-        random_sources(60);
-    }
+    random_sources(60);
 }
 
 #[test]
 #[ignore = "five hundred dumps: make test-all"]
 fn five_hundred_random_sources_lose_nothing_in_silence() {
-    if there_is_a_binary() {
-        random_sources(500);
-    }
+    random_sources(500);
 }

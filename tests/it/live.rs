@@ -14,7 +14,7 @@ use innoscan_testkit::server::{Server, install};
 
 use crate::cut_short::with_large_table;
 use crate::layouts::{MYDUMPER, load_by_client, load_by_myloader};
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 use crate::shell_loader;
 
 /// What an account needs, as docs/live.md says.
@@ -338,25 +338,18 @@ fn busy(version: &str) {
 
 #[test]
 fn a_busy_server_is_dumped_as_of_one_moment() {
-    if there_is_a_binary() {
-        busy("mariadb-10.11");
-    }
+    busy("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn busy_mysqls_are_dumped_as_of_one_moment() {
-    if there_is_a_binary() {
-        busy("mysql-8.0.33");
-        busy("mysql-9.7");
-    }
+    busy("mysql-8.0.33");
+    busy("mysql-9.7");
 }
 
 #[test]
 fn what_keeps_a_dump_from_its_tables_is_said() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = with_large_table("mariadb-10.11");
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
@@ -472,17 +465,13 @@ fn prepared(version: &str) {
 
 #[test]
 fn prepared_transactions_are_not_taken_for_committed_ones() {
-    if there_is_a_binary() {
-        prepared("mariadb-10.11");
-    }
+    prepared("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn prepared_transactions_of_other_servers_are_not_either() {
-    if there_is_a_binary() {
-        for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
-            prepared(version);
-        }
+    for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+        prepared(version);
     }
 }

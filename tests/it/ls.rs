@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt;
 use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
 
-use crate::parity::there_is_a_binary;
 use crate::verify::{run, shop};
 
 /// Odd names, every kind of table.
@@ -158,17 +157,13 @@ fn every_table_is_checked(server: &Server) {
 
 #[test]
 fn a_directory_of_a_mariadb_is_listed_and_checked() {
-    if there_is_a_binary() {
-        a_directory_is_listed("mariadb-10.11");
-    }
+    a_directory_is_listed("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn directories_of_other_servers_are_listed_and_checked() {
-    if there_is_a_binary() {
-        for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7"] {
-            a_directory_is_listed(version);
-        }
+    for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7"] {
+        a_directory_is_listed(version);
     }
 }

@@ -1,5 +1,10 @@
 //! The integration tests: one binary.
 
+/// A path inside of the folder `tests`.
+fn tests_dir(below: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(below)
+}
+
 mod backups;
 mod check;
 mod checksums;

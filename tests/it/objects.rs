@@ -9,7 +9,7 @@ use innoscan_testkit::server::{Server, install};
 use crate::cut_short::ended;
 use crate::layouts::{MYDUMPER, load_by_client};
 use crate::live::QUICK;
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 use crate::shell_loader;
 
 const EVERYWHERE: &str = "CREATE DATABASE d; CREATE TABLE d.t (a INT, b INT) ENGINE=InnoDB;
@@ -125,17 +125,13 @@ fn round_trip(version: &str) {
 
 #[test]
 fn accounts_and_packages_of_debians_mariadb_are_loaded_as_they_were() {
-    if there_is_a_binary() {
-        round_trip("mariadb-10.11");
-    }
+    round_trip("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn accounts_of_other_servers_are_loaded_as_they_were() {
-    if there_is_a_binary() {
-        for version in ["mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
-            round_trip(version);
-        }
+    for version in ["mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+        round_trip(version);
     }
 }

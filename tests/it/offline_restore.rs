@@ -8,7 +8,7 @@ use innoscan_testkit::server::Server;
 
 use crate::layouts::{MYDUMPER, load_by_client, without_implied_charsets};
 use crate::ledger;
-use crate::parity::{command, difference, there_is_a_binary};
+use crate::parity::{command, difference};
 
 /// The databases of the source.
 const DATABASES: [&str; 4] = ["d", "größe-1 x", "a.b c", "nothing_in_it"];
@@ -18,7 +18,7 @@ const QUOTED: (&str, &str) = ("a.b'c\"d", "a.b c");
 
 /// What the dumping program of the server's own family writes.
 fn dump_of_server(server: &Server) -> String {
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers/server.sh");
+    let scripts = crate::tests_dir("servers/server.sh");
     let dir = server.data();
     let (program, own): (&str, &[&str]) = match server.version() {
         "mysql-9.7" => ("mysqldump", &["--set-gtid-purged=OFF"]),
@@ -118,23 +118,17 @@ fn restores_to_the_same(version: &str) {
 
 #[test]
 fn an_offline_dump_of_debians_mariadb_restores_to_the_same() {
-    if there_is_a_binary() {
-        restores_to_the_same("mariadb-10.11");
-    }
+    restores_to_the_same("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn an_offline_dump_of_mysql_8_restores_to_the_same() {
-    if there_is_a_binary() {
-        restores_to_the_same("mysql-8.0.33");
-    }
+    restores_to_the_same("mysql-8.0.33");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn an_offline_dump_of_mysql_9_restores_to_the_same() {
-    if there_is_a_binary() {
-        restores_to_the_same("mysql-9.7");
-    }
+    restores_to_the_same("mysql-9.7");
 }

@@ -405,7 +405,7 @@ fn no_damage_to_real_pages_makes_a_reader_panic_or_hang() {
         if header.require_readable().is_err() {
             continue;
         }
-        let def = table.create_sql().and_then(|sql| from_create_table(&sql, table.server).ok());
+        let def = table.create_sql().and_then(|sql| from_create_table(&sql, table.version()).ok());
         let layout = def.and_then(|def| crate::check::layout_of(&bytes, &header, &def).ok());
         let Some(layout) = layout else { continue };
         let (format, layouts) = (header.page_format(), [layout]);

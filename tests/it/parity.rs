@@ -2,7 +2,7 @@
 //! servers said of them, byte for byte.
 //!
 //! Environment:
-//! - `INNOSCAN`: the binary; without it nothing is compared (`tests/run.sh` sets it);
+//! - `INNOSCAN`: another binary than the one that cargo built for these tests;
 //! - `INNOSCAN_CORPUS`: a folder of corpora instead of the fixtures of `tests/data`;
 //! - `INNOSCAN_ONLY`: words separated by commas; tables whose `corpus/db/table` has one of them.
 
@@ -17,59 +17,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use innoscan_testkit::server::{Server, fixtures, install};
 
+use crate::corpus;
+pub(crate) use crate::corpus::CorpusTable as Table;
 use crate::restore::restore;
 use crate::small_tables;
 
 /// Mismatches printed in full; the rest is only counted.
 const SHOWN_MAX: usize = 400;
 
-/// A table of a corpus.
-pub(crate) struct Table {
-    corpus: PathBuf,
-    pub(crate) db: String,
-    pub(crate) table: String,
-    file_db: String,
-    file_table: String,
-    flags: Vec<String>,
-    opts: Vec<(String, Vec<String>)>,
-}
-
 impl Table {
-    pub(crate) fn is(&self, flag: &str) -> bool {
-        self.flags.iter().any(|found| found == flag)
-    }
-
-    fn expected(&self, ending: &str) -> PathBuf {
-        let dir = self.corpus.join("expected").join(&self.file_db);
-        dir.join(format!("{}.{ending}", self.file_table))
-    }
-
-    pub(crate) fn read(&self, ending: &str) -> Result<Vec<u8>> {
-        let path = self.expected(ending);
-        std::fs::read(&path).map_err(|error| Error::other(format!("{}: {error}", path.display())))
-    }
-
-    /// A number the server said of it.
-    pub(crate) fn number(&self, ending: &str) -> Result<u64> {
-        String::from_utf8_lossy(&self.read(ending)?).trim().parse().map_err(Error::other)
-    }
-
-    /// Its corpus, which is named after the server.
-    pub(crate) fn server(&self) -> String {
-        self.corpus.file_name().unwrap().to_string_lossy().into_owned()
-    }
-
-    /// `db/table`, as file names.
-    pub(crate) fn place(&self) -> String {
-        format!("{}/{}", self.file_db, self.file_table)
-    }
-
-    fn name(&self) -> String {
-        format!("{}/{}", self.server(), self.place())
-    }
-
     /// How it is named on the command line: by its file, or all partitions by the table's name.
-    fn source(&self) -> Vec<String> {
+    pub(crate) fn source(&self) -> Vec<String> {
         let data = self.corpus.join("data");
         if self.is("partitioned") {
             let name = format!("{}.{}", self.db, self.table);
@@ -83,14 +41,8 @@ impl Table {
             }
             return source;
         }
-        let file = data.join(&self.file_db).join(format!("{}.ibd", self.file_table));
-        vec![file.to_str().unwrap().into()]
+        vec![self.ibd().to_str().unwrap().into()]
     }
-}
-
-fn unhex(text: &str) -> String {
-    let bytes = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
-    String::from_utf8(bytes.collect::<std::result::Result<_, _>>().unwrap()).unwrap()
 }
 
 /// The clause of a line of `opts.tsv` as options of `innoscan dump`.
@@ -122,35 +74,20 @@ fn options_of(clause: &str) -> Vec<String> {
     options
 }
 
-fn tables_of(corpus: &Path, tables: &mut Vec<Table>) {
-    let Ok(list) = std::fs::read_to_string(corpus.join("tables.tsv")) else { return };
-    let opts: Vec<(String, Vec<String>)> = std::fs::read_to_string(corpus.join("opts.tsv"))
+/// The numbered options of a corpus: the ending of what the server wrote with them, and ours.
+fn numbered_options(corpus: &Path) -> Vec<(String, Vec<String>)> {
+    std::fs::read_to_string(corpus.join("opts.tsv"))
         .unwrap_or_default()
         .lines()
         .filter_map(|line| line.split_once('\t'))
         .map(|(number, clause)| (format!("opts-{number}.txt"), options_of(clause)))
-        .collect();
-    for line in list.lines() {
-        let cells: Vec<&str> = line.split('\t').collect();
-        let [db, table, file_db, file_table, flags] = cells.as_slice() else { panic!("{line:?}") };
-        tables.push(Table {
-            corpus: corpus.to_owned(),
-            db: unhex(db),
-            table: unhex(table),
-            file_db: (*file_db).to_owned(),
-            file_table: (*file_table).to_owned(),
-            flags: flags.split(',').map(str::to_owned).collect(),
-            opts: opts.clone(),
-        });
-    }
+        .collect()
 }
 
-fn innoscan() -> Option<PathBuf> {
-    std::env::var_os("INNOSCAN").map(|path| std::path::absolute(path).unwrap())
-}
-
+/// `innoscan` without arguments.
 pub(crate) fn command() -> Command {
-    Command::new(innoscan().expect("INNOSCAN"))
+    let other = std::env::var_os("INNOSCAN").map(|path| std::path::absolute(path).unwrap());
+    Command::new(other.unwrap_or_else(|| env!("CARGO_BIN_EXE_innoscan").into()))
 }
 
 /// The same command, given by a user who owns nothing, from a copy in `dir`: it may lie where that
@@ -257,7 +194,7 @@ fn known(table: &Table, what: &str) -> Option<&'static str> {
     let known = known.map(|(_, _, reason)| *reason);
     // Debian's own server is of the version that the machine's release has
     let undoubled = name == "mariadb-10.11/t_fk/multi" && what == "schema" && {
-        let server = crate::corpus::version_of(&table.corpus);
+        let server = corpus::version_of(&table.corpus);
         server.is_some_and(|it| it.number < 101_119 || (110_000..110_809).contains(&it.number))
     };
     known.or(undoubled.then_some(UNDOUBLED))
@@ -339,14 +276,14 @@ fn text_like_the_server(table: &Table, report: &Report) -> Result<()> {
     let got = run_dump(table, "text");
     let expected = without_fields(&table.read("txt")?, &drop);
     report.add(table, "text", got.map(|got| difference(&expected, &got)));
-    for (ending, options) in &table.opts {
-        if !drop.is_empty() || !table.expected(ending).exists() {
+    for (ending, options) in numbered_options(&table.corpus) {
+        if !drop.is_empty() || !table.expected(&ending).exists() {
             continue;
         }
         let mut args = args("dump", table, &["--quiet", "--format", "text", "--memory", "64M"]);
-        args.extend(options.iter().cloned());
-        let expected = table.read(ending)?;
-        report.add(table, ending, run(&args).map(|got| difference(&expected, &got)));
+        args.extend(options);
+        let expected = table.read(&ending)?;
+        report.add(table, &ending, run(&args).map(|got| difference(&expected, &got)));
     }
     Ok(())
 }
@@ -418,9 +355,7 @@ pub(crate) fn run_dump(table: &Table, format: &str) -> Result<Vec<u8>> {
 
 /// What is not read yet is refused, with a word about why.
 fn refused(table: &Table, report: &Report) {
-    let file =
-        table.corpus.join("data").join(&table.file_db).join(format!("{}.ibd", table.file_table));
-    if !file.exists() {
+    if !table.ibd().exists() {
         return;
     }
     let output = command().args(args("scan", table, &[])).output();
@@ -462,33 +397,15 @@ fn compare(tables: &[Table], report: &Report) {
 
 /// The tables of all corpora in `root` that `INNOSCAN_ONLY` leaves.
 pub(crate) fn tables_in(root: &Path) -> Vec<Table> {
-    let mut tables = Vec::new();
-    let mut corpora: Vec<PathBuf> =
-        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
-    corpora.sort();
-    for corpus in corpora {
-        tables_of(&corpus, &mut tables);
-    }
+    let mut tables = corpus::tables_in(root);
     if let Ok(only) = std::env::var("INNOSCAN_ONLY") {
         tables.retain(|table| only.split(',').any(|word| table.name().contains(word)));
     }
     tables
 }
 
-/// Whether there is a binary to compare.
-pub(crate) fn there_is_a_binary() -> bool {
-    let there = innoscan().is_some();
-    if !there {
-        println!("INNOSCAN is not set: nothing compared");
-    }
-    there
-}
-
 #[test]
 fn files_read_as_their_servers_do() {
-    if !there_is_a_binary() {
-        return;
-    }
     let root = std::env::var_os("INNOSCAN_CORPUS").map(PathBuf::from);
     let report = Report::default();
     compare(&tables_in(&root.unwrap_or_else(|| fixtures().unwrap())), &report);
@@ -516,7 +433,7 @@ fn live(version: &str, report: &Report) {
     install(version).unwrap();
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live").join(version);
     std::fs::create_dir_all(&root).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers/build_corpus.sh");
+    let script = crate::tests_dir("servers/build_corpus.sh");
     let status = Command::new(script).arg(version).arg(root.join(version)).status().unwrap();
     assert!(status.success(), "build_corpus.sh {version}: {status}");
     let tables = tables_in(&root);
@@ -532,19 +449,14 @@ fn live(version: &str, report: &Report) {
 
 #[test]
 fn debians_mariadb_agrees() {
-    if there_is_a_binary() {
-        let report = Report::default();
-        live("mariadb-10.11", &report);
-        report.finish("mariadb-10.11");
-    }
+    let report = Report::default();
+    live("mariadb-10.11", &report);
+    report.finish("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and fills every server: make test-all"]
 fn every_server_agrees() {
-    if !there_is_a_binary() {
-        return;
-    }
     let report = Report::default();
     for version in VERSIONS.into_iter().filter(|version| *version != "mariadb-10.11") {
         live(version, &report);

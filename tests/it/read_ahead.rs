@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 /// A table of `tests/data/read_ahead`, and its CHECKSUM TABLE.
 struct Fixture {
@@ -15,7 +15,7 @@ struct Fixture {
 }
 
 fn fixture(name: &str) -> Fixture {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/read_ahead");
+    let data = crate::tests_dir("data/read_ahead");
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(format!("{name}.ibd"));
     let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
@@ -37,9 +37,6 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn every_policy_sums_as_the_server_and_does_what_was_told() {
-    if !there_is_a_binary() {
-        return;
-    }
     for name in ["ascending", "grown"] {
         let fixture = fixture(name);
         for (policy, order) in [
@@ -81,9 +78,6 @@ fn every_policy_sums_as_the_server_and_does_what_was_told() {
 
 #[test]
 fn explain_tells_of_each_policy_on_each_device() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     let (code, out, err) = innoscan("explain", &fixture.file, &["--json"]);
     assert_eq!(code, 0, "{err}");
@@ -133,9 +127,6 @@ fn explain_tells_of_each_policy_on_each_device() {
 
 #[test]
 fn files_of_sorted_leaves_are_those_of_leaves_read_in_key_order() {
-    if !there_is_a_binary() {
-        return;
-    }
     for name in ["ascending", "grown"] {
         let fixture = fixture(name);
         let text = ["--format", "text", "--quiet", "--no-schemas"];
@@ -167,9 +158,6 @@ fn files_of_sorted_leaves_are_those_of_leaves_read_in_key_order() {
 
 #[test]
 fn auto_picks_what_explain_says() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     for (device, order) in [("hdd", "key"), ("hdd", "any"), ("nvme", "key"), ("nvme", "any")] {
         let flags = ["--device", device, "--order", order];
@@ -185,9 +173,6 @@ fn auto_picks_what_explain_says() {
 
 #[test]
 fn a_device_can_be_imposed_and_a_rate_kept() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     // 200 leaves of 4 KiB.
     for (limit, least_seconds) in [
@@ -205,9 +190,6 @@ fn a_device_can_be_imposed_and_a_rate_kept() {
 
 #[test]
 fn a_measured_device_is_remembered() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     let cache = tempfile::tempdir().unwrap();
     let explain = || {
@@ -235,9 +217,6 @@ fn a_measured_device_is_remembered() {
 
 #[test]
 fn a_file_is_read_into_the_page_cache() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     let mib = std::fs::metadata(&fixture.file).unwrap().len() >> 20;
     let (code, out, err) = innoscan("warm", &fixture.file, &[]);
@@ -261,9 +240,6 @@ fn bench(fixture: &Fixture, more: &[&str]) -> Option<String> {
 
 #[test]
 fn policies_are_set_side_by_side() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     let Some(out) = bench(&fixture, &["--device", "iops=20000,bw=1G"]) else { return };
     assert!(out.contains("one by one"), "{out}");
@@ -279,9 +255,6 @@ fn policies_are_set_side_by_side() {
 
 #[test]
 fn lookups_beside_a_scan_are_measured() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     // A disk on which 200 leaves take long enough for some lookups.
     let more = ["--foreground=3", "--policies", "none,segment", "--json", "--device"];
@@ -301,9 +274,6 @@ fn lookups_beside_a_scan_are_measured() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     // What a dump is then, tests/it/usage.rs says.
     for more in [&["explain"][..], &["scan"], &["schema"], &["check"], &["inspect", "4"]] {
@@ -325,9 +295,6 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    if !there_is_a_binary() {
-        return;
-    }
     let fixture = fixture("grown");
     for (more, why) in [
         (&["--device", "floppy"][..], "hdd, gp3, ssd, nvme"),

@@ -32,8 +32,8 @@ fn files_of(table: &CorpusTable) -> Vec<PathBuf> {
     if ibd.exists() {
         return vec![ibd];
     }
-    let stem = table.file.file_name().unwrap().to_str().unwrap().to_owned() + "#p#";
-    let Ok(folder) = std::fs::read_dir(table.file.parent().unwrap()) else { return Vec::new() };
+    let stem = table.file().file_name().unwrap().to_str().unwrap().to_owned() + "#p#";
+    let Ok(folder) = std::fs::read_dir(table.file().parent().unwrap()) else { return Vec::new() };
     let of_table = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.get(..stem.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(&stem))
@@ -49,10 +49,10 @@ fn definitions_print_as_their_servers_print_them() {
     let mut by_server: BTreeMap<PathBuf, Vec<CorpusTable>> = BTreeMap::new();
     let with_sdi = |table: &CorpusTable| {
         let refused = table.is("refused") || table.is("page_compressed");
-        table.server.family == Family::MySql && table.server.number >= 80_000 && !refused
+        table.version().family == Family::MySql && table.version().number >= 80_000 && !refused
     };
     for table in corpus::tables().into_iter().filter(with_sdi) {
-        let data = table.file.parent().unwrap().parent().unwrap().to_owned();
+        let data = table.file().parent().unwrap().parent().unwrap().to_owned();
         by_server.entry(data).or_default().push(table);
     }
     for (data, tables) in by_server {

@@ -7,7 +7,7 @@ use std::process::Command;
 use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
 
-use crate::parity::{by_another_user, command, there_is_a_binary};
+use crate::parity::{by_another_user, command};
 
 const WAYS: [&str; 5] = ["full-page", "fadvise", "light", "direct", "batched"];
 
@@ -52,9 +52,6 @@ fn ibd_files(directory: &Path) -> usize {
 
 #[test]
 fn a_running_servers_tablespaces_are_all_found() {
-    if !there_is_a_binary() {
-        return;
-    }
     let mut server = with_tables("mariadb-10.11", 200);
     for way in WAYS {
         let (code, told) = told(&server.data(), way);
@@ -73,10 +70,7 @@ fn a_running_servers_tablespaces_are_all_found() {
 /// Of another's files the kernel lets nobody keep the access time, and some may not be opened.
 #[test]
 fn anothers_files_are_read_as_far_as_one_may() {
-    if !there_is_a_binary() {
-        return;
-    }
-    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mysql-8.0.33/tree-4k/tree.ibd");
+    let table = crate::tests_dir("data/mysql-8.0.33/tree-4k/tree.ibd");
     let mode = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -180,19 +174,14 @@ fn listed(version: &str) {
 
 #[test]
 fn files_are_held_against_debians_mariadb_list() {
-    if there_is_a_binary() {
-        listed("mariadb-10.11");
-    }
+    listed("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn files_are_held_against_other_servers_lists() {
-    if there_is_a_binary() {
-        for version in ["mysql-5.7.22", "mysql-8.0.12", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"]
-        {
-            listed(version);
-        }
+    for version in ["mysql-5.7.22", "mysql-8.0.12", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+        listed(version);
     }
 }
 
@@ -226,8 +215,6 @@ fn duplicates(version: &str) {
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn duplicates_are_those_that_keep_a_server_from_starting() {
-    if there_is_a_binary() {
-        duplicates("mysql-8.0.33");
-        duplicates("mysql-9.7");
-    }
+    duplicates("mysql-8.0.33");
+    duplicates("mysql-9.7");
 }

@@ -1,13 +1,52 @@
 //! The invariants of ARCHITECTURE.md that a test can enforce.
 
+mod circles;
+mod functions;
+mod modules;
+mod tokens;
+mod unused;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use self::circles::circles;
+use self::functions::functions;
+use self::modules::{Crate, Edge};
+use self::tokens::{tokens, without_tests};
+use self::unused::{Uses, Visibility, public_items};
+
 /// Lines a source file may have before its tests.
 const FILE_LINES_MAX: usize = 600;
+/// Lines a function may have.
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// Functions that are longer, until they are split: file and name.
+const LONG: [(&str, &str); 1] = [("crates/innoscan/src/scan/mod.rs", "scan_with_engine")];
+
+/// Files that need each other for good: a grammar's rules do.
+const RECURSIVE: [(&str, &[&str]); 2] = [
+    ("crates/format/src/schema/ddl", &["columns.rs", "keys.rs"]),
+    ("crates/format/src/schema/frm", &["columns.rs", "defaults.rs", "expressions.rs"]),
+];
+/// Files that need each other, until what they hand each other has a file of its own below them:
+/// who, and whom.
+const CIRCLES: [(&str, &str, &str); 12] = [
+    ("crates/innoscan/src/scan", "decode.rs", "keys.rs"),
+    ("crates/innoscan/src/scan", "decode.rs", "lob.rs"),
+    ("crates/innoscan/src/scan", "foreground.rs", "options.rs"),
+    ("crates/innoscan/src/scan", "keys.rs", "decode.rs"),
+    ("crates/innoscan/src/scan", "lob.rs", "decode.rs"),
+    ("crates/innoscan/src/scan", "lob.rs", "small.rs"),
+    ("crates/innoscan/src/scan", "options.rs", "foreground.rs"),
+    ("crates/innoscan/src/scan", "small.rs", "decode.rs"),
+    ("crates/innoscan/src/scan", "small.rs", "lob.rs"),
+    ("crates/innoscan/src/scan", "small.rs", "tree.rs"),
+    ("crates/innoscan/src/scan", "tree.rs", "decode.rs"),
+    ("crates/innoscan/src/scan", "tree.rs", "keys.rs"),
+];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    crate::tests_dir("..").canonicalize().unwrap()
 }
 
 fn read(path: &Path) -> String {
@@ -77,9 +116,52 @@ fn crates_import_only_what_the_architecture_says() {
     }
 }
 
+/// What a crate's files need of each other; paths are those inside the repository.
+fn edges_of(krate: &str) -> Vec<Edge> {
+    let source = Path::new("crates").join(krate).join("src");
+    let first = ["lib.rs", "main.rs"].map(|name| source.join(name));
+    let first = first.iter().find(|path| root().join(path).exists()).unwrap();
+    let read = |path: &Path| std::fs::read_to_string(root().join(path)).ok();
+    let edges = Crate::new(first, &read).edges();
+    assert!(edges.len() > 1, "{krate}: its imports were not found");
+    edges
+}
+
+/// The crates below `crates`.
+fn crates() -> Vec<String> {
+    let names = std::fs::read_dir(root().join("crates")).unwrap();
+    names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
 #[test]
-fn modules_of_the_library_import_in_one_direction() {
-    let forbidden: [(&str, &[&str]); 7] = [
+fn files_of_a_crate_do_not_need_each_other() {
+    let edges: Vec<Edge> = crates().iter().flat_map(|krate| edges_of(krate)).collect();
+    // what a module's own file and those below it share is the module's business
+    let between: Vec<Edge> = edges.into_iter().filter(|edge| !edge.is_within).collect();
+    let both_in = |edge: &Edge, dir: &str, from: &[&str], to: &[&str]| {
+        let is = |path: &Path, names: &[&str]| {
+            names.iter().any(|name| path == Path::new(dir).join(name))
+        };
+        is(&edge.from, from) && is(&edge.to, to)
+    };
+    let mut wrong = Vec::new();
+    let mut left: BTreeSet<_> = CIRCLES.iter().collect();
+    for edge in circles(&between) {
+        if RECURSIVE.iter().any(|(dir, files)| both_in(edge, dir, files, files)) {
+            continue;
+        }
+        match CIRCLES.iter().find(|(dir, from, to)| both_in(edge, dir, &[from], &[to])) {
+            Some(known) => _ = left.remove(known),
+            None => wrong.push(edge.to_string()),
+        }
+    }
+    assert!(wrong.is_empty(), "in circles:\n{}", wrong.join("\n"));
+    assert!(left.is_empty(), "no circles any more, take them from CIRCLES: {left:?}");
+}
+
+#[test]
+fn modules_import_in_one_direction() {
+    let library: [(&str, &[&str]); 7] = [
         ("ahead", &["pool", "scan", "walk", "space", "sink", "dump", "catalog"]),
         ("pool", &["scan", "walk", "sink", "dump", "catalog"]),
         ("walk", &["scan", "sink", "dump", "catalog"]),
@@ -88,22 +170,84 @@ fn modules_of_the_library_import_in_one_direction() {
         ("sink", &["dump", "catalog", "pool", "walk", "space"]),
         ("stats", &["scan", "pool", "walk", "space", "sink", "dump", "catalog", "ahead"]),
     ];
-    for (path, text) in rust_sources() {
-        let Ok(inside) = path.strip_prefix("crates/innoscan/src") else { continue };
-        let module = inside.components().next().unwrap().as_os_str().to_str().unwrap();
-        let module = module.trim_end_matches(".rs");
-        let Some((_, targets)) = forbidden.iter().find(|(name, _)| *name == module) else {
-            continue;
+    let format: [(&str, &[&str]); 4] = [
+        ("page", &["schema", "types"]),
+        ("types", &["page", "layout", "record"]),
+        ("charset", &["schema", "types", "page", "layout", "record"]),
+        ("record", &["schema", "types", "layout"]),
+    ];
+    for (krate, forbidden) in [("innoscan", &library[..]), ("format", &format[..])] {
+        let source = Path::new("crates").join(krate).join("src");
+        let module = |path: &Path| {
+            let inside = path.strip_prefix(&source).unwrap().components().next().unwrap();
+            inside.as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned()
         };
-        let code = text.split("#[cfg(test)]").next().unwrap();
-        for target in *targets {
-            let import = format!("crate::{target}");
-            let hit = code.match_indices(&import).any(|(at, _)| {
-                !code[at + import.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
-            });
-            assert!(!hit, "{}: {module} must not import {target}", path.display());
+        for edge in edges_of(krate) {
+            let (from, to) = (module(&edge.from), module(&edge.to));
+            let rule = forbidden.iter().find(|(name, _)| *name == from);
+            let is_allowed = rule.is_none_or(|(_, targets)| !targets.contains(&&*to));
+            assert!(is_allowed, "{edge}: {from} must not import {to}");
         }
     }
+}
+
+#[test]
+fn functions_are_short() {
+    let mut left: BTreeSet<_> = LONG.iter().collect();
+    for (path, text) in rust_sources() {
+        if path.file_name().is_some_and(|name| name == "tests.rs") {
+            continue;
+        }
+        for function in functions(&without_tests(&tokens(&text))) {
+            if function.lines <= FUNCTION_LINES_MAX {
+                continue;
+            }
+            let known =
+                |(file, name): &&(&str, &str)| path == Path::new(file) && function.name == **name;
+            match LONG.iter().find(known) {
+                Some(known) => _ = left.remove(known),
+                None => panic!(
+                    "{}:{}: {} has {} lines",
+                    path.display(),
+                    function.line,
+                    function.name,
+                    function.lines
+                ),
+            }
+        }
+    }
+    assert!(left.is_empty(), "short by now, take them from LONG: {left:?}");
+}
+
+#[test]
+fn what_is_public_is_used() {
+    let mut all = rust_sources();
+    for dir in ["tests/it", "fuzz"] {
+        let is_source = |path: &Path| {
+            path.extension().is_some_and(|ext| ext == "rs")
+                && !path.components().any(|part| part.as_os_str() == "target")
+        };
+        let files = files_below(&root().join(dir), &is_source);
+        all.extend(files.into_iter().map(|path| (path.clone(), read(&path))));
+    }
+    let uses = Uses::new(&all);
+    let mut wrong = Vec::new();
+    for (path, text) in all.iter().filter(|(path, _)| path.starts_with("crates")) {
+        let krate: PathBuf = path.components().take(2).collect();
+        for item in public_items(&tokens(text)) {
+            let place = format!("{}:{}: {}", path.display(), item.line, item.name);
+            let by_others = |by: &Path| by != path && by.starts_with(&krate);
+            if !uses.is_used(&item.name, |_| true) {
+                wrong.push(format!("{place}: nobody uses it"));
+            } else if item.visibility == Visibility::Restricted
+                && item.is_function
+                && !uses.is_used(&item.name, by_others)
+            {
+                wrong.push(format!("{place}: nobody uses it outside of its file"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

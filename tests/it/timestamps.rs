@@ -3,7 +3,6 @@
 use innoscan_testkit::server::{Server, install};
 
 use crate::live::QUICK;
-use crate::parity::there_is_a_binary;
 use crate::verify::run;
 
 /// The first row has zero dates, the second NULL.
@@ -75,17 +74,13 @@ fn are_as_the_server_prints_them(version: &str) {
 
 #[test]
 fn timestamps_are_as_debians_mariadb_prints_them() {
-    if there_is_a_binary() {
-        are_as_the_server_prints_them("mariadb-10.11");
-    }
+    are_as_the_server_prints_them("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn timestamps_are_as_mysql_prints_them() {
-    if there_is_a_binary() {
-        for version in ["mysql-8.0.33", "mysql-5.7.22"] {
-            are_as_the_server_prints_them(version);
-        }
+    for version in ["mysql-8.0.33", "mysql-5.7.22"] {
+        are_as_the_server_prints_them(version);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use innoscan_testkit::server::Server;
 
 use crate::live::{QUICK, client};
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 /// The folder with `cities.ibd` and `flights.ibd` of the demo.
 fn demo() -> &'static Path {
@@ -17,7 +17,7 @@ fn demo() -> &'static Path {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo");
         std::fs::create_dir_all(&folder).unwrap();
         for table in ["cities", "flights"] {
-            let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/demo");
+            let archive = crate::tests_dir("data/demo");
             let unpacked = Command::new("tar")
                 .args(["--use-compress-program", "zstd -d --long=27", "-xf"])
                 .arg(archive.join(format!("{table}.tar.zst")))
@@ -76,9 +76,6 @@ fn cut_off(args: &[&str]) -> Ended {
 
 #[test]
 fn a_dump_whose_reader_goes_away_is_not_done() {
-    if !there_is_a_binary() {
-        return;
-    }
     for format in ["sql", "text", "csv", "ndjson"] {
         let ended = cut_off(&["dump", &flights(), "--format", format, "-q"]);
         assert_eq!(ended.code, Some(5), "{format}: {ended:?}");
@@ -95,9 +92,6 @@ fn a_dump_whose_reader_goes_away_is_not_done() {
 
 #[test]
 fn the_last_line_of_sql_says_that_the_dump_is_whole() {
-    if !there_is_a_binary() {
-        return;
-    }
     let ended = run(["dump", &flights(), "-q"]);
     let last = ended.out.lines().last().unwrap();
     assert!(last.starts_with("-- Dump completed on 2"), "{last}");
@@ -106,9 +100,6 @@ fn the_last_line_of_sql_says_that_the_dump_is_whole() {
 
 #[test]
 fn options_without_effect_are_refused() {
-    if !there_is_a_binary() {
-        return;
-    }
     let ibd = flights();
     let dir = demo().to_str().unwrap();
     let refused: &[(&[&str], &[&str])] = &[
@@ -188,9 +179,6 @@ fn options_without_effect_are_refused() {
 
 #[test]
 fn a_lone_h_is_help() {
-    if !there_is_a_binary() {
-        return;
-    }
     for args in [&["dump", "-h"][..], &["tablespaces", "-h"], &["dump", "-A", "-h"]] {
         let ended = run(args);
         assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
@@ -212,9 +200,6 @@ fn a_lone_h_is_help() {
 
 #[test]
 fn a_password_in_the_command_line_is_refused_and_not_repeated() {
-    if !there_is_a_binary() {
-        return;
-    }
     for typed in ["-psecret", "-ppw", "-pwd", "-p=secret", "-Apsecret", "--password=secret"] {
         let ended = run(["dump", "-S", "/tmp/no.sock", typed, "-A"]);
         ended.is_usage(&["a password in the command line is seen by all users", "MYSQL_PWD"]);
@@ -229,9 +214,6 @@ fn a_password_in_the_command_line_is_refused_and_not_repeated() {
 
 #[test]
 fn options_of_other_programs_are_answered() {
-    if !there_is_a_binary() {
-        return;
-    }
     let answers = [
         ("--single-transaction", "not needed: all tables of a dump are of one moment"),
         ("--routines", "not needed: functions, procedures"),
@@ -288,9 +270,6 @@ fn options_of_other_programs_are_answered() {
 
 #[test]
 fn a_page_beyond_the_end_is_named_as_such() {
-    if !there_is_a_binary() {
-        return;
-    }
     let ended = run(["inspect", &flights(), "99999"]);
     assert_eq!(ended.code, Some(2));
     let pages = std::fs::metadata(flights()).unwrap().len() / 16384;
@@ -301,9 +280,6 @@ fn a_page_beyond_the_end_is_named_as_such() {
 
 #[test]
 fn keys_of_text_are_looked_up_and_those_with_too_many_values_refused() {
-    if !there_is_a_binary() {
-        return;
-    }
     let [upper, lower] = ["AA", "aa"].map(|key| run(["get", &flights(), key]));
     assert_eq!((upper.code, &upper.out), (Some(0), &lower.out), "{upper:?}");
     assert!(upper.out.starts_with("AA\t"), "{upper:?}");
@@ -330,9 +306,6 @@ fn headings(verb: &str) -> Vec<(String, String)> {
 
 #[test]
 fn help_lists_options_where_they_belong() {
-    if !there_is_a_binary() {
-        return;
-    }
     for verb in ["dump", "scan", "get", "explain", "schema", "check", "warm", "bench", "inspect"] {
         let found = headings(verb);
         let heading_of = |start: &str| {
@@ -357,9 +330,6 @@ fn help_lists_options_where_they_belong() {
 
 #[test]
 fn the_exit_code_tells_which_signal_ended_it() {
-    if !there_is_a_binary() {
-        return;
-    }
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         // Whoever runs the tests may ignore a signal, which its children then do too.
         let mut child = Command::new("env")
@@ -416,9 +386,6 @@ for line in re.split('[\\r\\n]', re.sub('\\x1b\\\\[[0-9;?]*[A-Za-z]', '\\n', dra
 
 #[test]
 fn progress_fits_on_a_narrow_terminal() {
-    if !there_is_a_binary() {
-        return;
-    }
     for columns in [20, 50] {
         let args = ["scan", &cities(), "--max-rate", "20M", "--lra-size", "1M"];
         let lines = drawn(columns, &args);
@@ -435,9 +402,6 @@ fn progress_fits_on_a_narrow_terminal() {
 
 #[test]
 fn a_dump_tells_of_each_table_only_when_asked() {
-    if !there_is_a_binary() {
-        return;
-    }
     let dump = |more: &str| {
         let output = command()
             .args(["dump", &cities(), "--format", "csv", more])
@@ -460,9 +424,6 @@ fn a_dump_tells_of_each_table_only_when_asked() {
 
 #[test]
 fn keys_without_a_row_are_named() {
-    if !there_is_a_binary() {
-        return;
-    }
     let get = |keys: &[&str]| run([&["get", &*cities()], keys].concat());
     let key = get(&["--range", "1.."]).out.lines().next().unwrap().to_owned();
     let key = key.split('\t').next().unwrap();
@@ -480,9 +441,6 @@ fn keys_without_a_row_are_named() {
 
 #[test]
 fn databases_that_are_named_as_files_are_answered() {
-    if !there_is_a_binary() {
-        return;
-    }
     run(["dump", "-S", "/s", "-u", "root", "shop"]).is_usage(&["use -B shop"]);
     run(["dump", "-S", "/s", "-B", "shop", "crm"]).is_usage(&["use -B shop,crm"]);
     run(["dump", "-S", "/s", "-A", "shop"]).is_usage(&["use -B shop"]);
@@ -493,9 +451,6 @@ fn databases_that_are_named_as_files_are_answered() {
 
 #[test]
 fn rows_that_cannot_be_told_apart_are_refused_before_a_server_is_asked() {
-    if !there_is_a_binary() {
-        return;
-    }
     for wanted in [&["-A"][..], &["-B", "a,b"], &["-T", "a.b,a.c"]] {
         let args = [&["dump", "-S", "/tmp/no.sock", "--format", "csv"], wanted].concat();
         run(args).is_usage(&["could not be told apart", "-o"]);
@@ -504,9 +459,6 @@ fn rows_that_cannot_be_told_apart_are_refused_before_a_server_is_asked() {
 
 #[test]
 fn a_password_without_a_terminal_is_asked_for_in_vain() {
-    if !there_is_a_binary() {
-        return;
-    }
     let output = Command::new("setsid")
         .arg("-w")
         .arg(command().get_program())
@@ -540,9 +492,6 @@ fn stopped() -> Server {
 
 #[test]
 fn files_of_a_database_are_named_in_many_ways() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = stopped();
     let data = server.data();
     let shop = data.join("shop");
@@ -592,9 +541,6 @@ fn files_of_a_database_are_named_in_many_ways() {
 
 #[test]
 fn who_holds_the_lock_is_said() {
-    if !there_is_a_binary() {
-        return;
-    }
     let server = Server::start("mariadb-10.11", &QUICK).unwrap();
     server
         .sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY) ENGINE=InnoDB;")

@@ -8,7 +8,7 @@ use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
 
 use crate::json_schema;
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 /// Tables of several engines and kinds, and what is no table.
 pub const SHOP: &str = "CREATE DATABASE shop; USE shop;
@@ -82,7 +82,7 @@ fn verify(out: &Path, more: &[&str]) -> Ended {
 /// `innoscan.json` is as its schema has it.
 #[track_caller]
 fn is_described(out: &Path) -> Value {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs");
+    let docs = crate::tests_dir("../docs");
     let read = |path: PathBuf| -> Value {
         serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap()
     };
@@ -161,9 +161,6 @@ fn faults_are_named(out: &Path, manifest: &Value) {
 
 #[test]
 fn every_fault_of_a_dump_is_named() {
-    if !there_is_a_binary() {
-        return;
-    }
     let mut server = shop("mariadb-10.11");
     let temporary = tempfile::tempdir().unwrap();
     let out = |name: &str| temporary.path().join(name);
@@ -201,9 +198,6 @@ fn every_fault_of_a_dump_is_named() {
 
 #[test]
 fn a_dump_that_is_not_complete_is_not_whole() {
-    if !there_is_a_binary() {
-        return;
-    }
     let mut server = shop("mariadb-10.11");
     server.sql("CREATE TABLE shop.c (id INT NOT NULL) ENGINE=CSV;").unwrap();
     server.stop().unwrap();
@@ -278,7 +272,5 @@ fn rows_are_compared(version: &str) {
 
 #[test]
 fn rows_are_compared_with_a_mariadb() {
-    if there_is_a_binary() {
-        rows_are_compared("mariadb-10.11");
-    }
+    rows_are_compared("mariadb-10.11");
 }

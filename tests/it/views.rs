@@ -9,7 +9,7 @@ use innoscan_testkit::server::{Server, install, quote};
 use crate::cut_short::ended;
 use crate::layouts::load_by_myloader;
 use crate::live::QUICK;
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 const OBJECTS: &str = "CREATE DATABASE other; CREATE TABLE other.t (a INT) ENGINE=InnoDB;
     CREATE FUNCTION other.h () RETURNS INT DETERMINISTIC RETURN (SELECT MAX(a) FROM other.t);
@@ -130,17 +130,13 @@ fn are_as_the_server_shows_them(version: &str) {
 
 #[test]
 fn views_are_as_debians_mariadb_shows_them_in_their_database() {
-    if there_is_a_binary() {
-        are_as_the_server_shows_them("mariadb-10.11");
-    }
+    are_as_the_server_shows_them("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn views_are_as_mysql_shows_them_in_their_database() {
-    if there_is_a_binary() {
-        for version in ["mysql-8.0.33", "mysql-5.7.22", "mysql-9.7"] {
-            are_as_the_server_shows_them(version);
-        }
+    for version in ["mysql-8.0.33", "mysql-5.7.22", "mysql-9.7"] {
+        are_as_the_server_shows_them(version);
     }
 }

@@ -13,7 +13,7 @@ use innoscan_testkit::server::{Server, install};
 use serde_json::Value;
 
 use self::columns::{COLUMNS, Chance, Column, word};
-use crate::parity::{command, there_is_a_binary};
+use crate::parity::command;
 
 const ROWS: usize = 400;
 const CONDITIONS: usize = 1000;
@@ -218,17 +218,13 @@ fn pair(chance: &mut Chance) -> (String, String) {
 
 #[test]
 fn debians_mariadb_selects_the_same_rows() {
-    if there_is_a_binary() {
-        agree("mariadb-10.11");
-    }
+    agree("mariadb-10.11");
 }
 
 #[test]
 #[ignore = "installs and starts more servers: make test-all"]
 fn every_server_selects_the_same_rows() {
-    if there_is_a_binary() {
-        for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
-            agree(version);
-        }
+    for version in ["mysql-5.7.22", "mysql-8.0.33", "mysql-9.7", "mariadb-11.8"] {
+        agree(version);
     }
 }

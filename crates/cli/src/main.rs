@@ -4,6 +4,7 @@
 mod messages;
 mod args;
 mod commands;
+mod exit;
 mod progress;
 mod signals;
 mod sizes;

@@ -2,38 +2,10 @@
 
 use std::fmt;
 use std::io::Write as _;
-use std::process::ExitCode;
 
 use innoscan::{Notes, Table, TableDef};
 
-/// The exit codes, as the README lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exit {
-    /// All done.
-    Done = 0,
-    /// What was typed makes no sense, or no key that was typed has a row.
-    Usage = 1,
-    /// Refused, or damage met.
-    Refused = 2,
-    /// Done, but damaged pages were skipped, or faults were found.
-    Skipped = 3,
-    /// Memory or another resource did not suffice.
-    Resources = 4,
-    /// The output could not be written.
-    Write = 5,
-    /// Ended by SIGHUP.
-    HungUp = 129,
-    /// Interrupted by the user.
-    Interrupted = 130,
-    /// Ended by SIGTERM.
-    Terminated = 143,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
-}
+pub use crate::exit::Exit;
 
 /// The verb that met an error, as far as what is said depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

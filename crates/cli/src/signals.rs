@@ -7,7 +7,7 @@ use anyhow::Context;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-use crate::messages::Exit;
+use crate::exit::Exit;
 
 /// The signal that came last; 0: none.
 static CAME: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::{Error, Result};
-
 /// A tablespace's number: bytes 34-37 of each of its pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
@@ -36,43 +34,6 @@ pub struct IndexId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lsn(pub u64);
 
-/// A page size InnoDB can have: 4, 8, 16, 32 or 64 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PageSize(u32);
-
-impl PageSize {
-    /// The size every server has unless told otherwise.
-    pub const DEFAULT: PageSize = PageSize(16 * 1024);
-    /// The smallest; a file's first pages can be looked at with it before the true size is known.
-    pub const MIN: PageSize = PageSize(4 * 1024);
-    /// The largest.
-    pub const MAX: PageSize = PageSize(64 * 1024);
-
-    /// The size in bytes, when InnoDB can have it.
-    pub fn new(size_bytes: u32) -> Result<PageSize> {
-        match size_bytes {
-            4096 | 8192 | 16384 | 32768 | 65536 => Ok(PageSize(size_bytes)),
-            _ => Err(Error::corrupt(format!("a page size of {size_bytes} bytes does not exist"))),
-        }
-    }
-
-    /// In bytes.
-    pub const fn bytes(self) -> u32 {
-        self.0
-    }
-
-    /// In bytes, to index memory with.
-    #[expect(clippy::len_without_is_empty, reason = "no page is empty")]
-    pub fn len(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Pages in an extent: 1 MiB's worth up to 16 KiB pages, 64 above (`fsp0types.h`).
-    pub fn extent_pages(self) -> u32 {
-        if self.0 <= 16384 { (1 << 20) / self.0 } else { 64 }
-    }
-}
-
 macro_rules! display_as_number {
     ($($name:ident),*) => {$(
         impl fmt::Display for $name {
@@ -83,4 +44,4 @@ macro_rules! display_as_number {
     )*};
 }
 
-display_as_number!(SpaceId, PageNo, IndexId, Lsn, PageSize);
+display_as_number!(SpaceId, PageNo, IndexId, Lsn);

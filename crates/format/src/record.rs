@@ -121,6 +121,18 @@ impl<'a> Record<'a> {
     }
 }
 
+impl<'a> IndexPage<'a> {
+    /// The user records in key order, the delete-marked included.
+    pub fn records(&self) -> Records<'a> {
+        Records { page: *self, at: self.infimum(), seen: 0, ended: false }
+    }
+
+    /// The first record, if any.
+    pub fn first_record(&self) -> Result<Option<Record<'a>>> {
+        self.records().next().transpose()
+    }
+}
+
 /// A page's user records in key order. Ends after the first error; yields as many records as
 /// the page's header says, or an error.
 #[derive(Clone, Debug)]
@@ -132,10 +144,6 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(page: IndexPage<'a>) -> Records<'a> {
-        Records { page, at: page.infimum(), seen: 0, ended: false }
-    }
-
     /// The record after the one at `self.at`; `None` at the supremum.
     #[inline]
     fn step(&self) -> Result<Option<Record<'a>>> {

@@ -4,9 +4,7 @@
 //! with a zero month, times of 838 hours, `ENUM` index 0, decimals of 65 digits, text in its own
 //! charset. Nothing is rounded, clipped or transcoded.
 
-use crate::Result;
 use crate::charset::CollationId;
-use crate::types::{decimal, json};
 
 /// What a stored column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,14 +62,6 @@ pub struct Decimal<'a> {
     pub precision: u8,
     /// Digits after the point.
     pub scale: u8,
-}
-
-impl Decimal<'_> {
-    /// The value's text: a `-` where negative, no superfluous zeros before the point, `scale`
-    /// digits after it.
-    pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        decimal::write_text(self.stored, self.precision, self.scale, false, out)
-    }
 }
 
 /// A `DATE`. Any part may be zero.
@@ -133,11 +123,4 @@ pub struct Timestamp {
 pub struct Json<'a> {
     /// The bytes as stored; empty stands for `null`, as on the server.
     pub stored: &'a [u8],
-}
-
-impl Json<'_> {
-    /// The document as MySQL 9.7 prints it, in utf8mb4.
-    pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        json::write_text(self.stored, json::Dialect::NEWEST, out)
-    }
 }

@@ -22,7 +22,6 @@ use innoscan_format::value::Value;
 use innoscan_io::Direct;
 
 use crate::clustered_index::ClusteredIndex;
-use crate::file_head::RootHead;
 use crate::small_tree::{Edge, circle, edge_leaf, for_each_row};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
@@ -91,7 +90,7 @@ fn last_by_dictionary(def: &TableDef, known: Option<&Counters>) -> Option<u64> {
 fn last_on_roots(table: &Table) -> Result<Option<u64>> {
     let mut last = None;
     for file in &table.files {
-        let on_root = RootHead::read(file)?.last_auto_increment;
+        let on_root = file.root_head()?.last_auto_increment;
         last = last.max(on_root);
     }
     Ok(last)

@@ -9,7 +9,7 @@ use innoscan_format::schema::{TableDef, from_sdi_documents};
 use innoscan_io::Direct;
 
 use crate::space::Space;
-use crate::{Error, Result, TableFile};
+use crate::{Error, Result};
 
 /// What is known of a tablespace that can be read.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +19,14 @@ pub(crate) struct FileHead {
     /// What its first page says of all of them.
     pub flags: FspFlags,
     /// The root of the index that was made first, where it is a sound page among the first bytes.
-    root: Option<RootHead>,
+    pub root: Option<RootHead>,
 }
 
 /// What is known of the root of a clustered index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootHead {
-    page_no: PageNo,
+    /// Where it is.
+    pub page_no: PageNo,
     /// Whether its rows are of one of the formats since MySQL 5.0.
     pub is_compact: bool,
     /// The last value of its `AUTO_INCREMENT` column, of MariaDB 10.2.4 and later.
@@ -66,25 +67,8 @@ impl FileHead {
 }
 
 impl RootHead {
-    /// The root of one of a table's files, which was seen before or is read now.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is damaged.
-    pub fn read(file: &TableFile) -> Result<RootHead> {
-        let known = file.head.filter(|_| file.copy.is_none()).and_then(|head| head.root);
-        let is_it =
-            |root: &RootHead| file.clustered_root.is_none_or(|wanted| wanted == root.page_no);
-        if let Some(root) = known.filter(is_it) {
-            return Ok(root);
-        }
-        let space = file.open(Direct::Off)?;
-        let page_no = file.clustered_root.unwrap_or(space.first_root());
-        let page = space.read_page(page_no)?;
-        RootHead::parse(&page, &space, page_no)
-            .map_err(|error| Error::from(error).in_file(&file.path))
-    }
-
-    fn parse(page: &[u8], space: &Space, page_no: PageNo) -> innoscan_format::Result<RootHead> {
+    /// Of the page itself.
+    pub fn parse(page: &[u8], space: &Space, page_no: PageNo) -> innoscan_format::Result<RootHead> {
         let mut scratch = Scratch::default();
         let page = page::open(page, space.page_context(), page_no, &mut scratch)?;
         let page = IndexPage::parse(page)?;

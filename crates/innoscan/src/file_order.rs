@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use innoscan_format::PageNo;
 
 use crate::Error;
-use crate::walk::{Sibling, Step};
+use crate::step::{Sibling, Step};
 
 /// The leaves of a walk that has learnt all of them. Eight bytes a leaf.
 #[derive(Debug)]

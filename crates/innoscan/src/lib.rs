@@ -35,6 +35,7 @@ pub mod source;
 pub mod space;
 mod space_reader;
 pub mod stats;
+mod step;
 mod table;
 pub mod tablespaces;
 mod undo;

@@ -9,7 +9,7 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::{Lsn, PageNo};
 use innoscan_io::Direct;
 
-use crate::file_head::FileHead;
+use crate::file_head::{FileHead, RootHead};
 use crate::file_stamp::FileStamp;
 use crate::space::Space;
 use crate::{Error, Result};
@@ -68,6 +68,24 @@ pub struct FileCopy {
 }
 
 impl TableFile {
+    /// The root of its clustered index, which was seen before or is read now.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is damaged.
+    pub(crate) fn root_head(&self) -> Result<RootHead> {
+        let known = self.head.filter(|_| self.copy.is_none()).and_then(|head| head.root);
+        let is_it =
+            |root: &RootHead| self.clustered_root.is_none_or(|wanted| wanted == root.page_no);
+        if let Some(root) = known.filter(is_it) {
+            return Ok(root);
+        }
+        let space = self.open(Direct::Off)?;
+        let page_no = self.clustered_root.unwrap_or(space.first_root());
+        let page = space.read_page(page_no)?;
+        RootHead::parse(&page, &space, page_no)
+            .map_err(|error| Error::from(error).in_file(&self.path))
+    }
+
     /// What tells whether the file, when it was copied or as it is now, is the same at another time.
     pub fn stamp(&self) -> Result<FileStamp> {
         match &self.copy {

@@ -11,6 +11,7 @@ mod held;
 pub mod inventory;
 pub mod lock;
 pub mod lock_holders;
+mod lock_statement;
 mod moment;
 pub mod objects;
 mod one_by_one;
@@ -21,6 +22,7 @@ mod session;
 pub mod small_tables;
 pub mod snapshot;
 pub mod spaces;
+mod table;
 mod users;
 mod visibility;
 

@@ -21,9 +21,9 @@ use innoscan::{Error, Result, Table};
 
 use crate::held::HeldByOthers;
 use crate::lock_holders::LockHolders;
+use crate::lock_statement::{is_locked, qualified};
 use crate::moment::Moment;
 use crate::session::Session;
-use innoscan::sink::sql::quoted_name;
 
 /// How often the server is asked whether it is still there.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -339,19 +339,6 @@ pub(crate) fn refuse_prepared(session: &mut Session) -> Result<()> {
     ))
 }
 
-/// Runs a statement that locks; `false` when it waited for too long.
-pub(crate) fn is_locked(session: &mut Session, sql: &str) -> Result<bool> {
-    match session.try_run(sql) {
-        Ok(()) => Ok(true),
-        Err(mysql::Error::MySqlError(error)) if error.code == LOCK_WAIT_TIMEOUT => Ok(false),
-        Err(error) => Err(session.failed(sql, &error)),
-    }
-}
-
-pub(crate) fn qualified(name: &TableName) -> String {
-    format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table))
-}
-
 /// Tables whose rows the server itself will give, locked by the connection that will ask for them.
 pub struct ReadLock {
     session: Session,
@@ -393,9 +380,6 @@ fn rest(cancel: &AtomicBool) {
         std::thread::sleep(ASK_EVERY);
     }
 }
-
-/// `ER_LOCK_WAIT_TIMEOUT`.
-const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
 /// Whoever may see others' statements looks whether one of these databases, or of any, would keep the
 /// lock away for long.

@@ -11,7 +11,7 @@ use innoscan::catalog::TableName;
 use innoscan::dump::{SentRowFn, TableSession};
 
 use crate::account::Account;
-use crate::lock::{is_locked, qualified};
+use crate::lock_statement::{is_locked, qualified};
 use crate::session::{Session, cell};
 
 /// The place in a transaction before any table was read.

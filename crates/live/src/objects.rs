@@ -5,7 +5,7 @@ use innoscan::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
 use innoscan::{Error, Result};
 
 use crate::inventory::{Inventory, Kind};
-use crate::session::{Session, TextRow, cell, quoted_text};
+use crate::session::{Session, TextRow, cell, quoted_text, shown};
 use crate::users::users;
 use innoscan::sink::sql::quoted_name;
 
@@ -88,12 +88,6 @@ fn made_in(row: &TextRow, charsets_at: usize) -> ObjectSession {
         database_collation: cell(row, charsets_at + 2),
         time_zone: String::new(),
     }
-}
-
-/// The row a `SHOW CREATE` answers with.
-pub(crate) fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
-    let row = session.rows(sql)?.into_iter().next();
-    row.ok_or_else(|| Error::server(sql, "there is no answer"))
 }
 
 fn qualified(database: &str, name: &str) -> String {

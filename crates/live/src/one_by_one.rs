@@ -15,7 +15,7 @@ use crate::account::Account;
 use crate::clone;
 use crate::lock::{ExportLock, LockOptions, ToLock};
 use crate::session::Session;
-use crate::snapshot::open_table;
+use crate::table::open_table;
 
 /// How tables are locked when their turn comes.
 #[derive(Clone)]

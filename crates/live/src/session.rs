@@ -164,6 +164,12 @@ pub fn cell(row: &TextRow, nth: usize) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The row a `SHOW CREATE` answers with.
+pub(crate) fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
+    let row = session.rows(sql)?.into_iter().next();
+    row.ok_or_else(|| Error::server(sql, "there is no answer"))
+}
+
 /// Text in quotes, for a session without `NO_BACKSLASH_ESCAPES`.
 pub fn quoted_text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))

@@ -20,17 +20,18 @@ use crate::clone;
 use crate::held::HeldByOthers;
 use crate::inventory::{Entry, Inventory, Kind, engine_has_rows};
 use crate::lock::{
-    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates, qualified,
-    refuse_prepared, require_exported,
+    Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates,
+    refuse_prepared,
 };
+use crate::lock_statement::qualified;
 use crate::moment::Moment;
 use crate::objects::objects;
 use crate::one_by_one::Turns;
 use crate::place::data_directory;
 use crate::selected::Selector;
-use crate::session::{Session, cell};
+use crate::session::Session;
 use crate::small_tables::{self, SmallTablesBy};
-use innoscan::sink::sql::quoted_name;
+use crate::table::open_table;
 
 /// How tables are held still while they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -472,25 +473,4 @@ fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
         )
         .in_file(directory)),
     }
-}
-
-pub(crate) fn open_table(
-    catalog: &Catalog,
-    name: &TableName,
-    control: &mut Session,
-) -> Result<Table> {
-    if !catalog.has_own_file(name)? {
-        return Err(Error::refused(
-            "it has no tablespace of its own",
-            "its rows are in the system tablespace, in a general one, or outside the data directory",
-        ));
-    }
-    let mut table = catalog.named(name)?;
-    require_exported(&table)?;
-    let sql =
-        format!("SHOW CREATE TABLE {}.{}", quoted_name(&name.schema), quoted_name(&name.table));
-    table.create_sql = control.rows(&sql)?.first().map(|row| cell(row, 1));
-    // They are of directories whose servers nobody asked.
-    table.notes = Default::default();
-    Ok(table)
 }

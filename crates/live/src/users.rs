@@ -6,8 +6,7 @@ use innoscan::ledger::{ItemKind, Listed};
 use innoscan::sink::sql::quoted_name;
 use innoscan::{Family, Result};
 
-use crate::objects::shown;
-use crate::session::{Session, cell, quoted_text};
+use crate::session::{Session, cell, quoted_text, shown};
 
 /// Accounts that a server makes for itself.
 const SERVER_ACCOUNTS: [&str; 4] =

@@ -67,12 +67,6 @@ impl Charset {
         }
     }
 
-    /// Whether the second byte of a character can be one that escaping takes for its own, a
-    /// backslash or a quote (`escape_with_backslash_is_dangerous`).
-    pub fn has_special_second_bytes(self) -> bool {
-        matches!(self, Big5 | Cp932 | Gbk | Sjis | Gb18030)
-    }
-
     fn is_pair(self, a: u8, b: u8) -> bool {
         match self {
             Big5 => within(a, &[(0xa1, 0xf9)]) && within(b, &[(0x40, 0x7e), (0xa1, 0xfe)]),

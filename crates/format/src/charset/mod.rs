@@ -25,7 +25,7 @@ use std::borrow::Cow;
 
 pub use self::collate::Collator;
 use self::collations::COLLATIONS;
-use crate::schema::{Family, ServerVersion};
+use crate::server::{Family, ServerVersion};
 use crate::{Error, Result};
 
 /// A collation's number: what `.frm`, SDI and the server's own tables call a column's charset.

@@ -27,11 +27,17 @@
 use super::list::ListBase;
 use super::open::compressed_refusal;
 use super::{DATA, PageContext, PageFormat, PageKind, Scratch, open};
-use crate::schema::{RowFormat, ServerVersion};
+use crate::server::{RowFormat, ServerVersion};
 use crate::{Error, PageNo, PageSize, Result, SpaceId, bytes};
 
 /// Where the extent descriptors begin on a page of them.
 pub(super) const EXTENTS: usize = DATA + 112;
+
+/// Bytes of an extent descriptor.
+pub(super) fn extent_len(page_size: PageSize) -> usize {
+    24 + (page_size.extent_pages() as usize * 2).div_ceil(8)
+}
+
 /// Bytes MySQL 8 keeps for encryption info after the extent descriptors (`os0enc.h`).
 const ENCRYPTION_INFO_LEN: usize = 115;
 
@@ -353,8 +359,7 @@ fn format_of(flags: FspFlags, space: SpaceId, size_pages: u32) -> PageFormat {
 
 fn sdi_root(page: &[u8], flags: FspFlags) -> Result<Option<PageNo>> {
     let extents = flags.page_size.bytes() / flags.page_size.extent_pages();
-    let at =
-        EXTENTS + super::xdes::extent_len(flags.page_size) * extents as usize + ENCRYPTION_INFO_LEN;
+    let at = EXTENTS + extent_len(flags.page_size) * extents as usize + ENCRYPTION_INFO_LEN;
     let root = PageNo(bytes::u32_at(page, at + 4)?);
     Ok((bytes::u32_at(page, at)? == 1 && root.0 != 0).then_some(root).and_then(PageNo::non_null))
 }

@@ -14,7 +14,6 @@
 
 use super::inode::segment_header;
 use super::{DATA, FileAddr, Page, PageKind};
-use crate::record::{Record, Records};
 use crate::{Error, IndexId, PageNo, Result, bytes};
 
 /// `PAGE_DATA`.
@@ -195,11 +194,6 @@ impl<'a> IndexPage<'a> {
         Ok(())
     }
 
-    /// The user records in key order, the delete-marked included.
-    pub fn records(&self) -> Records<'a> {
-        Records::new(*self)
-    }
-
     /// Checks the directory against the record chain: each slot's record is on the chain, in
     /// order, and owns the records since the last one (`page_simple_validate_new`, MySQL 8.0).
     pub fn check_directory(&self) -> Result<()> {
@@ -258,10 +252,5 @@ impl<'a> IndexPage<'a> {
 
     pub(crate) fn heap_top(&self) -> usize {
         self.heap_top as usize
-    }
-
-    /// The first record, if any.
-    pub fn first_record(&self) -> Result<Option<Record<'a>>> {
-        self.records().next().transpose()
     }
 }

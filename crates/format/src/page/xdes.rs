@@ -9,14 +9,9 @@
 //!
 //! `fsp0fsp.h`, MySQL 8.0.
 
-use super::fsp::EXTENTS;
+use super::fsp::{EXTENTS, extent_len};
 use super::{FileAddr, ListNode, Page, PageKind};
 use crate::{PageNo, PageSize, Result, bytes};
-
-/// Bytes of a descriptor.
-pub(super) fn extent_len(page_size: PageSize) -> usize {
-    24 + (page_size.extent_pages() as usize * 2).div_ceil(8)
-}
 
 /// A page of extent descriptors.
 #[derive(Clone, Copy, Debug)]

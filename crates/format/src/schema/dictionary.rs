@@ -104,12 +104,7 @@ impl SystemTable {
     fn columns(self) -> (&'static str, usize, Vec<(&'static str, ColumnType)>) {
         let name = ColumnType::VarBinary { bytes: 65535 };
         let id = ColumnType::Binary { bytes: 8 };
-        let int = ColumnType::Int {
-            width: IntWidth::Four,
-            unsigned: true,
-            zerofill: false,
-            display_width: None,
-        };
+        let int = four_byte_int();
         match self {
             SystemTable::Tables => (
                 "SYS_TABLES",
@@ -174,6 +169,10 @@ impl SystemTable {
             ),
         }
     }
+}
+
+fn four_byte_int() -> ColumnType {
+    ColumnType::Int { width: IntWidth::Four, unsigned: true, zerofill: false, display_width: None }
 }
 
 /// MySQL 5.7 and MariaDB 10.2 added `MERGE_THRESHOLD` and left old rows without it, as an instant

@@ -17,6 +17,8 @@ pub use frm::{from_frm, from_frm_shown_by, is_sequence, is_view};
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
 pub use sdi::{Properties, SdiNames, from_sdi, from_sdi_documents};
 
+pub use crate::server::{Family, RowFormat, ServerVersion};
+
 use crate::charset::CollationId;
 use crate::types::ColumnType;
 
@@ -104,50 +106,6 @@ impl TableDef {
             packs_records: None,
         }
     }
-}
-
-/// Who wrote a definition or a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ServerVersion {
-    /// MySQL (and Percona) or MariaDB.
-    pub family: Family,
-    /// `major * 10000 + minor * 100 + patch`: 80033, 101119.
-    pub number: u32,
-}
-
-/// The two families of servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "names say it")]
-pub enum Family {
-    MySql,
-    MariaDb,
-}
-
-/// `8.0.33`, without the family.
-impl std::fmt::Display for ServerVersion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let number = self.number;
-        write!(f, "{}.{}.{}", number / 10_000, number / 100 % 100, number % 100)
-    }
-}
-
-impl ServerVersion {
-    /// From the number a server writes in its files; 10.0 and above were MariaDB's alone up to
-    /// MySQL 9.
-    pub fn from_number(number: u32) -> ServerVersion {
-        let family = if number >= 100_000 { Family::MariaDb } else { Family::MySql };
-        ServerVersion { family, number }
-    }
-}
-
-/// How records are laid out in pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "SQL's own names")]
-pub enum RowFormat {
-    Redundant,
-    Compact,
-    Dynamic,
-    Compressed,
 }
 
 /// A column.
@@ -452,14 +410,5 @@ impl TableOptions {
             others: Vec::new(),
             tail: String::new(),
         }
-    }
-
-    /// Says where the table's file is, which neither a `.frm` nor an SDI does: `file` is what the
-    /// `.isl` file beside the definition holds, or `SYS_DATAFILES`.
-    pub fn set_data_directory(&mut self, file: &str) {
-        let file = file.trim_end();
-        // .../directory/database/table.ibd
-        let directory = file.rsplitn(3, '/').nth(2).unwrap_or(file);
-        self.others.push(("DATA DIRECTORY".to_owned(), format!("'{directory}/'")));
     }
 }

@@ -5,7 +5,7 @@ use super::{
     temporal, wrong_length,
 };
 use crate::charset::{Charset, CollationId};
-use crate::schema::ServerVersion;
+use crate::server::ServerVersion;
 use crate::value::{Json, Value};
 use crate::{Error, Result, bytes};
 

@@ -60,6 +60,14 @@ impl Groups<'_> {
     }
 }
 
+impl Decimal<'_> {
+    /// The value's text: a `-` where negative, no superfluous zeros before the point, `scale`
+    /// digits after it.
+    pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
+        write_text(self.stored, self.precision, self.scale, false, out)
+    }
+}
+
 /// Writes what `decimal2string` does; `zerofill` keeps the zeros in front.
 pub(crate) fn write_text(
     stored: &[u8],

@@ -12,98 +12,76 @@ use crate::{Error, Result};
 impl Codec {
     /// Appends the stored form of a value printed as `text`; times are in UTC.
     pub fn encode(&self, text: &str, out: &mut Vec<u8>) -> Result<()> {
-        let refused = || Error::schema(format!("`{text}` is no value of this column's type"));
+        self.encode_text(text, out)
+            .ok_or_else(|| Error::schema(format!("`{text}` is no value of this column's type")))
+    }
+
+    /// The same; `None` where `text` is no value of the type.
+    fn encode_text(&self, text: &str, out: &mut Vec<u8>) -> Option<()> {
         match &self.kind {
             Kind::Int(integer) => {
-                let number: i128 = text.parse().map_err(|_| refused())?;
-                write_int(number, integer.width_bytes(), integer.is_signed(), out)
-                    .ok_or_else(refused)?;
+                write_int(text.parse().ok()?, integer.width_bytes(), integer.is_signed(), out)?;
             }
             &Kind::Decimal { precision, scale, .. } => {
-                decimal::encode(text, precision, scale, out).ok_or_else(refused)?;
+                decimal::encode(text, precision, scale, out)?;
             }
-            Kind::Float(_) => {
-                let number: f32 = text.parse().map_err(|_| refused())?;
-                out.extend(number.to_le_bytes());
-            }
-            Kind::Double(_) => {
-                let number: f64 = text.parse().map_err(|_| refused())?;
-                out.extend(number.to_le_bytes());
-            }
+            Kind::Float(_) => out.extend(text.parse::<f32>().ok()?.to_le_bytes()),
+            Kind::Double(_) => out.extend(text.parse::<f64>().ok()?.to_le_bytes()),
             &Kind::Bit { bits } => {
-                let digits = text.strip_prefix("b'").and_then(|text| text.strip_suffix('\''));
-                let number = digits.and_then(|digits| i128::from_str_radix(digits, 2).ok());
-                write_int(number.ok_or_else(refused)?, super::bit::size_bytes(bits), false, out)
-                    .ok_or_else(refused)?;
+                let digits = text.strip_prefix("b'")?.strip_suffix('\'')?;
+                let number = i128::from_str_radix(digits, 2).ok()?;
+                write_int(number, super::bit::size_bytes(bits), false, out)?;
             }
             Kind::Year { digits } => {
-                let year: u16 = text.parse().map_err(|_| refused())?;
-                let stored = match year {
+                let stored: u16 = match text.parse().ok()? {
                     0 if *digits != 2 => 0,
-                    0..70 => year + 100,
-                    70..100 => year,
-                    _ => year.checked_sub(1900).ok_or_else(refused)?,
+                    year @ 0..70 => year + 100,
+                    year @ 70..100 => year,
+                    year => year.checked_sub(1900)?,
                 };
-                out.push(u8::try_from(stored).map_err(|_| refused())?);
+                out.push(u8::try_from(stored).ok()?);
             }
-            Kind::Date => write_date(parse_date(text).ok_or_else(refused)?, out),
-            &Kind::Time { format, fsp } => {
-                let time = parse_time(text, fsp).ok_or_else(refused)?;
-                write_time(time, format, out).ok_or_else(refused)?;
-            }
+            Kind::Date => write_date(parse_date(text)?, out),
+            &Kind::Time { format, fsp } => write_time(parse_time(text, fsp)?, format, out)?,
             &Kind::DateTime { format, fsp } => {
-                let datetime = parse_datetime(text, fsp).ok_or_else(refused)?;
-                write_datetime(datetime, format, out).ok_or_else(refused)?;
+                write_datetime(parse_datetime(text, fsp)?, format, out)?;
             }
             &Kind::Timestamp { format, fsp } => {
-                let datetime = parse_datetime(text, fsp).ok_or_else(refused)?;
-                let seconds = unix_seconds(datetime).ok_or_else(refused)?;
-                out.extend(seconds.to_be_bytes());
+                let datetime = parse_datetime(text, fsp)?;
+                out.extend(unix_seconds(datetime)?.to_be_bytes());
                 if format != TemporalFormat::Old {
                     write_fraction(datetime.micros, format, fsp, out);
                 }
             }
             &Kind::Char { charset, .. } | &Kind::Text { charset, .. } => {
                 if charset.encode(text, out) > 0 {
-                    return Err(refused());
+                    return None;
                 }
             }
             &Kind::Binary { bytes } => {
-                let end = out.len() + bytes as usize;
+                let padding = (bytes as usize).checked_sub(text.len())?;
                 out.extend_from_slice(text.as_bytes());
-                if out.len() > end {
-                    return Err(refused());
-                }
-                out.resize(end, 0);
+                out.resize(out.len() + padding, 0);
             }
             Kind::Bytes => out.extend_from_slice(text.as_bytes()),
             Kind::Enum(members) => {
-                let index = enum_index(members, text).ok_or_else(refused)?;
-                write_int(index, members.size_bytes(), false, out).ok_or_else(refused)?;
+                write_int(enum_index(members, text)?, members.size_bytes(), false, out)?;
             }
             Kind::Set(members) => {
                 let mut mask = 0;
                 for member in text.split(',').filter(|_| !text.is_empty()) {
-                    let index = enum_index(members, member).ok_or_else(refused)?;
-                    mask |= 1_i128 << (index - 1).clamp(0, 63);
+                    mask |= 1_i128 << (enum_index(members, member)? - 1).clamp(0, 63);
                 }
-                write_int(mask, members.size_bytes(), false, out).ok_or_else(refused)?;
+                write_int(mask, members.size_bytes(), false, out)?;
             }
             &Kind::Uuid { always_reversed } => {
-                let uuid = network::parse_uuid(text).ok_or_else(refused)?;
-                out.extend(network::stored_uuid(uuid, always_reversed));
+                out.extend(network::stored_uuid(network::parse_uuid(text)?, always_reversed));
             }
-            Kind::Inet4 => {
-                let address: core::net::Ipv4Addr = text.parse().map_err(|_| refused())?;
-                out.extend(address.octets());
-            }
-            Kind::Inet6 => {
-                let address: core::net::Ipv6Addr = text.parse().map_err(|_| refused())?;
-                out.extend(address.octets());
-            }
-            Kind::Json(_) | Kind::Geometry | Kind::Vector => return Err(refused()),
+            Kind::Inet4 => out.extend(text.parse::<core::net::Ipv4Addr>().ok()?.octets()),
+            Kind::Inet6 => out.extend(text.parse::<core::net::Ipv6Addr>().ok()?.octets()),
+            Kind::Json(_) | Kind::Geometry | Kind::Vector => return None,
         }
-        Ok(())
+        Some(())
     }
 
     /// Appends what the server's `Field::reset` leaves in its record: the value of a NULL without

@@ -12,7 +12,7 @@
 //!   10.11.18); all others as `-0`.
 
 use super::{RealFormat, wrong_length};
-use crate::schema::{Family, ServerVersion};
+use crate::server::{Family, ServerVersion};
 use crate::{Result, bytes};
 
 /// Beyond so many digits before the point, or zeros after it, an exponent is used

@@ -5,12 +5,12 @@ use crate::charset::Charset;
 use crate::{Error, Result};
 
 /// Bytes of an `ENUM` of that many members.
-pub(super) fn enum_bytes(members: usize) -> usize {
+fn enum_bytes(members: usize) -> usize {
     if members < 256 { 1 } else { 2 }
 }
 
 /// Bytes of a `SET` of that many members; 5 to 7 are rounded up (`get_set_pack_length`).
-pub(super) fn set_bytes(members: usize) -> usize {
+fn set_bytes(members: usize) -> usize {
     match members.div_ceil(8) {
         bytes @ 0..=4 => bytes.max(1),
         _ => 8,

@@ -22,7 +22,7 @@ pub use received::ReceivedAs;
 
 use crate::Error;
 use crate::charset::CollationId;
-use crate::schema::ServerVersion;
+use crate::server::ServerVersion;
 
 /// A stored value of another length than its type has.
 #[cold]

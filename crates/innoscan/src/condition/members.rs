@@ -4,7 +4,7 @@ use innoscan_format::schema::{ColumnDef, ServerVersion};
 use innoscan_format::types::{Codec, ColumnType};
 
 use super::Test;
-use super::filter::Check;
+use super::check::Check;
 use super::literal::Literal;
 use super::target::{RowValue, Scale};
 use crate::Result;

@@ -4,6 +4,7 @@
 //! which says of each row whether it is wanted, as the server would; and, as far as the order of
 //! the primary key goes, [`KeyRanges`](crate::key_ranges::KeyRanges), by which pages are left out.
 
+mod check;
 mod exact;
 mod filter;
 mod literal;

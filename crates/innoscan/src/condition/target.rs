@@ -260,16 +260,8 @@ fn value_target(
             ColumnType::Float(format) | ColumnType::Double(format),
             Literal::Number(text) | Literal::Text(text),
         ) => {
-            if format.digits.is_some() {
-                let why = "a server takes numbers of nearly the same size for equal there";
-                return Err((why, "compare another column"));
-            }
-            let real = real(text).map_err(|why| (why, IN_QUOTES))?;
-            let is_float = matches!(column.ty, ColumnType::Float(_));
-            match is_float && real.abs() > f64::from(f32::MAX) {
-                true => Err(("no FLOAT is so great", "type a number that one can be")),
-                false => Ok((Scale::Real, Target::Real(real))),
-            }
+            let real = real(text).map_err(|why| (why, IN_QUOTES));
+            real_target(real?, format.digits.is_some(), matches!(column.ty, ColumnType::Float(_)))
         }
         (
             ColumnType::Date
@@ -290,15 +282,35 @@ fn value_target(
             Literal::Text(_) | Literal::Bytes(_),
         ) => Ok((Scale::Bytes, Target::Bytes(bytes(literal)))),
         (ColumnType::Uuid | ColumnType::Inet4 | ColumnType::Inet6, Literal::Text(text)) => {
-            let mut stored = Vec::new();
-            let encoded = codec.encode(text, &mut stored);
-            encoded.map_err(|_| ("that is no value of its type", AS_PRINTED))?;
-            Ok((Scale::Bytes, Target::Bytes(stored)))
+            stored_target(codec, text).ok_or(("that is no value of its type", AS_PRINTED))
         }
         (ty, Literal::Number(_)) if text_collation(ty).is_some() => {
             Err(("a server takes the text for a number there", IN_QUOTES))
         }
         _ => Err(("that is no value of its type", IN_QUOTES)),
+    }
+}
+
+/// A value that is compared by its stored bytes.
+fn stored_target(codec: &Codec, text: &str) -> Option<(Scale, Target)> {
+    let mut stored = Vec::new();
+    codec.encode(text, &mut stored).ok()?;
+    Some((Scale::Bytes, Target::Bytes(stored)))
+}
+
+/// A number that a `FLOAT` or `DOUBLE` is compared with; `has_digits`: of a column with `(M,D)`.
+fn real_target(
+    real: f64,
+    has_digits: bool,
+    is_float: bool,
+) -> std::result::Result<(Scale, Target), Refusal> {
+    if has_digits {
+        let why = "a server takes numbers of nearly the same size for equal there";
+        return Err((why, "compare another column"));
+    }
+    match is_float && real.abs() > f64::from(f32::MAX) {
+        true => Err(("no FLOAT is so great", "type a number that one can be")),
+        false => Ok((Scale::Real, Target::Real(real))),
     }
 }
 

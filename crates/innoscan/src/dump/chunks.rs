@@ -8,7 +8,8 @@ use std::io::Write;
 use innoscan_io::Output;
 
 use super::DumpOptions;
-use super::files::{Directory, DumpedFile, Partial, partial_name};
+use super::done::{DumpedFile, partial_name};
+use super::files::{Directory, Partial};
 use super::journal::{DoneChunk, Entry, TableKey, TableVersion};
 use super::unfinished::Begun;
 use crate::scan::LeafPlace;

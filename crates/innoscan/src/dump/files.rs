@@ -13,30 +13,11 @@ use std::path::{Path, PathBuf};
 use innoscan_io::{Direct, Output};
 use rustix::fs::syncfs;
 
+use super::done::{DumpedFile, partial_name};
 use super::journal::{Entry, Journal};
 use super::unfinished::{self, is_begun};
 use super::{DumpOptions, Layout};
 use crate::{Error, Result};
-
-/// A file that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DumpedFile {
-    /// Its name in the directory.
-    pub name: String,
-    /// Rows in it; 0 for definitions.
-    pub rows: u64,
-    /// Its size in bytes before compression.
-    pub plain_bytes: u64,
-    /// Its size in bytes.
-    pub file_bytes: u64,
-    /// The CRC-32 of its bytes.
-    pub crc32: u32,
-}
-
-/// What a file is called until it is complete.
-pub(super) fn partial_name(name: &str) -> String {
-    format!("{name}.partial")
-}
 
 /// A file of so many bytes is put on the disk by itself, so that not all of a dump waits in memory
 /// for that.

@@ -20,7 +20,7 @@ use innoscan_format::PageNo;
 use rustix::fs::FlockOperation;
 use serde_json::{Value, json};
 
-use super::files::DumpedFile;
+use super::done::DumpedFile;
 use crate::scan::LeafPlace;
 use crate::{Error, Result};
 

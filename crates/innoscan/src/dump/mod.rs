@@ -7,6 +7,7 @@
 mod ahead;
 mod chunks;
 mod clock;
+mod done;
 mod fetched;
 mod files;
 mod jobs;
@@ -19,6 +20,7 @@ mod resume_tests;
 mod rows;
 mod statements;
 mod stream;
+mod table_outcome;
 #[cfg(test)]
 mod tests;
 mod unfinished;
@@ -30,16 +32,17 @@ use std::time::Instant;
 use innoscan_format as format;
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
+pub use self::done::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
-pub use self::files::DumpedFile;
 pub use self::jobs::{HeldTable, LaterTable};
 pub use self::layout::stem;
 pub use self::objects::{
     Object, ObjectKind, ObjectSession, Origin, SelectedColumn, SelectedRowsIter, SelectedTable,
 };
+pub use self::outcome::Summary;
 pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
-pub use self::outcome::{Summary, TableOutcome};
 pub use self::stream::to_stream;
+pub use self::table_outcome::TableOutcome;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
 use crate::ledger::{Ledger, Listed, Means, State};
 use crate::phases::Phases;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::files::partial_name;
+use super::done::partial_name;
 use super::journal::{self, DoneChunk, Entry, Journal, Outline, TableKey, TableVersion};
 use super::{DUMPER, Dump, DumpOptions, Layout, SmallTable};
 use crate::scan::{OnCorrupt, RowOrder};

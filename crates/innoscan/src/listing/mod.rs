@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::counted;
-use crate::file_head::RootHead;
 use crate::ledger::{Choice, Filter, ItemKind, Listed, State};
 use crate::source::{EngineTable, Offline, data_bytes, look_at};
 use crate::verify::{Manifest, ManifestState, ManifestTable};
@@ -229,7 +228,7 @@ fn row_format(table: &Table) -> Result<Option<String>> {
     };
     let format = match known {
         Some(known) => known,
-        None => flags.row_format(RootHead::read(file)?.is_compact),
+        None => flags.row_format(file.root_head()?.is_compact),
     };
     Ok(Some(name_of(format).to_owned()))
 }

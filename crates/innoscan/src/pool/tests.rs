@@ -60,8 +60,9 @@ fn small_pages_are_read_by_blocks_and_kept_one_by_one() {
     assert_eq!(pool.free_frames(), 2);
     drop(six);
     assert_eq!(pool.free_frames(), 3);
-    // A page whose block somebody holds is pinned, and the other block goes in its place.
-    pool.read(file, &numbers(&[0, 1, 2, 3, 13, 14]), Kind::Demand);
+    // All pages of a block go before a frame is free.
+    pool.read(file, &numbers(&[0, 1, 2, 3]), Kind::Demand);
+    pool.read(file, &numbers(&[13, 14]), Kind::Demand);
     drain(&mut pool);
     for page in [0, 1, 2, 3, 13, 14] {
         pool.get(key(page)).unwrap();

@@ -42,15 +42,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     for (name, error) in snapshot.unread.iter().filter(|_| !args.tell.quiet) {
         note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
     }
-    let origin = Origin {
-        server: Some(snapshot.control().version()),
-        version_text: snapshot.control().version_text().to_owned(),
-        hostname: snapshot.control().text("SELECT @@hostname")?.unwrap_or_default(),
-        user: account.user.clone().unwrap_or_default(),
-        binlog: snapshot.coordinates.binlog.clone(),
-        gtid: snapshot.coordinates.gtid.clone(),
-        is_consistent: options.consistency == Consistency::All,
-    };
+    let origin = origin(&mut snapshot, &account, &options)?;
     let selected = std::mem::take(&mut snapshot.selected);
     let later = std::mem::take(&mut snapshot.later);
     let small = snapshot.small.tables.len();
@@ -84,6 +76,22 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         tell_lock(&snapshot, small, &options, held);
     }
     Ok(super::end(&summary, layout, args))
+}
+
+fn origin(
+    snapshot: &mut Snapshot,
+    account: &Account,
+    options: &SnapshotOptions,
+) -> anyhow::Result<Origin> {
+    Ok(Origin {
+        server: Some(snapshot.control().version()),
+        version_text: snapshot.control().version_text().to_owned(),
+        hostname: snapshot.control().text("SELECT @@hostname")?.unwrap_or_default(),
+        user: account.user.clone().unwrap_or_default(),
+        binlog: snapshot.coordinates.binlog.clone(),
+        gtid: snapshot.coordinates.gtid.clone(),
+        is_consistent: options.consistency == Consistency::All,
+    })
 }
 
 /// Connections that fetch small tables.

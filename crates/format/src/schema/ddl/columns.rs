@@ -125,10 +125,25 @@ fn attribute(
         }
         "BINARY" => column.charset.bin = true,
         "GENERATED" | "AS" => generated(cursor, &word, column)?,
+        "CONSTRAINT" | "CHECK" => check(cursor, &word, server, column, keys)?,
+        _ => attribute_of_some(cursor, &word, place, server, column, keys)?,
+    }
+    Ok(())
+}
+
+/// An attribute that only some servers know.
+fn attribute_of_some(
+    cursor: &mut Cursor<'_>,
+    word: &str,
+    place: usize,
+    server: ServerVersion,
+    column: &mut DraftColumn,
+    keys: &mut Keys,
+) -> Result<()> {
+    match word {
         "INVISIBLE" => column.invisible = true,
         "VISIBLE" => column.invisible = false,
         "SRID" => column.srid = Some(cursor.small_number()?),
-        "CONSTRAINT" | "CHECK" => check(cursor, &word, server, column, keys)?,
         "REFERENCES" => {
             let honoured = match server.family {
                 Family::MySql => server.number >= 90000,
@@ -159,7 +174,7 @@ fn attribute(
             column.auto_increment = true;
             keys.list.push(own_key(column, IndexKind::Unique));
         }
-        _ => match attribute_as_text(cursor, &word)? {
+        _ => match attribute_as_text(cursor, word)? {
             Some(text) if text.is_empty() => {}
             Some(text) => column.attributes.push(text),
             None => {

@@ -205,7 +205,7 @@ fn integer(cursor: &mut Cursor<'_>, server: ServerVersion, width: IntWidth) -> R
 }
 
 /// The display width of an integer that was given none.
-pub(super) fn usual_display_width(width: IntWidth, unsigned: bool) -> u8 {
+fn usual_display_width(width: IntWidth, unsigned: bool) -> u8 {
     match (width, unsigned) {
         (IntWidth::One, false) => 4,
         (IntWidth::One, true) => 3,

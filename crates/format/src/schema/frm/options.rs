@@ -105,9 +105,10 @@ pub(super) fn define(image: &Image, tail: &Tail) -> Result<TableOptions> {
     Ok(options)
 }
 
-fn others(image: &Image, tail: &Tail) -> Vec<(String, String)> {
-    let mut others = Vec::new();
-    let mut say = |name: &str, value: String| others.push((name.to_owned(), value));
+/// What they say of the number of rows and of statistics.
+fn sizes_and_statistics(image: &Image) -> Vec<(String, String)> {
+    let mut options = Vec::new();
+    let mut say = |name: &str, value: String| options.push((name.to_owned(), value));
     let flag = |bit: u16| image.create_options & bit != 0;
     for (name, number) in [
         ("MIN_ROWS", image.min_rows),
@@ -137,6 +138,13 @@ fn others(image: &Image, tail: &Tail) -> Vec<(String, String)> {
     if image.stats_sample_pages != 0 {
         say("STATS_SAMPLE_PAGES", image.stats_sample_pages.to_string());
     }
+    options
+}
+
+fn others(image: &Image, tail: &Tail) -> Vec<(String, String)> {
+    let mut others = sizes_and_statistics(image);
+    let mut say = |name: &str, value: String| others.push((name.to_owned(), value));
+    let flag = |bit: u16| image.create_options & bit != 0;
     if flag(CHECKSUM) {
         say("CHECKSUM", "1".to_owned());
     }

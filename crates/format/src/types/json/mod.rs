@@ -20,7 +20,8 @@
 mod opaque;
 
 use super::float;
-use crate::schema::ServerVersion;
+use crate::server::ServerVersion;
+use crate::value::Json;
 use crate::{Error, Result, bytes};
 
 /// `JSON_DOCUMENT_MAX_DEPTH`.
@@ -63,6 +64,13 @@ impl Dialect {
             escapes_base64: server.number >= 80_013,
             varchar_is_string: server.number >= 90_000,
         }
+    }
+}
+
+impl Json<'_> {
+    /// The document as MySQL 9.7 prints it, in utf8mb4.
+    pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
+        write_text(self.stored, Dialect::NEWEST, out)
     }
 }
 

@@ -25,7 +25,8 @@ use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
 use super::chunks::{ChunkForm, ChunkNames, Chunks};
-use super::files::{Directory, DumpedFile, partial_name};
+use super::done::{DumpedFile, partial_name};
+use super::files::Directory;
 use super::jobs::{self, Source, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};

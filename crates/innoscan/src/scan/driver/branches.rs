@@ -70,7 +70,7 @@ impl Driver<'_> {
     }
 
     /// All leaves are learnt: settles in which order they are read, and by which policy.
-    pub(super) fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
+    fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
         let format = current.context.format();
         let mut sizes = self.budget.sizes(self.options, format);
         if self.options.picks_read_ahead {
@@ -110,7 +110,7 @@ impl Driver<'_> {
         (wait - wait_before).div_f64((requests - requests_before).max(1) as f64)
     }
 
-    pub(super) fn leaves_ahead_most(&self, current: &Current) -> usize {
+    fn leaves_ahead_most(&self, current: &Current) -> usize {
         if matches!(current.leaves, Leaves::Awaited) {
             return usize::MAX;
         }

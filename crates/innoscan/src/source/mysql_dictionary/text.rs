@@ -19,7 +19,7 @@ pub(super) fn name_under(name: &str, sql_mode: &str) -> String {
 }
 
 /// Whether a mode is among those of a `sql_mode`.
-pub(super) fn is_in_mode(sql_mode: &str, mode: &str) -> bool {
+fn is_in_mode(sql_mode: &str, mode: &str) -> bool {
     sql_mode.split(',').any(|set| set == mode)
 }
 

@@ -5,6 +5,7 @@ mod messages;
 mod args;
 mod commands;
 mod progress;
+mod remedies;
 mod signals;
 mod sizes;
 mod stats;

@@ -19,6 +19,7 @@ pub mod myisam;
 pub mod page;
 pub mod record;
 pub mod redo;
+mod remedy;
 pub mod schema;
 pub mod server_record;
 pub mod tree;
@@ -27,3 +28,4 @@ pub mod value;
 
 pub use error::{Error, Place, Result};
 pub use ids::{IndexId, Lsn, PageNo, PageSize, SpaceId};
+pub use remedy::Remedy;

@@ -27,7 +27,7 @@
 use super::list::ListBase;
 use super::{DATA, Page, PageFormat, PageKind};
 use crate::schema::{RowFormat, ServerVersion};
-use crate::{Error, PageNo, PageSize, Result, SpaceId, bytes};
+use crate::{Error, PageNo, PageSize, Remedy, Result, SpaceId, bytes};
 
 /// Where the extent descriptors begin on a page of them.
 pub(super) const EXTENTS: usize = DATA + 112;
@@ -295,7 +295,7 @@ impl SpaceHeader {
         if let Some(zip_size_bytes) = flags.zip_size_bytes {
             return Err(Error::unsupported(
                 format!("ROW_FORMAT=COMPRESSED (KEY_BLOCK_SIZE={})", zip_size_bytes / 1024),
-                "on the server, ALTER TABLE ... ROW_FORMAT=DYNAMIC, or dump it there",
+                Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
             ));
         }
         if flags.page_compressed {

@@ -28,7 +28,7 @@ pub use order::Known;
 pub use report::{Area, Finding, IndexSummary, Report};
 
 use crate::pool::{FileSlot, Lookup, PageKey, Pool};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use extents::Ownership;
 use order::Orders;
 use trees::Trees;
@@ -61,7 +61,7 @@ pub fn check(
         let page_no = PageNo(number as u32);
         match reader.page(pool, page_no) {
             Ok(page) => checker.add(page_no, &page),
-            Err(error) if error.is_resources() => return Err(error.in_file(&path)),
+            Err(error) if error.kind() == ErrorKind::Resources => return Err(error.in_file(&path)),
             Err(error) => checker.add_unreadable(page_no, error.to_string()),
         }
         if number % 1024 == 0 {

@@ -10,7 +10,7 @@ use super::literal::Literal;
 use super::members::wanted_members;
 use super::target::{RowValue, Scale, Target, ZERO_DATE, integers, target};
 use super::{Comparison, Operator, RowCondition, Test, Wanted};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// Says of rows whether they are wanted.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl RowFilter {
                 |comparison: &&Comparison| comparison.column.eq_ignore_ascii_case(&test.name);
             if comparisons.iter().filter(is_own).count() > 1 {
                 let why = format!("`{}` IS NULL means the zero date there", test.name);
-                return Err(Error::refused(why, "compare the column with '0000-00-00' alone"));
+                return Err(Error::usage(why, "compare the column with '0000-00-00' alone"));
             }
         }
         // What is likely to be far away comes last.
@@ -209,16 +209,16 @@ impl Check {
             {
                 let why =
                     format!("the values `{}` is compared with are of several types", column.name);
-                return Err(Error::refused(why, "type all of them as numbers, or all in quotes"));
+                return Err(Error::usage(why, "type all of them as numbers, or all in quotes"));
             }
             if is_equality && !is_among(&target, &column.ty) {
                 let why = format!("no value of `{}` is {literal}", column.name);
-                return Err(Error::refused(why, "leave out the comparison"));
+                return Err(Error::usage(why, "leave out the comparison"));
             }
             if matches!(test, Test::Between { .. }) && is_below_unsigned(&target, &column.ty) {
                 // MySQL 5.7 takes it for a great number.
                 let why = format!("{literal} is BETWEEN of `{}`, which has no sign", column.name);
-                return Err(Error::refused(why, "compare it by >= and <="));
+                return Err(Error::usage(why, "compare it by >= and <="));
             }
             if !is_equality && is_ordered_twice(column) {
                 let why = format!(
@@ -226,7 +226,7 @@ impl Check {
                      another without",
                     column.name
                 );
-                return Err(Error::refused(why, "compare it by =, <> or IN"));
+                return Err(Error::usage(why, "compare it by =, <> or IN"));
             }
             Ok(Some(target))
         };
@@ -240,7 +240,7 @@ impl Check {
                 if values.contains(&Literal::Null) {
                     // MySQL 8.0.33 finds no TIME in such a list.
                     let why = format!("NULL is among the values of `{}` IN", column.name);
-                    return Err(Error::refused(why, "leave it out: nothing is equal to it"));
+                    return Err(Error::usage(why, "leave it out: nothing is equal to it"));
                 }
                 let targets: Result<Vec<_>> = values.iter().map(target).collect();
                 let mut targets: Vec<Target> = targets?.into_iter().flatten().collect();
@@ -317,11 +317,11 @@ fn stored_column<'d>(name: &str, def: &'d TableDef) -> Result<(usize, &'d Column
     let table = def.qualified_name();
     let Some(column) = def.columns.iter().find(named) else {
         let why = format!("{table} has no column `{name}`");
-        return Err(Error::refused(why, "see `innoscan schema` for its columns"));
+        return Err(Error::usage(why, Remedy::SeeDefinition));
     };
     let mut stored = def.columns.iter().filter(|column| column.is_stored()).enumerate();
     stored.find(|(_, column)| named(column)).ok_or_else(|| {
         let why = format!("column `{}` of {table} is computed when it is read", column.name);
-        Error::refused(why, "compare the columns it is computed of")
+        Error::usage(why, "compare the columns it is computed of")
     })
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ErrorKind;
 use innoscan_io::engine::memory::{Memory, Script};
 
 const PAGE: usize = 4096;
@@ -73,7 +74,9 @@ fn a_failed_run_is_dropped_and_a_failed_page_says_why() {
     let error = pool.read_now(key(5)).unwrap_err();
     assert!(error.to_string().contains("page 5 at byte 20480"), "{error}");
     let error = pool.read_now(key(64)).unwrap_err();
-    assert!(error.is_corrupt() && error.to_string().contains("ends at byte 262144"));
+    assert!(
+        error.kind() == ErrorKind::Corrupt && error.to_string().contains("ends at byte 262144")
+    );
     assert_eq!(pool.free_frames(), 14);
 }
 

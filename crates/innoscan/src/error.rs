@@ -15,7 +15,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// Damaged bytes; [`Error::place`] says where. A scan may pass over them.
+    /// Damaged bytes; [`Error::place`] says where. What can be done depends on who reads them: a scan
+    /// may pass over them ([`Remedy::SkipDamagedPages`]), a check lists them all
+    /// ([`Remedy::CheckFile`]).
     Corrupt,
     /// Sound, but of a form that this version does not read.
     Unsupported,
@@ -93,6 +95,12 @@ impl Error {
     #[cold]
     pub fn not_found(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
         Error::with(ErrorKind::NotFound, why, remedies)
+    }
+
+    /// Something that this user may not read.
+    #[cold]
+    pub fn permission(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        Error::with(ErrorKind::Permission, why, remedies)
     }
 
     /// Something that was asked for and makes no sense.
@@ -177,7 +185,8 @@ impl Error {
         }
     }
 
-    /// The ways out, the best first; none where nothing can be done, or what is wrong says it.
+    /// The ways out, the best first; none where nothing can be done, the message says it, or, of
+    /// damage, it depends on the caller.
     pub fn remedies(&self) -> &[Remedy] {
         self.remedies.as_slice()
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use innoscan::ErrorKind;
 use innoscan::catalog::Catalog;
 use innoscan::scan::{ScanOptions, scan};
 use innoscan::sink::checksum::{Checksum, Sum};
@@ -60,7 +61,7 @@ impl Backups {
 
     fn refusal(&self, name: &str) -> String {
         let error = Catalog::new(Some(self.path(name))).table("d.t").unwrap_err();
-        assert!(error.is_directory(), "{error}");
+        assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
         error.to_string()
     }
 

@@ -1,6 +1,7 @@
 //! A data directory is read only when its files hold every change; what a running or killed server
 //! left is refused with the reason.
 
+use innoscan::ErrorKind;
 use innoscan::catalog::Catalog;
 use innoscan::datadir::{DataDir, Shutdown, Trust};
 use innoscan_testkit::server::Server;
@@ -9,7 +10,7 @@ const VERSION: &str = "mariadb-10.11";
 
 fn refusal(server: &Server) -> String {
     let error = DataDir::open(&server.data(), Trust::Verify).unwrap_err();
-    assert!(error.is_directory(), "{error}");
+    assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
     error.to_string()
 }
 
@@ -68,7 +69,8 @@ fn an_exported_table_of_a_running_server_is_read() {
     let server = Server::start(VERSION, &[]).unwrap();
     server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY) ENGINE=InnoDB;").unwrap();
     let catalog = || Catalog::new(Some(server.data()));
-    assert!(catalog().table("d.t").unwrap_err().is_directory());
+    let error = catalog().table("d.t").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
     let exported = server.data().join("d/t.cfg");
     std::thread::scope(|scope| {
         let (hold, until) = std::sync::mpsc::channel();
@@ -85,7 +87,8 @@ fn an_exported_table_of_a_running_server_is_read() {
         drop(hold);
         client.join().unwrap().unwrap();
     });
-    assert!(catalog().table("d.t").unwrap_err().is_directory());
+    let error = catalog().table("d.t").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
 }
 
 /// What nobody took away says nothing: the table is not held.

@@ -14,6 +14,7 @@ use self::functions::functions;
 use self::modules::{Crate, Edge};
 use self::tokens::{tokens, without_tests};
 use self::unused::{Uses, Visibility, public_items};
+use crate::string_literals;
 
 /// Lines a source file may have before its tests.
 const FILE_LINES_MAX: usize = 600;
@@ -274,6 +275,24 @@ fn the_format_touches_no_file_thread_or_clock() {
         let code = text.split("#[cfg(test)]").next().unwrap();
         for outside in ["std::fs", "std::io", "std::thread", "std::time", "std::env", "std::net"] {
             assert!(!code.contains(outside), "{}: {outside}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_libraries_name_no_option_of_the_command_line() {
+    for (path, text) in rust_sources() {
+        let is_library = ["format", "io", "innoscan", "live"]
+            .iter()
+            .any(|name| path.starts_with(format!("crates/{name}/src")));
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !is_library || name.ends_with("tests.rs") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for literal in string_literals::of(code) {
+            let option = string_literals::option_in(&literal);
+            assert_eq!(option, None, "{}: {literal:?}", path.display());
         }
     }
 }

@@ -97,7 +97,7 @@ fn are_as_the_server_shows_them(version: &str) {
     let wanted: Vec<&str> = wanted.collect();
     dump(&live, &wanted, &out("some"));
     let metadata = std::fs::read_to_string(out("some").join("metadata")).unwrap();
-    for line in ["# dumped: 1 table\n", "# left out: view shop.on_two (--ignore-table)\n"] {
+    for line in ["# dumped: 1 table\n", "# left out: view shop.on_two (excluded by name)\n"] {
         assert!(metadata.contains(line), "{metadata}");
     }
     server.stop().unwrap();

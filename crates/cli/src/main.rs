@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod exit;
 mod progress;
+mod remedies;
 mod signals;
 mod sizes;
 mod stats;

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io::Write as _;
 
-use innoscan::{Notes, Table, TableDef};
+use innoscan::{ErrorKind, Notes, Remedy, Table, TableDef};
+
+use crate::remedies;
 
 pub use crate::exit::Exit;
 
@@ -47,11 +49,11 @@ pub fn note_line(text: fmt::Arguments<'_>) {
 /// (`| head`); a dump may not.
 pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
     let Some(error) = error.downcast_ref::<innoscan::Error>() else { return Exit::Usage };
-    match error {
-        error if error.is_broken_pipe() && verb != Verb::Dump => Exit::Done,
-        error if error.is_interrupted() => crate::signals::exit(),
-        error if error.is_write() => Exit::Write,
-        error if error.is_resources() => Exit::Resources,
+    match error.kind() {
+        ErrorKind::BrokenPipe if verb != Verb::Dump => Exit::Done,
+        ErrorKind::BrokenPipe | ErrorKind::Write => Exit::Write,
+        ErrorKind::Interrupted => crate::signals::exit(),
+        ErrorKind::Resources => Exit::Resources,
         _ => Exit::Refused,
     }
 }
@@ -61,10 +63,10 @@ pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
     let exit = exit_of(error, verb);
     match error.downcast_ref::<innoscan::Error>() {
         _ if exit == Exit::Done => {}
-        Some(error) if error.is_broken_pipe() => {
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => {
             note!("innoscan: {error}: the dump is not complete");
         }
-        Some(error) => note!("innoscan: {error}{}", hint(error, verb)),
+        Some(error) => note!("innoscan: {}", message(error, verb)),
         None => note!("innoscan: {error:#}"),
     }
     if let Some(advice) = error.downcast_ref::<Advice>() {
@@ -83,16 +85,18 @@ impl fmt::Display for Advice {
     }
 }
 
-/// What to do about damage; other errors say it themselves.
-pub fn hint(error: &innoscan::Error, verb: Verb) -> &'static str {
-    match verb {
-        _ if !error.is_corrupt() => "",
-        Verb::Check => "",
-        Verb::Other => "; innoscan check lists all damage of the file",
-        Verb::Dump | Verb::Rows => {
-            "; innoscan check lists all damage of the file, --on-corrupt skip reads the rows around it"
+/// An error's text. What to do about damage depends on who met it; other errors say it themselves.
+pub fn message(error: &innoscan::Error, verb: Verb) -> String {
+    let message = remedies::message(error);
+    let ways = match (error.kind(), verb) {
+        (ErrorKind::Corrupt, Verb::Dump | Verb::Rows) => {
+            &[Remedy::CheckFile, Remedy::SkipDamagedPages][..]
         }
-    }
+        (ErrorKind::Corrupt, Verb::Other) => &[Remedy::CheckFile],
+        _ => return message,
+    };
+    let ways: Vec<String> = ways.iter().map(remedies::word).collect();
+    format!("{message}; {}", ways.join(", "))
 }
 
 /// Prints what the user should know of a table's rows.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::{PageNo, SpaceId};
+use crate::{PageNo, Remedy, SpaceId};
 
 /// The result of reading bytes.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -51,8 +51,8 @@ pub enum Error {
     Unsupported {
         /// The feature, by the name its users know.
         what: Cow<'static, str>,
-        /// What the user can do instead.
-        remedy: Cow<'static, str>,
+        /// What can be done instead.
+        remedy: Remedy,
     },
     /// A table definition that cannot be understood or does not fit the file.
     Schema(Cow<'static, str>),
@@ -67,10 +67,7 @@ impl Error {
 
     /// A refusal: the feature's name and the way out.
     #[cold]
-    pub fn unsupported(
-        what: impl Into<Cow<'static, str>>,
-        remedy: impl Into<Cow<'static, str>>,
-    ) -> Error {
+    pub fn unsupported(what: impl Into<Cow<'static, str>>, remedy: impl Into<Remedy>) -> Error {
         Error::Unsupported { what: what.into(), remedy: remedy.into() }
     }
 

@@ -9,7 +9,7 @@
 //! enough, for a server killed before its first checkpoint leaves it as the last shutdown wrote it.
 
 use crate::bytes::{slice, u8_at, u16_at, u32_at, u64_at};
-use crate::{Error, Lsn, Result};
+use crate::{Error, Lsn, Remedy, Result};
 
 /// `log_t::FORMAT_10_8`: the four bytes `Phys`.
 const FORMAT_10_8: u32 = 0x5068_7973;
@@ -64,10 +64,9 @@ impl RedoHead {
     pub fn parse(head: &[u8], file_bytes: u64) -> Result<RedoHead> {
         match u32_at(head, 0)? {
             FORMAT_10_8 => Circular::parse(head, file_bytes).map(RedoHead::Circular),
-            FORMAT_ENC_10_8 => Err(Error::unsupported(
-                "an encrypted redo log",
-                "shut the server down cleanly and pass --force",
-            )),
+            FORMAT_ENC_10_8 => {
+                Err(Error::unsupported("an encrypted redo log", Remedy::ReadAfterShutdown))
+            }
             _ => Blocks::parse(head).map(RedoHead::Blocks),
         }
     }

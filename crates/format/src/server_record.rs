@@ -18,7 +18,7 @@ use std::ops::Range;
 use crate::charset::Charset;
 use crate::schema::{Family, TableDef};
 use crate::types::{ColumnType, TemporalFormat};
-use crate::{Error, Result, bytes};
+use crate::{Error, Remedy, Result, bytes};
 
 /// Bytes that a BLOB's pointer has in the record (`portable_sizeof_char_ptr`).
 pub const POINTER_BYTES: usize = 8;
@@ -112,7 +112,7 @@ impl RecordLayout {
             if column.compressed {
                 return Err(Error::unsupported(
                     format!("the compressed column `{}`", column.name),
-                    "on the server, ALTER TABLE ... MODIFY it without COMPRESSED, or dump it there",
+                    Remedy::ConvertOnServer("ALTER TABLE ... MODIFY it without COMPRESSED".into()),
                 ));
             }
             if !column.is_stored() {

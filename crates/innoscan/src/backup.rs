@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use innoscan_format::Lsn;
 use innoscan_format::redo;
 
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// What is known of a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,11 @@ impl Backup {
         }
         Err(Error::refused_directory(
             format!("this is a backup that was not prepared (backup_type = {})", self.kind),
-            "run `xtrabackup --prepare` or `mariadb-backup --prepare --export` on it first \
-             (--force reads on and may give old, missing or torn rows)",
+            [
+                "run `xtrabackup --prepare` or `mariadb-backup --prepare --export` on it first"
+                    .into(),
+                Remedy::ReadAnyway,
+            ],
         )
         .in_file(&self.path))
     }
@@ -67,7 +70,7 @@ impl Backup {
                 "this is a backup of what was done up to LSN {wanted}, and its redo log ends at \
                  {checkpoint}: it was not prepared to its end, or files of another one are in it"
             ),
-            "prepare a fresh copy of it (--force reads on and may give old, missing or torn rows)",
+            ["prepare a fresh copy of it".into(), Remedy::ReadAnyway],
         )
         .in_file(&self.path))
     }
@@ -76,6 +79,7 @@ impl Backup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
 
     fn backup(kind: &str) -> Backup {
         let dir = tempfile::tempdir().unwrap();
@@ -89,7 +93,8 @@ mod tests {
     #[test]
     fn what_was_not_prepared_is_refused() {
         for kind in ["full-backuped", "incremental"] {
-            assert!(backup(kind).require_prepared().unwrap_err().is_directory());
+            let error = backup(kind).require_prepared().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::RefusedDirectory);
         }
         for kind in ["full-prepared", "log-applied", ""] {
             backup(kind).require_prepared().unwrap();
@@ -104,7 +109,8 @@ mod tests {
             backup.require_applied(Lsn(checkpoint)).unwrap();
         }
         for checkpoint in [0, 4000, 5000, 9000 - 513] {
-            assert!(backup.require_applied(Lsn(checkpoint)).unwrap_err().is_directory());
+            let error = backup.require_applied(Lsn(checkpoint)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::RefusedDirectory);
         }
     }
 }

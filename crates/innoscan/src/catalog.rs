@@ -30,7 +30,9 @@ use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Trust};
 use crate::exported::Export;
 use crate::file_head::FileHead;
-use crate::{Error, Notes, Result, Table, TableFile, dictionary, given_definition};
+use crate::{
+    Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, dictionary, given_definition,
+};
 
 /// Databases that hold no user's data.
 pub const SYSTEM_DATABASES: [&str; 4] =
@@ -144,17 +146,17 @@ impl Catalog {
     pub fn table(&self, source: &str) -> Result<Table> {
         let path = Path::new(source);
         if path.is_dir() {
-            return Err(Error::refused(
+            return Err(Error::usage(
                 format!("{source} is a directory"),
-                "name an .ibd file in it, or db.table with --datadir; dump takes a directory",
+                ["name an .ibd file in it".into(), Remedy::NameInDirectory, Remedy::DumpDirectory],
             ));
         }
         let extension = path.extension().and_then(|extension| extension.to_str());
         let is_known = matches!(extension, Some("ibd" | "frm"));
         if !is_known && path.is_file() && (self.datadir.is_none() || path.is_absolute()) {
-            return Err(Error::refused(
+            return Err(Error::usage(
                 format!("{source} is a file, but by its name neither an .ibd nor a .frm"),
-                "name the .ibd file of a table, or db.table with --datadir DIR",
+                ["name the .ibd file of a table".into(), Remedy::NameInDirectory],
             ));
         }
         match extension {
@@ -179,7 +181,7 @@ impl Catalog {
         let root = self.datadir()?;
         let dir = root.join(filename::encode(&name.schema));
         if !dir.is_dir() {
-            return Err(Error::refused(
+            return Err(Error::not_found(
                 format!("there is no database `{}` in {}", name.schema, root.display()),
                 "see the directory for what is there",
             ));
@@ -224,9 +226,9 @@ impl Catalog {
     /// When there is none.
     pub fn datadir(&self) -> Result<&Path> {
         self.datadir.as_deref().ok_or_else(|| {
-            Error::refused(
+            Error::usage(
                 "a table's name needs a data directory",
-                "add --datadir DIR, or name the .ibd file",
+                [Remedy::NameDirectory, "name the .ibd file".into()],
             )
         })
     }
@@ -241,9 +243,9 @@ impl Catalog {
         let known = names.iter().find(|name| root.join(filename::encode(&name.schema)).is_dir());
         match known.or(names.first()) {
             Some(name) => self.named(name),
-            None => Err(Error::refused(
+            None => Err(Error::usage(
                 format!("`{source}` is neither an .ibd file nor db.table"),
-                "name an .ibd file, or db.table with --datadir DIR",
+                ["name an .ibd file".into(), Remedy::NameInDirectory],
             )),
         }
     }
@@ -254,8 +256,8 @@ impl Catalog {
         if let Ok(target) = std::fs::read_to_string(&link) {
             let target = target.trim();
             let remedy = match frm.is_file() {
-                true => format!("name that file: {target} --schema {}", frm.display()),
-                false => "name that .ibd file".to_owned(),
+                true => Remedy::NameFileWithDefinition { file: target.into(), definition: frm },
+                false => "name that .ibd file".into(),
             };
             let why = format!("`{name}` lies outside the data directory, at {target}");
             return Error::refused(why, remedy);
@@ -281,9 +283,9 @@ impl Catalog {
             ),
             Some(engine) => Error::refused(
                 format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
-                "dump it with its server",
+                Remedy::DumpFromServer,
             ),
-            None => Error::refused(
+            None => Error::not_found(
                 format!("there is no table `{name}` in {}", dir.display()),
                 "see the directory for what is there; MySQL 8 keeps tables of DATA DIRECTORY \
                  elsewhere: name such a file itself",
@@ -346,12 +348,14 @@ impl Catalog {
         }
         match (self.judged(&root), export) {
             (Err(_), Export::Left) => Directory::open(&root, Trust::Exported).map(Some),
-            (Err(error), Export::Stale) if error.is_directory() => Err(Error::refused(
-                "the .cfg beside it was left over: it was written to since, or its server has \
+            (Err(error), Export::Stale) if error.kind() == ErrorKind::RefusedDirectory => {
+                Err(Error::refused(
+                    "the .cfg beside it was left over: it was written to since, or its server has \
                  started since, so it is not held by FLUSH TABLES ... FOR EXPORT",
-                "lock the table anew, or let innoscan do so (--socket)",
-            )
-            .in_file(ibd)),
+                    ["lock the table anew".into(), Remedy::DumpLive],
+                )
+                .in_file(ibd))
+            }
             (judged, _) => judged.map(Some),
         }
     }
@@ -405,7 +409,7 @@ impl Catalog {
         if !frm.is_file() {
             return Err(Error::refused(
                 "there is no definition: the file has no SDI, and there is no .frm beside it",
-                "put the table's .frm beside it, or pass --schema FILE with its CREATE TABLE",
+                ["put the table's .frm beside it".into(), Remedy::PassDefinition],
             )
             .in_file(ibd));
         }

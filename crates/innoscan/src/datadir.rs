@@ -15,7 +15,7 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::Backup;
 use crate::undo::{self, Unfinished};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// A directory that holds databases.
 #[derive(Clone, Debug)]
@@ -178,10 +178,13 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
     Err(Error::refused_directory(
         format!("{who} holds the lock on {name}: a server is running on this directory"),
-        "dump it live (innoscan dump -S SOCKET), shut it down, read a backup or snapshot of the \
-         directory, or quiesce the tables with \
-         FLUSH TABLES ... FOR EXPORT and name their .ibd files \
-         (--force reads on and may give old, missing or torn rows)",
+        [
+            Remedy::DumpLive,
+            "shut it down".into(),
+            "read a backup or snapshot of the directory".into(),
+            "quiesce the tables with FLUSH TABLES ... FOR EXPORT and name their .ibd files".into(),
+            Remedy::ReadAnyway,
+        ],
     )
     .in_file(root))
 }
@@ -257,32 +260,30 @@ fn changes_after(root: &Path, checkpoint: Lsn) -> Error {
 fn not_clean(root: &Path, evidence: String) -> Error {
     Error::refused_directory(
         format!("the server was not shut down cleanly: {evidence}"),
-        "start the server on this directory (or a copy) and shut it down cleanly, or prepare the \
-         backup, then read again (--force reads on and may give old, missing or torn rows)",
+        [Remedy::ShutDownServer, "prepare the backup, then read again".into(), Remedy::ReadAnyway],
     )
     .in_file(root)
 }
 
 fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
     let Unfinished { prepared, active } = unfinished;
-    let ways = match Backup::of(root) {
-        // Preparing applies the redo log and no more; a server has to roll back.
-        Some(_) => {
-            "run `mariadb-backup --prepare --export` on it, which rolls back what is active, or "
-        }
-        None => "",
+    let why = format!(
+        "{prepared} prepared and {active} active transactions were left without an end: their \
+         changes are in the files as if they were committed"
+    );
+    let on_server = Remedy::from(
+        "start the server on this directory (or a copy), end them (XA RECOVER shows them; XA COMMIT \
+         or XA ROLLBACK), and shut it down cleanly",
+    );
+    // Preparing applies the redo log and no more; a server has to roll back.
+    let prepare = Remedy::from(
+        "run `mariadb-backup --prepare --export` on it, which rolls back what is active",
+    );
+    let error = match Backup::of(root) {
+        Some(_) => Error::refused_directory(why, [prepare, on_server, Remedy::ReadUnended]),
+        None => Error::refused_directory(why, [on_server, Remedy::ReadUnended]),
     };
-    Error::refused_directory(
-        format!(
-            "{prepared} prepared and {active} active transactions were left without an end: their \
-             changes are in the files as if they were committed"
-        ),
-        format!(
-            "{ways}start the server on this directory (or a copy), end them (XA RECOVER shows them; \
-             XA COMMIT or XA ROLLBACK), and shut it down cleanly (--force reads their changes too)"
-        ),
-    )
-    .in_file(root)
+    error.in_file(root)
 }
 
 /// Up to `len` bytes from `offset`; fewer where the file ends.

@@ -1,4 +1,4 @@
-//! The library's one error: opaque, with predicates for what a caller can do about it.
+//! The library's one error: what kind it is, where it happened, and the ways out.
 
 use std::fmt;
 use std::io;
@@ -6,22 +6,61 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format as format;
 
+use crate::remedy::{Reason, Remedies, Remedy};
+
 /// The result of the library's calls.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// What sort of error it is, as far as a caller may want to do different things about it.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// Damaged bytes; [`Error::place`] says where. What can be done depends on who reads them: a scan
+    /// may pass over them ([`Remedy::SkipDamagedPages`]), a check lists them all
+    /// ([`Remedy::CheckFile`]).
+    Corrupt,
+    /// Sound, but of a form that this version does not read.
+    Unsupported,
+    /// A table's definition cannot be understood, or is not that of the file.
+    Schema,
+    /// What was named is not there: a file, a directory, a database, a table.
+    NotFound,
+    /// The system does not let this user read it.
+    Permission,
+    /// The device or the file system failed to read.
+    Read,
+    /// The output could not be written.
+    Write,
+    /// The reader of the output went away.
+    BrokenPipe,
+    /// What was asked for makes no sense: a condition, a pattern, options that do not go together.
+    Usage,
+    /// It could be done, and must not be: of this table or output.
+    Refused,
+    /// A whole data directory must not be read.
+    RefusedDirectory,
+    /// A server, or the way to it, did not do what it was asked.
+    Server,
+    /// Memory, threads or another bounded thing did not suffice.
+    Resources,
+    /// The caller asked to stop.
+    Interrupted,
+}
 
 /// Why something could not be done, with the file it happened in.
 #[derive(Debug)]
 pub struct Error {
-    kind: Kind,
+    repr: Repr,
     file: Option<PathBuf>,
+    remedies: Remedies,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum Repr {
     Format(format::Error),
     Read { doing: String, source: io::Error },
     Write { doing: String, source: io::Error },
-    Refused { why: String, remedy: String, directory: bool },
+    Refused { kind: ErrorKind, why: String },
     Server { doing: String, said: String },
     Resources(String),
     Interrupted,
@@ -31,47 +70,70 @@ impl Error {
     /// A read that the system refused: what was being done, and its error.
     #[cold]
     pub fn read(doing: impl Into<String>, source: io::Error) -> Error {
-        Error::new(Kind::Read { doing: doing.into(), source })
+        Error::new(Repr::Read { doing: doing.into(), source })
     }
 
     /// A write that the system refused.
     #[cold]
     pub fn write(doing: impl Into<String>, source: io::Error) -> Error {
-        Error::new(Kind::Write { doing: doing.into(), source })
+        Error::new(Repr::Write { doing: doing.into(), source })
     }
 
     /// Something that could be done but must not be: why, and the ways out.
     #[cold]
-    pub fn refused(why: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::new(Kind::Refused { why: why.into(), remedy: remedy.into(), directory: false })
+    pub fn refused(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        Error::with(ErrorKind::Refused, why, remedies)
     }
 
     /// A data directory none of whose tables may be read.
     #[cold]
-    pub fn refused_directory(why: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::new(Kind::Refused { why: why.into(), remedy: remedy.into(), directory: true })
+    pub fn refused_directory(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        Error::with(ErrorKind::RefusedDirectory, why, remedies)
+    }
+
+    /// Something that was named and is not there.
+    #[cold]
+    pub fn not_found(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        Error::with(ErrorKind::NotFound, why, remedies)
+    }
+
+    /// Something that this user may not read.
+    #[cold]
+    pub fn permission(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        Error::with(ErrorKind::Permission, why, remedies)
+    }
+
+    /// Something that was asked for and makes no sense.
+    #[cold]
+    pub fn usage(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        Error::with(ErrorKind::Usage, why, remedies)
     }
 
     /// A server, or the way to it: what was being done, and what was said.
     #[cold]
     pub fn server(doing: impl Into<String>, said: impl Into<String>) -> Error {
-        Error::new(Kind::Server { doing: doing.into(), said: said.into() })
+        Error::new(Repr::Server { doing: doing.into(), said: said.into() })
     }
 
     /// Memory, descriptors or another bounded thing did not suffice.
     #[cold]
     pub fn resources(what: impl Into<String>) -> Error {
-        Error::new(Kind::Resources(what.into()))
+        Error::new(Repr::Resources(what.into()))
     }
 
     /// The user asked to stop.
     #[cold]
     pub fn interrupted() -> Error {
-        Error::new(Kind::Interrupted)
+        Error::new(Repr::Interrupted)
     }
 
-    fn new(kind: Kind) -> Error {
-        Error { kind, file: None }
+    fn with(kind: ErrorKind, why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
+        let remedies = remedies.into();
+        Error { remedies, ..Error::new(Repr::Refused { kind, why: why.into() }) }
+    }
+
+    fn new(repr: Repr) -> Error {
+        Error { repr, file: None, remedies: Remedies::default() }
     }
 
     /// Adds the file, unless a nearer caller named one.
@@ -81,82 +143,90 @@ impl Error {
         self
     }
 
+    /// Adds a way out.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<Remedy>) -> Error {
+        self.remedies.push(remedy.into());
+        self
+    }
+
+    /// What sort of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.repr {
+            Repr::Format(format::Error::Corrupt { .. }) => ErrorKind::Corrupt,
+            Repr::Format(format::Error::Unsupported { .. }) => ErrorKind::Unsupported,
+            Repr::Format(format::Error::Schema(_)) => ErrorKind::Schema,
+            Repr::Read { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ErrorKind::NotFound,
+                io::ErrorKind::PermissionDenied => ErrorKind::Permission,
+                _ => ErrorKind::Read,
+            },
+            Repr::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                ErrorKind::BrokenPipe
+            }
+            Repr::Write { .. } => ErrorKind::Write,
+            Repr::Refused { kind, .. } => *kind,
+            Repr::Server { .. } => ErrorKind::Server,
+            Repr::Resources(_) => ErrorKind::Resources,
+            Repr::Interrupted => ErrorKind::Interrupted,
+        }
+    }
+
     /// The file it happened in.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Damaged bytes: what `--on-corrupt skip` may pass over.
-    pub fn is_corrupt(&self) -> bool {
-        matches!(&self.kind, Kind::Format(error) if error.is_corrupt())
+    /// Where in the file damage was found.
+    pub fn place(&self) -> Option<&format::Place> {
+        match &self.repr {
+            Repr::Format(format::Error::Corrupt { place, .. }) => Some(place),
+            _ => None,
+        }
     }
 
-    /// A form of table that is not read.
-    pub fn is_unsupported(&self) -> bool {
-        matches!(&self.kind, Kind::Format(format::Error::Unsupported { .. }))
+    /// The ways out, the best first; none where nothing can be done, the message says it, or, of
+    /// damage, it depends on the caller.
+    pub fn remedies(&self) -> &[Remedy] {
+        self.remedies.as_slice()
     }
 
-    /// What was asked for is not done, as nothing there could be read or should be.
-    pub fn is_refused(&self) -> bool {
-        matches!(self.kind, Kind::Refused { .. })
-    }
-
-    /// The device or file system refused to read.
-    pub fn is_read(&self) -> bool {
-        matches!(self.kind, Kind::Read { .. })
+    /// What happened and where, and the ways out apart from it.
+    pub fn reason(&self) -> Reason {
+        Reason { what: WithoutRemedies(self).to_string(), remedies: self.remedies.clone() }
     }
 
     /// Adds to the format's own error, when it is one.
     #[must_use]
-    pub fn map_format(mut self, add: impl FnOnce(format::Error) -> format::Error) -> Error {
-        if let Kind::Format(error) = self.kind {
-            self.kind = Kind::Format(add(error));
+    pub(crate) fn map_format(mut self, add: impl FnOnce(format::Error) -> format::Error) -> Error {
+        if let Repr::Format(error) = self.repr {
+            self.repr = Repr::Format(add(error));
         }
         self
     }
 
     /// The format's own error, when it is one.
-    pub fn as_format(&self) -> Option<&format::Error> {
-        match &self.kind {
-            Kind::Format(error) => Some(error),
+    pub(crate) fn as_format(&self) -> Option<&format::Error> {
+        match &self.repr {
+            Repr::Format(error) => Some(error),
             _ => None,
         }
-    }
-
-    /// A whole data directory was refused, not one table of it.
-    pub fn is_directory(&self) -> bool {
-        matches!(self.kind, Kind::Refused { directory: true, .. })
-    }
-
-    /// The output could not be written.
-    pub fn is_write(&self) -> bool {
-        matches!(self.kind, Kind::Write { .. })
-    }
-
-    /// The reader of the output went away: nothing to report.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(&self.kind, Kind::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-
-    /// A server, or the way to it, did not do what it was asked.
-    pub fn is_server(&self) -> bool {
-        matches!(self.kind, Kind::Server { .. })
-    }
-
-    /// Memory or another resource did not suffice.
-    pub fn is_resources(&self) -> bool {
-        matches!(self.kind, Kind::Resources(_))
-    }
-
-    /// The user asked to stop.
-    pub fn is_interrupted(&self) -> bool {
-        matches!(self.kind, Kind::Interrupted)
     }
 }
 
 impl From<format::Error> for Error {
     fn from(error: format::Error) -> Error {
-        Error::new(Kind::Format(error))
+        let remedies = match &error {
+            format::Error::Unsupported { remedy, .. } => Remedy::from(remedy.clone()).into(),
+            _ => Remedies::default(),
+        };
+        Error { remedies, ..Error::new(Repr::Format(error)) }
+    }
+}
+
+impl From<Reason> for Error {
+    fn from(Reason { what, remedies }: Reason) -> Error {
+        Error::refused(what, remedies)
     }
 }
 
@@ -168,42 +238,58 @@ impl From<innoscan_io::Error> for Error {
             }
             innoscan_io::Error::NoDirect { path, source } => Error::refused(
                 format!("the file system refuses O_DIRECT ({source})"),
-                "use --direct optional or --direct off",
+                Remedy::UsePageCache,
             )
             .in_file(&path),
-            innoscan_io::Error::Unmeasured { path, what } => Error::refused(
-                format!("its device cannot be measured: {what}"),
-                "name one: --device hdd, gp3, ssd, nvme or iops=..,bw=..",
-            )
-            .in_file(&path),
+            innoscan_io::Error::Unmeasured { path, what } => {
+                Error::refused(format!("its device cannot be measured: {what}"), Remedy::NameDevice)
+                    .in_file(&path)
+            }
             error @ innoscan_io::Error::Memory { .. } => Error::resources(error.to_string()),
             innoscan_io::Error::Engine { engine, source } => Error::read(engine, source),
         }
     }
 }
 
-impl fmt::Display for Error {
+/// An error as it is written before its ways out.
+struct WithoutRemedies<'e>(&'e Error);
+
+impl fmt::Display for WithoutRemedies<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
+        let WithoutRemedies(error) = self;
+        if let Some(file) = &error.file {
             write!(f, "{}: ", file.display())?;
         }
-        match &self.kind {
-            Kind::Format(error) => error.fmt(f),
-            Kind::Read { doing, source } | Kind::Write { doing, source } => {
+        match &error.repr {
+            Repr::Format(format::Error::Unsupported { what, .. }) => {
+                write!(f, "{what} is not supported")
+            }
+            Repr::Format(error) => error.fmt(f),
+            Repr::Read { doing, source } | Repr::Write { doing, source } => {
                 write!(f, "{doing}: {source}")
             }
-            Kind::Refused { why, remedy, .. } => write!(f, "{why}; {remedy}"),
-            Kind::Server { doing, said } => write!(f, "{doing}: {said}"),
-            Kind::Resources(what) => f.write_str(what),
-            Kind::Interrupted => f.write_str("interrupted"),
+            Repr::Refused { why, .. } => f.write_str(why),
+            Repr::Server { doing, said } => write!(f, "{doing}: {said}"),
+            Repr::Resources(what) => f.write_str(what),
+            Repr::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        WithoutRemedies(self).fmt(f)?;
+        match self.remedies() {
+            [] => Ok(()),
+            _ => write!(f, "; {}", self.remedies),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            Kind::Read { source, .. } | Kind::Write { source, .. } => Some(source),
+        match &self.repr {
+            Repr::Read { source, .. } | Repr::Write { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -12,15 +12,10 @@ use innoscan_io::Direct;
 
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
-use crate::{Error, Result, Table, TableFile};
+use crate::{Error, Remedy, Result, Table, TableFile};
 
 /// Pages looked at on each level of a tree.
 const PAGES_OF_A_LEVEL: usize = 8;
-/// What a user whose definition does not fit can do.
-const REMEDY: &str = "is the CREATE TABLE of --schema that of this table?";
-/// The same for a file that says itself what is in it.
-const REMEDY_WITH_SDI: &str = "is the CREATE TABLE of --schema that of this table? The file has a \
-                               definition of its own, which is read without --schema";
 
 /// Requires that a definition the user gave fits some pages of each of the table's files.
 ///
@@ -38,12 +33,13 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
     if space.header().require_readable().is_err() {
         return Ok(());
     }
-    let remedy = if space.header().sdi_root.is_some() { REMEDY_WITH_SDI } else { REMEDY };
+    let file_has_own = space.header().sdi_root.is_some();
+    let remedy = || Remedy::CheckDefinition { file_has_own };
     let root = file.clustered_root.unwrap_or(space.first_root());
     look_at(def, root, &mut SpaceReader::new(space)?).map_err(|error| match error.as_format() {
-        Some(FormatError::Schema(_)) => Error::refused(misfit(&error), remedy),
+        Some(FormatError::Schema(_)) => Error::refused(misfit(&error), remedy()),
         Some(FormatError::Corrupt { what, .. }) if what.starts_with(MISFIT) => {
-            Error::refused(error.to_string(), remedy)
+            Error::refused(error.to_string(), remedy())
         }
         _ => error,
     })

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fancy_regex::Regex;
 
 use crate::catalog::{SYSTEM_DATABASES, TableName};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// Which tables are wanted: of databases, by name, by pattern, and which are not.
 #[derive(Clone, Debug, Default)]
@@ -34,13 +34,13 @@ pub enum Exclusion {
 }
 
 impl Exclusion {
-    /// The option, as the command line has it.
-    pub fn option(self) -> &'static str {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
         match self {
-            Exclusion::Databases => "--databases",
-            Exclusion::Tables => "--tables-list",
-            Exclusion::Ignored => "--ignore-table",
-            Exclusion::Regex => "--regex",
+            Exclusion::Databases => "databases",
+            Exclusion::Tables => "tables",
+            Exclusion::Ignored => "excluded",
+            Exclusion::Regex => "regex",
         }
     }
 }
@@ -53,7 +53,7 @@ impl Wanted {
     pub fn pattern(typed: &str) -> Result<Regex> {
         Regex::new(typed).map_err(|error| {
             let what = format!("`{typed}` is no regular expression: {error}");
-            Error::refused(what, "it is matched against db.table, as in ^shop\\.")
+            Error::usage(what, "it is matched against db.table, as in ^shop\\.")
         })
     }
 
@@ -125,7 +125,7 @@ impl Wanted {
         let Some(regex) = &self.regex else { return Ok(None) };
         let matches = regex.is_match(qualified).map_err(|error| {
             let what = format!("the regular expression fails on `{qualified}`: {error}");
-            Error::refused(what, "use a simpler one")
+            Error::usage(what, "use a simpler one")
         })?;
         Ok((!matches).then_some(Exclusion::Regex))
     }
@@ -145,8 +145,7 @@ impl Wanted {
             format!(
                 "`{name}` is left out on purpose: every server has system databases of its own"
             ),
-            "accounts and grants of a running server are dumped with --users; for the rest use \
-             mysqldump",
+            Remedy::SelectUsers,
         ))
     }
 

@@ -12,7 +12,7 @@ use crate::pool::{Pool, PoolOptions, RunReader, runs_in_file_order};
 use crate::scan::{Budget, ScanOptions, open_spaces};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
-use crate::{Error, Result, Table};
+use crate::{Error, ErrorKind, Result, Table};
 
 /// What is read, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,7 +117,7 @@ fn read(
             return Err(Error::interrupted());
         }
         if let Err(error) = page
-            && error.is_resources()
+            && error.kind() == ErrorKind::Resources
         {
             return Err(error);
         }

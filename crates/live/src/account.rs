@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use innoscan::{Error, Result};
+use innoscan::{Error, Remedy, Result};
 use mysql::{OptsBuilder, SslOpts};
 
 use crate::option_file::FileOptions;
@@ -109,9 +109,9 @@ impl Account {
         }
         let known = SOCKETS.map(PathBuf::from);
         known.iter().find(|socket| socket.exists()).cloned().map(Some).ok_or_else(|| {
-            Error::refused(
+            Error::not_found(
                 format!("no server's socket is at {}", SOCKETS.join(", ")),
-                "name it: --socket PATH, or --host 127.0.0.1",
+                Remedy::NameServer,
             )
         })
     }

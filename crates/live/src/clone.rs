@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use innoscan::{Error, FileCopy, Result, Table};
+use innoscan::{Error, FileCopy, Remedy, Result, Table};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit};
@@ -60,7 +60,7 @@ pub fn require_room(tables: &[Table]) -> Result<()> {
                 wanted >> 20,
                 bytes >> 20
             ),
-            "free some, or use --lock-mode export",
+            ["free some".into(), Remedy::LockForExport],
         )
         .in_file(directory));
     }

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use innoscan::{Error, FileStamp, Result, Table};
+use innoscan::{Error, FileStamp, Remedy, Result, Table};
 
 /// What tells that tables are held.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ fn not_held(note: &std::path::Path) -> Error {
     Error::refused(
         "its table is not held by FLUSH TABLES ... FOR EXPORT, or was let go of meanwhile: what was \
          read is not kept",
-        "hold it until the dump is complete, or use another --lock-mode",
+        ["hold it until the dump is complete".into(), Remedy::ChangeLockMode],
     )
     .in_file(note)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use innoscan::catalog::{SYSTEM_DATABASES, TableName};
 use innoscan::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
-use innoscan::{Error, Result};
+use innoscan::{Error, Reason, Result};
 
 use crate::session::{Session, TextRow, cell, quoted_text};
 use crate::users::grantees;
@@ -118,7 +118,7 @@ impl Inventory {
     }
 
     /// Enters a table that the server cannot open: it is not dumped.
-    pub(crate) fn enter_broken(&mut self, name: &TableName, reason: String) {
+    pub(crate) fn enter_broken(&mut self, name: &TableName, reason: Reason) {
         let item = Item::new(&name.schema, ItemKind::Table, &name.table);
         self.ledger.set(&item, State::NotDumped(reason));
         self.entries.retain(|entry| entry.name != *name);
@@ -160,7 +160,7 @@ impl Inventory {
             }
             let is_of_server = matches!(entry.kind, Kind::Other(_));
             let refusal = filter.select_refusal.clone().filter(|_| is_of_server);
-            match entry.broken.clone().or(refusal) {
+            match entry.broken.clone().map(Reason::from).or(refusal) {
                 Some(reason) => self.ledger.set(&item, State::NotDumped(reason)),
                 None => self.entries.push(entry),
             }
@@ -187,7 +187,7 @@ impl Inventory {
             }
             Err(error) if filter.kinds.users => {
                 let kinds = vec![ItemKind::User, ItemKind::Role];
-                self.ledger.enter_unlisted(Unlisted { kinds, reason: error.to_string() });
+                self.ledger.enter_unlisted(Unlisted { kinds, reason: error.reason() });
             }
             // Nobody wants them, and the account may not see them.
             Err(_) => {}
@@ -210,7 +210,7 @@ fn require_named<'s>(
 ) -> Result<()> {
     match filter.wanted.missing(schemas.map(String::as_str), names) {
         None => Ok(()),
-        Some(name) => Err(Error::refused(
+        Some(name) => Err(Error::not_found(
             format!("the server has no database and no table `{name}`, or hides it from you"),
             "check the name and the account's privileges; names are case-sensitive",
         )),

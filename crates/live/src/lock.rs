@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use innoscan::catalog::TableName;
-use innoscan::{Error, Result, Table};
+use innoscan::{Error, Remedy, Result, Table};
 
 use crate::held::HeldByOthers;
 use crate::lock_holders::LockHolders;
@@ -303,7 +303,7 @@ fn wait_for_lock(
 fn not_locked(holders: &LockHolders, wait: Duration) -> Error {
     let seconds = wait.as_secs();
     let what = format!("the tables could not be locked within {seconds} s: {holders}");
-    Error::refused(what, holders.remedy())
+    Error::refused(what, holders.remedies())
 }
 
 /// Has the server write the changed pages of one table after the other, each of which is locked
@@ -408,7 +408,7 @@ fn refuse_long_queries(
                 "a statement of {user} has run for {time} s and may keep the lock away: {info} \
                  (KILL QUERY {id} would end it)"
             ),
-            "wait for it, end it, or give --long-query-guard more",
+            ["wait for it".into(), "end it".into(), Remedy::RaiseQueryGuard],
         ));
     }
     Ok(())

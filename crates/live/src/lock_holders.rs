@@ -8,8 +8,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-use innoscan::Result;
 use innoscan::catalog::TableName;
+use innoscan::{Remedies, Remedy, Result};
 
 use crate::session::{Session, TextRow, cell};
 
@@ -80,17 +80,15 @@ impl LockHolders {
     }
 
     /// What could be done about them.
-    pub fn remedy(&self) -> String {
-        match (self.how, self.connections.first()) {
+    pub fn remedies(&self) -> Remedies {
+        let end = match (self.how, self.connections.first()) {
             (How::Locks | How::Transactions, Some(first)) => {
-                format!("end it (KILL {}), or give --lock-wait-timeout more", first.id)
+                format!("end it (KILL {})", first.id).into()
             }
-            _ => {
-                "end what holds them (LOCK TABLES, FLUSH TABLES ... FOR EXPORT, a transaction), or \
-                  give --lock-wait-timeout more"
-                    .to_owned()
-            }
-        }
+            _ => "end what holds them (LOCK TABLES, FLUSH TABLES ... FOR EXPORT, a transaction)"
+                .into(),
+        };
+        [end, Remedy::RaiseLockWait].into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use innoscan::dump::{Object, ObjectKind, ObjectSession};
 use innoscan::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
-use innoscan::{Error, Result};
+use innoscan::{Error, Remedy, Result};
 
 use crate::inventory::{Inventory, Kind};
 use crate::session::{Session, TextRow, cell, quoted_text, shown};
@@ -26,7 +26,7 @@ pub fn objects(
             Err(error) => {
                 // Whether it is the object's fault or the connection's end.
                 session.run("DO 1")?;
-                inventory.ledger.set(&listed.item, State::NotDumped(error.to_string()));
+                inventory.ledger.set(&listed.item, State::NotDumped(error.reason()));
             }
         }
     }
@@ -36,7 +36,7 @@ pub fn objects(
         session.run("DO 1")?;
         objects.retain(|object| !object.kind.is_of_accounts());
         let kinds = vec![ItemKind::User, ItemKind::Role];
-        inventory.ledger.enter_unlisted(Unlisted { kinds, reason: error.to_string() });
+        inventory.ledger.enter_unlisted(Unlisted { kinds, reason: error.reason() });
     }
     Ok(objects)
 }
@@ -149,7 +149,7 @@ fn routine(session: &mut Session, database: &str, kind: ObjectKind, name: &str) 
     if row.get(2).is_none_or(Option::is_none) {
         return Err(Error::refused(
             format!("the account may not see the body of {typed} `{database}`.`{name}`"),
-            "grant it SELECT on *.* (or SHOW_ROUTINE), or leave routines out by --no-routines",
+            ["grant it SELECT on *.* (or SHOW_ROUTINE)".into(), Remedy::LeaveOutRoutines],
         ));
     }
     let routine = Object::new(database, kind, name, vec![cell(&row, 2)]);

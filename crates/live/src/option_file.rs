@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use innoscan::{Error, Result};
+use innoscan::{Error, Remedy, Result};
 
 const GROUPS: [&str; 2] = ["client", "innoscan"];
 
@@ -82,8 +82,8 @@ impl FileOptions {
         for (at, line) in String::from_utf8_lossy(&text).lines().enumerate() {
             let refused = |what: &str| {
                 let what = format!("line {} {what}", at + 1);
-                Err(Error::refused(what, "mend the option file, or use --no-defaults")
-                    .in_file(path))
+                let ways = ["mend the option file".into(), Remedy::SkipOptionFiles];
+                Err(Error::refused(what, ways).in_file(path))
             };
             let line = line.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {

@@ -54,7 +54,7 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
 fn holder_of(directory: &Path) -> Result<i32> {
     let path = directory.join("ibdata1");
     let held = lock_holder(&path).map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied => Error::refused(
+        ErrorKind::PermissionDenied => Error::permission(
             "you may not read the server's files",
             "run innoscan as root, or as the server's own user",
         )

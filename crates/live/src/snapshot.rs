@@ -13,7 +13,7 @@ use innoscan::condition::RowCondition;
 use innoscan::dump::{LaterTable, Object, SelectedTable, SmallTable, SmallTables};
 use innoscan::ledger::Filter;
 use innoscan::phases::{Phase, Phases};
-use innoscan::{Error, Result, Table};
+use innoscan::{Error, ErrorKind, Remedy, Result, Table};
 
 use crate::account::Account;
 use crate::clone;
@@ -115,7 +115,10 @@ impl Plan {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
         for name in self.names_to_lock() {
             // A table that is new may not be in its file yet.
-            let is_unread = |error: Error| error.is_unsupported() || error.is_refused();
+            let is_unread = |error: Error| {
+                use ErrorKind::{NotFound, Refused, RefusedDirectory, Unsupported};
+                matches!(error.kind(), Unsupported | Refused | RefusedDirectory | NotFound)
+            };
             let has_file = catalog.has_own_file(&name).unwrap_or(true);
             if !has_file || catalog.named(&name).is_err_and(is_unread) {
                 self.inventory.enter_unread(&name, &options.filter);
@@ -215,7 +218,10 @@ impl Snapshot {
             (_, Consistency::All) => {
                 let reader = match snapshot.lock(account, options, &names, cancel) {
                     // One table that cannot be opened keeps all from being locked.
-                    Err(error) if error.is_server() && snapshot.leave_out_broken()? > 0 => {
+                    Err(error)
+                        if error.kind() == ErrorKind::Server
+                            && snapshot.leave_out_broken()? > 0 =>
+                    {
                         let Snapshot { inventory, small, .. } = &mut snapshot;
                         names.retain(|name| inventory.has(name));
                         small.tables.retain(|table| inventory.has(&table.name));
@@ -249,15 +255,15 @@ impl Snapshot {
         if let Some(other) = self.inventory.entries.iter().find(is_other) {
             return Err(Error::refused(
                 format!("nothing tells whether {} is locked: it is not of InnoDB", other.name),
-                "leave it out (--ignore-table), or use another --lock-mode",
+                [Remedy::LeaveOutTable, Remedy::ChangeLockMode],
             ));
         }
         refuse_prepared(&mut self.control)?;
         self.open_tables(directory, names.clone(), options)?;
         if let Some((name, error)) = self.unread.pop() {
             return Err(Error::refused(
-                format!("{name} cannot be read from its files: {error}"),
-                "leave it out (--ignore-table), or use another --lock-mode",
+                format!("{name} cannot be read from its files: {}", error.reason().what),
+                [Remedy::LeaveOutTable, Remedy::ChangeLockMode],
             ));
         }
         let held = HeldByOthers::of(&self.tables)?;
@@ -334,7 +340,7 @@ impl Snapshot {
             let sql = format!("SELECT 1 FROM {} LIMIT 0", qualified(&entry.name));
             if let Err(error) = self.control.run(&sql) {
                 self.control.run("DO 1")?;
-                self.inventory.enter_broken(&entry.name, error.to_string());
+                self.inventory.enter_broken(&entry.name, error.reason());
                 count += 1;
             }
         }
@@ -390,7 +396,7 @@ impl Snapshot {
             Err(error) => {
                 // Whether it is the table's fault or the connection's end.
                 self.control.run("DO 1")?;
-                self.inventory.enter_broken(name, error.to_string());
+                self.inventory.enter_broken(name, error.reason());
             }
         }
         Ok(())
@@ -457,7 +463,13 @@ impl Snapshot {
 
 /// Whether what keeps a table from being read keeps the others too.
 fn is_of_all(error: &Error) -> bool {
-    error.is_server() || error.is_read() || error.is_directory()
+    use ErrorKind::{NotFound, Permission, Read, RefusedDirectory, Server};
+    match error.kind() {
+        Server | Read | Permission | RefusedDirectory => true,
+        // A file of a table that is locked: the directory may be another server's.
+        NotFound => std::error::Error::source(error).is_some(),
+        _ => false,
+    }
 }
 
 fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
@@ -469,7 +481,7 @@ fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
         LockMode::Clone => Err(Error::refused(
             "files cannot be copied by reflink there: the file system cannot (XFS and btrfs can), \
              or you may not write on it",
-            "use --lock-mode export",
+            Remedy::LockForExport,
         )
         .in_file(directory)),
     }

@@ -89,7 +89,7 @@ pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
                 "the account {account} lacks the privilege {privilege} on {place}, so the server \
                  may hide some of them"
             );
-            hidden.push(Unlisted { kinds, reason });
+            hidden.push(Unlisted { kinds, reason: reason.into() });
         }
     }
     Ok(hidden)

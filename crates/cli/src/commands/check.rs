@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use innoscan::catalog::Catalog;
 use innoscan::check::{Report, Subject, tablespaces_in};
-use innoscan::{Table, counted};
+use innoscan::{ErrorKind, Table, counted};
 use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, SourceArgs};
 use crate::messages::Exit;
 use crate::progress::Count;
+use crate::remedies;
 
 /// The version of the JSON object.
 const FORMAT: u32 = 1;
@@ -149,7 +150,7 @@ impl Sources {
                 let catalog = sources.catalogs.len() - 1;
                 sources.files.extend(found.files.into_iter().map(|file| (catalog, file)));
                 for (table, why) in found.without_file {
-                    checked.fail(table, why);
+                    checked.fail(table, remedies::reason(&why));
                 }
             } else if path.is_file() {
                 sources.files.push((0, path.to_owned()));
@@ -159,8 +160,10 @@ impl Sources {
                         let paths = table.files.into_iter().map(|file| (0, file.path));
                         sources.files.extend(paths);
                     }
-                    Err(error) if error.is_directory() => return Err(error.into()),
-                    Err(error) => checked.fail(source.clone(), error.to_string()),
+                    Err(error) if error.kind() == ErrorKind::RefusedDirectory => {
+                        return Err(error.into());
+                    }
+                    Err(error) => checked.fail(source.clone(), remedies::message(&error)),
                 }
             }
         }
@@ -179,10 +182,11 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
         count.tell("checking", done, Some(all));
         let table = match sources.catalogs[*catalog].table(&path.to_string_lossy()) {
             Ok(table) => Some(table),
-            Err(error) if error.is_directory() => return Err(error.into()),
+            Err(error) if error.kind() == ErrorKind::RefusedDirectory => return Err(error.into()),
             Err(error) => {
                 if args.verbose {
-                    note!("innoscan: note: {}: no definition: {error}", path.display());
+                    let why = remedies::message(&error);
+                    note!("innoscan: note: {}: no definition: {why}", path.display());
                 }
                 None
             }
@@ -198,8 +202,8 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
                 }
                 checked.add(path, has_definition, &report, args.json);
             }
-            Err(error) if error.is_resources() => return Err(error.into()),
-            Err(error) => checked.fail(path.display().to_string(), error.to_string()),
+            Err(error) if error.kind() == ErrorKind::Resources => return Err(error.into()),
+            Err(error) => checked.fail(path.display().to_string(), remedies::message(&error)),
         }
     }
     count.clear();
@@ -233,8 +237,10 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
 pub(super) fn table(from: &SourceArgs, source: &str) -> anyhow::Result<Option<Table>> {
     match super::catalog(from)?.table(source) {
         Ok(table) => Ok(Some(table)),
-        Err(error) if Path::new(source).is_file() && !error.is_directory() => {
-            note!("innoscan: note: read without a definition: {error}");
+        Err(error)
+            if Path::new(source).is_file() && error.kind() != ErrorKind::RefusedDirectory =>
+        {
+            note!("innoscan: note: read without a definition: {}", remedies::message(&error));
             Ok(None)
         }
         Err(error) => Err(error.into()),

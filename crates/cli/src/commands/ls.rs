@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::args::LsArgs;
 use crate::messages::Exit;
+use crate::remedies;
 
 /// The version of the JSON object.
 const FORMAT: u32 = 1;
@@ -63,7 +64,7 @@ fn print(listing: &Listing) {
         out!("{}", line.trim_end());
     }
     for unlisted in &listing.unlisted {
-        note!("innoscan: NOT LISTED: {unlisted}");
+        note!("innoscan: NOT LISTED: {}", remedies::reason(unlisted));
     }
 }
 
@@ -101,7 +102,9 @@ fn remarks(object: &ListedObject) -> String {
     if object.is_system {
         remarks.push("the server's own, not listed".to_owned());
     }
-    remarks.extend(object.error.as_ref().map(|error| format!("cannot be read: {error}")));
+    remarks.extend(
+        object.error.as_ref().map(|error| format!("cannot be read: {}", remedies::reason(error))),
+    );
     remarks.join(", ")
 }
 

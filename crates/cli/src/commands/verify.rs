@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::args::VerifyArgs;
 use crate::messages::Exit;
 use crate::progress::Count;
+use crate::remedies;
 use crate::sizes::bytes;
 
 /// The version of the JSON object.
@@ -31,12 +32,12 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     count.clear();
     let report = report?;
     for fault in &report.faults {
-        note!("innoscan: {fault}");
+        note!("innoscan: {}", remedies::reason(&fault.reason()));
     }
     let comparison = comparison(args, &manifest, &cancel)?;
     if let Some(comparison) = &comparison {
         for (name, difference) in &comparison.differences {
-            note!("innoscan: {name}: {difference}");
+            note!("innoscan: {name}: {}", remedies::reason(&difference.reason()));
         }
     }
     let is_same = comparison.as_ref().is_none_or(|comparison| comparison.differences.is_empty());

@@ -21,7 +21,7 @@
 
 use crate::myisam::{self, Field, FieldKind, RowFormat, SumOf};
 use crate::server_record::EngineField;
-use crate::{Error, Result, bytes};
+use crate::{Error, Remedy, Result, bytes};
 
 const MAGIC: [u8; 3] = [0xfe, 0xfe, 9];
 
@@ -121,7 +121,7 @@ impl Header {
         let base_at = usize::from(bytes::u16_at(file, 12)?);
         let base = bytes::slice(file, base_at, BASE_BYTES)?;
         if bytes::u16_at(base, 90)? & ENCRYPTED != 0 {
-            return Err(Error::unsupported("an encrypted Aria table", "dump it from its server"));
+            return Err(Error::unsupported("an encrypted Aria table", Remedy::DumpFromServer));
         }
         let parts = Parts { file, base, columns_at: columns_at(file, base_at)? };
         let storage = match bytes::u8_at(file, 22)? {
@@ -137,7 +137,7 @@ impl Header {
             other => {
                 return Err(Error::unsupported(
                     format!("an Aria table with rows of kind {other}"),
-                    "dump it from its server",
+                    Remedy::DumpFromServer,
                 ));
             }
         };

@@ -11,7 +11,7 @@ use crate::schema::{
     TableDef,
 };
 use crate::types::{ColumnType, IntWidth};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// A field of the clustered index, before it is compiled.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ fn plain_column(def: &TableDef, place: usize) -> Result<Column> {
     if column.compressed {
         return Err(Error::unsupported(
             format!("the compressed column `{}`", column.name),
-            "on the server, ALTER TABLE ... MODIFY it without COMPRESSED, or dump it there",
+            Remedy::ConvertOnServer("ALTER TABLE ... MODIFY it without COMPRESSED".into()),
         ));
     }
     let shape = shape_of(&column.ty, def.server.family)

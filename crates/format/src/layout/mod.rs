@@ -27,7 +27,7 @@ pub use instant::InstantMetadata;
 use self::clustered::{Clustered, Column, Logical};
 use self::shape::Shape;
 use crate::schema::{InstantDefault, RowFormat, TableDef};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// A clustered index's fields, ready to find columns in records.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Layout {
         if row_format == RowFormat::Compressed {
             return Err(Error::unsupported(
                 "ROW_FORMAT=COMPRESSED",
-                "on the server, ALTER TABLE ... ROW_FORMAT=DYNAMIC, or dump it there",
+                Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
             ));
         }
         let mut clustered = Clustered::of(def)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// The types of pages (`fil0fil.h`, MySQL 9 and MariaDB 10.11), and the page of zeroes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,17 +124,19 @@ impl PageKind {
         match self {
             PageKind::PageCompressed => Error::unsupported(
                 "page compression",
-                "on the server, ALTER TABLE it without compression and OPTIMIZE it, or dump it there",
+                Remedy::ConvertOnServer(
+                    "ALTER TABLE it without compression and OPTIMIZE it".into(),
+                ),
             ),
             PageKind::Encrypted | PageKind::CompressedAndEncrypted | PageKind::EncryptedRTree => {
                 Error::unsupported(
                     "an encrypted tablespace",
-                    "on the server, ALTER TABLE it without encryption, or dump it there",
+                    Remedy::ConvertOnServer("ALTER TABLE it without encryption".into()),
                 )
             }
             _ => Error::unsupported(
                 "ROW_FORMAT=COMPRESSED",
-                "on the server, ALTER TABLE ... ROW_FORMAT=DYNAMIC, or dump it there",
+                Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
             ),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::{PageContext, PageFormat, PageKind};
 use crate::checksum::{self, Algorithm};
-use crate::{Error, Lsn, PageNo, Result, SpaceId, bytes};
+use crate::{Error, Lsn, PageNo, Remedy, Result, SpaceId, bytes};
 
 /// A verified page, as it is in memory. [`open`] makes it, and nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ fn proved(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<Page<'_>
 pub(super) fn compressed_refusal(physical_bytes: usize) -> Error {
     Error::unsupported(
         format!("ROW_FORMAT=COMPRESSED (KEY_BLOCK_SIZE={})", physical_bytes / 1024),
-        "on the server, ALTER TABLE ... ROW_FORMAT=DYNAMIC, or dump it there",
+        Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
     )
 }
 

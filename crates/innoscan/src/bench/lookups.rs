@@ -13,7 +13,7 @@ use innoscan_io::engine::memory::splitmix64;
 use crate::scan::foreground::{Foreground, Pages};
 use crate::scan::{ScanOptions, open_spaces};
 use crate::space_reader::SpaceReader;
-use crate::{Error, Result, Table};
+use crate::{Error, ErrorKind, Result, Table};
 
 /// Which lookups, and how many.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,7 +173,7 @@ impl Foreground for Lookups {
         let ended = self.look_up(pages, &mut latencies_us);
         lock(&self.latencies_us).append(&mut latencies_us);
         if let Err(error) = ended
-            && !error.is_interrupted()
+            && error.kind() != ErrorKind::Interrupted
         {
             lock(&self.error).get_or_insert(error);
         }

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::filename;
 
-use crate::Result;
-use crate::Wanted;
 use crate::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem};
 use crate::datadir::DataDir;
 use crate::ledger::{Filter, ItemKind, ObjectKinds, State};
 use crate::source::Offline;
+use crate::{Reason, Result, Wanted};
 
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
@@ -20,7 +19,7 @@ pub struct Tablespaces {
     /// The `.ibd` files: of tables, those of full-text indexes among them, and general tablespaces.
     pub files: Vec<PathBuf>,
     /// Tables of InnoDB that have no such file, as `db.table`, and why.
-    pub without_file: Vec<(String, String)>,
+    pub without_file: Vec<(String, Reason)>,
 }
 
 /// Finds the tablespaces of a data directory, of the directory of one of its databases, or of any
@@ -80,7 +79,7 @@ fn without_file(
     catalog: &Catalog,
     only: Option<&str>,
     tables: &BTreeSet<(String, String)>,
-) -> Result<Vec<(String, String)>> {
+) -> Result<Vec<(String, Reason)>> {
     let databases: Vec<String> = only.map(filename::decode).into_iter().collect();
     // The databases of the server's own are not planned.
     if databases.iter().any(|database| SYSTEM_DATABASES.contains(&&**database)) {

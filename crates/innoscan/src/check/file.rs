@@ -69,7 +69,7 @@ impl<'t> Subject<'t> {
         let pages = self.space.file_pages();
         if page_no.0 >= pages {
             let page_kib = self.space.page_size().len() / 1024;
-            return Err(Error::refused(
+            return Err(Error::usage(
                 format!("there is no page {page_no}: the file has {pages} pages of {page_kib} KiB"),
                 format!("give a number from 0 to {}", pages.saturating_sub(1)),
             )

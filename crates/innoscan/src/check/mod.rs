@@ -30,7 +30,7 @@ pub use order::Known;
 pub use report::{Area, Finding, IndexSummary, Report};
 
 use crate::pool::{Pool, RunReader, runs_in_file_order};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use extents::Ownership;
 use order::Orders;
 use trees::Trees;
@@ -64,7 +64,7 @@ pub fn check(
     while let Some((page_no, page)) = reader.next(pool) {
         match page {
             Ok(page) => checker.add(page_no, &page),
-            Err(error) if error.is_resources() => return Err(error.in_file(&path)),
+            Err(error) if error.kind() == ErrorKind::Resources => return Err(error.in_file(&path)),
             Err(error) => checker.add_unreadable(page_no, error.to_string()),
         }
         if page_no.0 % 1024 == 0 {

@@ -47,16 +47,16 @@ impl Check {
             {
                 let why =
                     format!("the values `{}` is compared with are of several types", column.name);
-                return Err(Error::refused(why, "type all of them as numbers, or all in quotes"));
+                return Err(Error::usage(why, "type all of them as numbers, or all in quotes"));
             }
             if is_equality && !is_among(&target, &column.ty) {
                 let why = format!("no value of `{}` is {literal}", column.name);
-                return Err(Error::refused(why, "leave out the comparison"));
+                return Err(Error::usage(why, "leave out the comparison"));
             }
             if matches!(test, Test::Between { .. }) && is_below_unsigned(&target, &column.ty) {
                 // MySQL 5.7 takes it for a great number.
                 let why = format!("{literal} is BETWEEN of `{}`, which has no sign", column.name);
-                return Err(Error::refused(why, "compare it by >= and <="));
+                return Err(Error::usage(why, "compare it by >= and <="));
             }
             if !is_equality && is_ordered_twice(column) {
                 let why = format!(
@@ -64,7 +64,7 @@ impl Check {
                      another without",
                     column.name
                 );
-                return Err(Error::refused(why, "compare it by =, <> or IN"));
+                return Err(Error::usage(why, "compare it by =, <> or IN"));
             }
             Ok(Some(target))
         };
@@ -78,7 +78,7 @@ impl Check {
                 if values.contains(&Literal::Null) {
                     // MySQL 8.0.33 finds no TIME in such a list.
                     let why = format!("NULL is among the values of `{}` IN", column.name);
-                    return Err(Error::refused(why, "leave it out: nothing is equal to it"));
+                    return Err(Error::usage(why, "leave it out: nothing is equal to it"));
                 }
                 let targets: Result<Vec<_>> = values.iter().map(target).collect();
                 let mut targets: Vec<Target> = targets?.into_iter().flatten().collect();

@@ -11,7 +11,7 @@ use super::literal::Literal;
 use super::members::wanted_members;
 use super::target::{Scale, ZERO_DATE};
 use super::{Comparison, Operator, RowCondition, Test, Wanted};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// Says of rows whether they are wanted.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl RowFilter {
                 |comparison: &&Comparison| comparison.column.eq_ignore_ascii_case(&test.name);
             if comparisons.iter().filter(is_own).count() > 1 {
                 let why = format!("`{}` IS NULL means the zero date there", test.name);
-                return Err(Error::refused(why, "compare the column with '0000-00-00' alone"));
+                return Err(Error::usage(why, "compare the column with '0000-00-00' alone"));
             }
         }
         // What is likely to be far away comes last.
@@ -170,11 +170,11 @@ fn stored_column<'d>(name: &str, def: &'d TableDef) -> Result<(usize, &'d Column
     let table = def.qualified_name();
     let Some(column) = def.columns.iter().find(named) else {
         let why = format!("{table} has no column `{name}`");
-        return Err(Error::refused(why, "see `innoscan schema` for its columns"));
+        return Err(Error::usage(why, Remedy::SeeDefinition));
     };
     let mut stored = def.columns.iter().filter(|column| column.is_stored()).enumerate();
     stored.find(|(_, column)| named(column)).ok_or_else(|| {
         let why = format!("column `{}` of {table} is computed when it is read", column.name);
-        Error::refused(why, "compare the columns it is computed of")
+        Error::usage(why, "compare the columns it is computed of")
     })
 }

@@ -3,7 +3,7 @@
 use innoscan_format::schema::{ColumnDef, TableDef};
 use innoscan_format::types::{Class, Codec, ColumnType};
 
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// A value as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +38,11 @@ impl Literal {
     /// The bytes a record stores of it.
     pub fn stored(&self, def: &TableDef, column: usize) -> Result<Vec<u8>> {
         let Some(column) = def.columns.get(column) else {
-            return Err(Error::refused("the key has no such column", "see `innoscan schema`"));
+            return Err(Error::usage("the key has no such column", Remedy::SeeDefinition));
         };
         let codec = Codec::new(&column.ty, def.server)?;
         self.stored_in(column, &codec).ok_or_else(|| {
-            Error::refused(
+            Error::usage(
                 format!("{self} is no value of column `{}`", column.name),
                 "type it as the server prints it, times in UTC; bytes as 0x...",
             )

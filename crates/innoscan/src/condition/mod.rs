@@ -99,7 +99,7 @@ impl RowCondition {
     pub fn of_range(typed: &str) -> Result<RowCondition> {
         let parts = typed.split_once("..").filter(|(from, to)| !from.is_empty() || !to.is_empty());
         let Some((from, to)) = parts else {
-            return Err(Error::refused(format!("`{typed}` is no range"), "type one as 10..20"));
+            return Err(Error::usage(format!("`{typed}` is no range"), "type one as 10..20"));
         };
         let end = |typed: &str| if typed.is_empty() { Ok(Vec::new()) } else { values(typed) };
         Ok(RowCondition(Wanted::Range(end(from)?, end(to)?)))
@@ -173,8 +173,5 @@ fn values(typed: &str) -> Result<Vec<Literal>> {
         }
     }
     let what = format!("`{typed}` is no key");
-    Err(Error::refused(
-        what,
-        "type the key's values, separated by commas; text that has one quoted",
-    ))
+    Err(Error::usage(what, "type the key's values, separated by commas; text that has one quoted"))
 }

@@ -30,7 +30,7 @@ pub(super) fn comparisons(typed: &str) -> Result<Vec<Comparison>> {
         comparisons.extend(parsed);
         let goes_on = is_parsed && keyword(&mut sql, "and");
         if !is_parsed || (!goes_on && !sql.is_done()) {
-            return Err(Error::refused(reason(typed, sql.rest()), CONDITIONS));
+            return Err(Error::usage(reason(typed, sql.rest()), CONDITIONS));
         }
         if !goes_on {
             return Ok(comparisons);

@@ -176,7 +176,7 @@ pub(super) fn target(
 
 fn refused(column: &ColumnDef, literal: &Literal, (why, remedy): Refusal) -> Error {
     let (name, ty) = (&column.name, type_name(&column.ty));
-    Error::refused(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
+    Error::usage(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
 }
 
 /// The collation of a column that is compared as text.
@@ -383,7 +383,7 @@ pub(super) fn collator(column: &ColumnDef, collation: CollationId) -> Result<Col
         let newest = ServerVersion { family: Family::MariaDb, number: u32::MAX };
         let of = collation.name(newest).unwrap_or_default();
         let why = format!("the order of text in `{}` ({of}) is not known", column.name);
-        Error::refused(why, format!("compare columns of other collations: {}", Collator::KNOWN))
+        Error::usage(why, format!("compare columns of other collations: {}", Collator::KNOWN))
     })
 }
 

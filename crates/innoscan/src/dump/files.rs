@@ -17,7 +17,7 @@ use super::done::{DumpedFile, partial_name};
 use super::journal::{Entry, Journal};
 use super::unfinished::{self, is_begun};
 use super::{DumpOptions, Layout};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// A file of so many bytes is put on the disk by itself, so that not all of a dump waits in memory
 /// for that.
@@ -86,7 +86,7 @@ impl Directory {
         if is_begun(path) && !options.overwrite {
             return Err(Error::refused(
                 "a dump was begun in it that is not complete",
-                "use --resume to go on with it, or give a directory that is empty or does not exist",
+                [Remedy::Resume, Remedy::EmptyDirectory],
             )
             .in_file(path));
         }
@@ -97,26 +97,23 @@ impl Directory {
         std::fs::create_dir_all(path).map_err(failed)?;
         let holds_any = std::fs::read_dir(path).map_err(failed)?.next().is_some();
         if holds_any && !options.overwrite {
-            return Err(Error::refused(
-                "the output directory is not empty",
-                match options.layout {
-                    Layout::Files => {
-                        "give one that is empty or does not exist, or use --overwrite to replace files \
-                         of the same names"
-                    }
-                    _ => {
-                        "give one that is empty or does not exist; --resume goes on only with a dump \
-                         that did not end"
-                    }
-                },
-            )
-            .in_file(path));
+            let error = match options.layout {
+                Layout::Files => Error::refused(
+                    "the output directory is not empty",
+                    [Remedy::EmptyDirectory, Remedy::Overwrite],
+                ),
+                _ => Error::refused(
+                    "the output directory is not empty, and no dump in it could be resumed",
+                    Remedy::EmptyDirectory,
+                ),
+            };
+            return Err(error.in_file(path));
         }
         if holds_any && options.layout != Layout::Files {
             return Err(Error::refused(
                 "the output directory is not empty, and a loader would take what is there for a \
                  part of this dump",
-                "give one that is empty or does not exist, or use --layout files",
+                [Remedy::EmptyDirectory, Remedy::ChooseLayout("files")],
             )
             .in_file(path));
         }

@@ -10,7 +10,7 @@ use super::objects::SelectedTable;
 use super::rows::{ReadTable, Rows};
 use super::{Dump, DumpOptions, SmallTable, SmallTables, TableOutcome};
 use crate::phases::Phase;
-use crate::{Error, Result, Table};
+use crate::{Error, ErrorKind, Result, Table};
 
 /// A table that is held only while it is read.
 pub struct LaterTable<'a> {
@@ -213,5 +213,5 @@ fn attempt(
 
 /// Whether what kept a table from being dumped keeps the others too.
 pub(super) fn concerns_all(error: &Error) -> bool {
-    error.is_write() || error.is_interrupted()
+    matches!(error.kind(), ErrorKind::Write | ErrorKind::BrokenPipe | ErrorKind::Interrupted)
 }

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::journal::NAME;
 use super::tests::{expected, names, table, text};
 use super::*;
-use crate::Error;
 use crate::scan::RowOrder;
+use crate::{Error, ErrorKind};
 
 /// Two tables whose file is the test's own.
 struct Two {
@@ -49,7 +49,8 @@ impl Two {
     fn begin(&self) -> Vec<u8> {
         let confirm: Arc<ConfirmFn> = Arc::new(|| Err(Error::interrupted()));
         let options = DumpOptions { confirm: Some(confirm), ..self.options.clone() };
-        assert!(self.dump(&options, None).unwrap_err().is_interrupted());
+        let error = self.dump(&options, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
         fs::read(self.out().join(NAME)).unwrap()
     }
 
@@ -186,7 +187,7 @@ fn it_is_gone_on_with_in_the_same_way_and_place() {
     assert!(Unfinished::open(&two.out(), OnChange::Redo).unwrap().is_none());
     two.begin();
     let error = two.dump(&two.options, None).unwrap_err().to_string();
-    assert!(error.contains("--resume to go on with it"), "{error}");
+    assert!(error.contains("resume the dump with the same options"), "{error}");
     let open = || Unfinished::open(&two.out(), OnChange::Redo).unwrap();
     let options = DumpOptions { drop_tables: true, ..two.options.clone() };
     let error = two.dump(&options, open()).unwrap_err().to_string();

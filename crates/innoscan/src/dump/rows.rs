@@ -11,7 +11,7 @@ use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
 use crate::sink::{Encoded, Encoder, Form, RowSink};
 use crate::source::EngineTable;
-use crate::{Error, Result, Table};
+use crate::{Error, Remedy, Result, Table};
 
 /// A table that was read: its rows, what is known of them, and what ended it.
 pub(super) struct ReadTable {
@@ -225,7 +225,7 @@ pub(super) fn selected_form(
         Format::Load => Ok(SelectedRows::load(&table.columns)),
         Format::Text(_) | Format::Csv(_) | Format::Ndjson(_) => Err(Error::refused(
             "rows that a server gives are not written in this format",
-            "use --format sql, or leave the table out",
+            [Remedy::ChooseFormat("sql"), Remedy::LeaveOutTable],
         )),
     }
 }

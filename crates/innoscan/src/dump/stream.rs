@@ -15,7 +15,7 @@ use super::statements::{Ending, in_place_of_its_placeholder, of_object, placehol
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
 use crate::ledger::Ledger;
 use crate::sink::{Compression, Encoded, Form, sql};
-use crate::{Error, Result, Table};
+use crate::{Error, Remedy, Result, Table};
 
 /// Dumps into one stream. `finished` is told of each table.
 ///
@@ -36,9 +36,13 @@ pub fn to_stream(
     let is_script = matches!(options.format, Format::Sql(_));
     let count = dump.table_count();
     if !is_script && count > 1 {
-        return Err(Error::refused(
+        return Err(Error::usage(
             "rows of several tables in one stream cannot be told apart in this format",
-            "give an output directory, one table, or the format sql",
+            [
+                "give an output directory".into(),
+                "dump one table alone".into(),
+                Remedy::ChooseFormat("sql"),
+            ],
         ));
     }
     let objects = &std::mem::take(&mut dump.objects)[..];

@@ -13,7 +13,7 @@ use super::journal::{self, DoneChunk, Entry, Journal, Outline, TableKey, TableVe
 use super::{DUMPER, Dump, DumpOptions, Layout, SmallTable};
 use crate::scan::{OnCorrupt, RowOrder};
 use crate::sink::{Compression, sql};
-use crate::{Error, Result, Table};
+use crate::{Error, Remedy, Result, Table};
 
 /// What becomes of what is done of a table that has changed since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Unfinished {
         if !is_begun(directory) {
             return Err(Error::refused(
                 "there is no dump in it that was begun and did not end",
-                "give the directory of one, or leave out --resume",
+                ["give the directory of one".into(), Remedy::BeginAnew],
             )
             .in_file(directory));
         }
@@ -166,7 +166,7 @@ impl Unfinished {
                     "the dump cannot be gone on with as it was begun: of {database}.{table} files \
                      are done, and {why}"
                 ),
-                "use --resume=redo to dump such tables anew, or begin anew in another directory",
+                [Remedy::RedoChanged, "begin anew in another directory".into()],
             )
             .in_file(&self.directory));
         }

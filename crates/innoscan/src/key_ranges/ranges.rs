@@ -7,7 +7,7 @@ use innoscan_format::types::{Codec, ColumnType};
 
 use super::{Cut, KeyRange};
 use crate::condition::{Comparison, Exact, Literal, Operator, Test, integers, wanted_members};
-use crate::{Error, Result};
+use crate::{Error, Remedies, Remedy, Result};
 
 /// The most ranges that columns with several values each are made into.
 const RANGES_MAX: usize = 100_000;
@@ -31,7 +31,10 @@ pub(super) fn between(
     let columns = from.len().max(to.len());
     let descends = order.parts().iter().take(columns).any(|part| part.descending);
     if descends && columns > 1 {
-        return Err(Error::refused("a range of keys of which some columns descend", "use --where"));
+        return Err(Error::usage(
+            "a range of keys of which some columns descend",
+            Remedy::UseCondition,
+        ));
     }
     let (from, to) = if descends { (to, from) } else { (from, to) };
     let (from, to) = (image(def, order, from)?, image(def, order, to)?);
@@ -49,11 +52,10 @@ fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyP
     if let Some((part, column)) = part.and_then(|part| Some((part, part.column?))) {
         return Ok((part, column));
     }
-    let (what, remedy) = match part {
-        Some(_) => (
-            "the table has no primary key to find rows by".to_owned(),
-            "use --where, which looks at all rows".to_owned(),
-        ),
+    let (what, remedies) = match part {
+        Some(_) => {
+            ("the table has no primary key to find rows by".to_owned(), Remedy::UseCondition.into())
+        }
         None if nth < order.key_columns() => (
             format!(
                 "column {} of the primary key cannot be looked up: only integers, decimals, times, \
@@ -62,8 +64,8 @@ fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyP
                 Collator::KNOWN
             ),
             match nth {
-                0 => "use --where, or read all rows instead: innoscan dump".to_owned(),
-                _ => format!("give values of the columns before it ({nth})"),
+                0 => Remedies::from([Remedy::UseCondition, Remedy::ReadAllRows]),
+                _ => format!("give values of the columns before it ({nth})").into(),
             },
         ),
         None => {
@@ -71,11 +73,11 @@ fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyP
             let given = nth + 1;
             (
                 format!("{given} values were given for a primary key of {columns}"),
-                "leave out the last ones; to give several keys, separate them by spaces".to_owned(),
+                "leave out the last ones; to give several keys, separate them by spaces".into(),
             )
         }
     };
-    Err(Error::refused(format!("{}: {what}", def.qualified_name()), remedy))
+    Err(Error::usage(format!("{}: {what}", def.qualified_name()), remedies))
 }
 
 /// A column of the primary key, by its name where that is known.

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::{Item, ItemKind, Listed};
-use crate::Result;
 use crate::catalog::{SYSTEM_DATABASES, TableName};
 use crate::wanted::{Exclusion, Wanted};
+use crate::{Reason, Result};
 
 /// Which objects beside tables are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,18 +53,18 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// The option, as the command line has it.
-    pub fn option(self) -> &'static str {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
         match self {
             Choice::System => "system",
-            Choice::Selection(exclusion) => exclusion.option(),
-            Choice::NoViews => "--no-views",
-            Choice::NoTriggers => "--no-triggers",
-            Choice::NoRoutines => "--no-routines",
-            Choice::NoEvents => "--no-events",
-            Choice::NoUsers => "no --users",
-            Choice::NoSchemas => "--no-schemas",
-            Choice::Format => "--format",
+            Choice::Selection(exclusion) => exclusion.name(),
+            Choice::NoViews => "no_views",
+            Choice::NoTriggers => "no_triggers",
+            Choice::NoRoutines => "no_routines",
+            Choice::NoEvents => "no_events",
+            Choice::NoUsers => "no_users",
+            Choice::NoSchemas => "no_schemas",
+            Choice::Format => "format",
         }
     }
 }
@@ -73,9 +73,17 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Choice::System => "the server's own, which its installation makes",
-            Choice::NoUsers => "dumped only with --users",
-            Choice::Format => "this --format holds rows alone",
-            choice => choice.option(),
+            Choice::Selection(Exclusion::Databases) => "other databases were chosen",
+            Choice::Selection(Exclusion::Tables) => "other tables were chosen",
+            Choice::Selection(Exclusion::Ignored) => "excluded by name",
+            Choice::Selection(Exclusion::Regex) => "the pattern does not match it",
+            Choice::NoViews => "views were not wanted",
+            Choice::NoTriggers => "triggers were not wanted",
+            Choice::NoRoutines => "routines were not wanted",
+            Choice::NoEvents => "events were not wanted",
+            Choice::NoUsers => "accounts are dumped only on request",
+            Choice::NoSchemas => "definitions were not wanted",
+            Choice::Format => "the format holds rows alone",
         })
     }
 }
@@ -92,7 +100,7 @@ pub struct Filter {
     /// Whether the output has a place for objects that are no tables.
     pub holds_objects: bool,
     /// Why the output has no place for rows that a server selects, if it has none.
-    pub select_refusal: Option<String>,
+    pub select_refusal: Option<Reason>,
 }
 
 impl Filter {

@@ -17,7 +17,7 @@ impl Ledger {
     pub fn unlisted_json(&self) -> Value {
         let unlisted = |unlisted: &Unlisted| {
             let kinds: Vec<&str> = unlisted.kinds.iter().map(|kind| kind.name()).collect();
-            json!({ "kinds": kinds, "reason": unlisted.reason })
+            json!({ "kinds": kinds, "reason": unlisted.reason.to_string() })
         };
         self.unlisted().iter().map(unlisted).collect()
     }
@@ -45,8 +45,8 @@ impl Entry {
             State::Planned(_) => ("planned", None),
             State::Dumped { damaged: 0 } => ("dumped", None),
             State::Dumped { damaged } => ("dumped", Some(("damaged", (*damaged).into()))),
-            State::LeftOut(choice) => ("left_out", Some(("by", choice.option().into()))),
-            State::NotDumped(reason) => ("not_dumped", Some(("reason", reason.as_str().into()))),
+            State::LeftOut(choice) => ("left_out", Some(("by", choice.name().into()))),
+            State::NotDumped(reason) => ("not_dumped", Some(("reason", reason.to_string().into()))),
         };
         json.insert("state".to_owned(), state.into());
         json.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));

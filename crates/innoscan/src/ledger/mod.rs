@@ -18,8 +18,8 @@ use innoscan_format::schema::{Partitioning, TableDef};
 
 pub use self::filter::{Choice, Filter, ObjectKinds};
 pub use self::item::{Item, ItemKind};
-use crate::counted;
 use crate::dump::{Object, ObjectKind, TableOutcome};
+use crate::{Reason, counted};
 
 /// An object that a source lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub enum State {
     /// An option of the user's, or its absence, leaves it out.
     LeftOut(Choice),
     /// It cannot be dumped, or could not be: why.
-    NotDumped(String),
+    NotDumped(Reason),
 }
 
 /// How an object is dumped.
@@ -121,13 +121,21 @@ pub struct Unlisted {
     /// What is not listed.
     pub kinds: Vec<ItemKind>,
     /// Why.
-    pub reason: String,
+    pub reason: Reason,
+}
+
+impl Unlisted {
+    /// The kinds, and why they are not listed.
+    pub fn to_reason(&self) -> Reason {
+        let kinds: Vec<String> = self.kinds.iter().map(|kind| kind.plural()).collect();
+        let Reason { what, remedies } = &self.reason;
+        Reason::new(format!("{}: {what}", kinds.join(", ")), remedies.clone())
+    }
 }
 
 impl fmt::Display for Unlisted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds: Vec<String> = self.kinds.iter().map(|kind| kind.plural()).collect();
-        write!(f, "{}: {}", kinds.join(", "), self.reason)
+        self.to_reason().fmt(f)
     }
 }
 
@@ -187,9 +195,9 @@ impl Ledger {
     }
 
     /// The entries that are not dumped, with the reasons.
-    pub fn not_dumped(&self) -> impl Iterator<Item = (&Listed, &str)> {
+    pub fn not_dumped(&self) -> impl Iterator<Item = (&Listed, &Reason)> {
         self.entries().filter_map(|entry| match &entry.state {
-            State::NotDumped(reason) => Some((&entry.listed, &**reason)),
+            State::NotDumped(reason) => Some((&entry.listed, reason)),
             _ => None,
         })
     }
@@ -228,7 +236,7 @@ impl Ledger {
     /// Gives every planned entry its end: tables as their outcomes say, the rest is dumped.
     pub fn settle(&mut self, outcomes: &[TableOutcome]) {
         let outcome = |outcome: &TableOutcome| match &outcome.error {
-            Some(error) => State::NotDumped(error.to_string()),
+            Some(error) => State::NotDumped(error.reason()),
             None => State::Dumped { damaged: outcome.scan.damaged },
         };
         let outcomes: HashMap<(&str, &str), State> =
@@ -238,7 +246,7 @@ impl Ledger {
             let item = &entry.listed.item;
             let of_table = outcomes.get(&(&*item.database, &*item.name)).cloned();
             entry.state = match (item.kind, of_table) {
-                (ItemKind::Table, None) => State::NotDumped("it was not reached".to_owned()),
+                (ItemKind::Table, None) => State::NotDumped("it was not reached".into()),
                 (ItemKind::Table, Some(state)) => state,
                 _ => State::Dumped { damaged: 0 },
             };

@@ -33,7 +33,7 @@ fn every_planned_entry_has_an_end() {
     let outcomes = [outcome("a", None, 0), outcome("b", Some(failed), 0), outcome("c", None, 2)];
     ledger.settle(&outcomes);
     let states: Vec<&State> = ledger.entries().map(|entry| &entry.state).collect();
-    let not_dumped = |reason: &str| State::NotDumped(reason.to_owned());
+    let not_dumped = |reason: &str| State::NotDumped(reason.into());
     let expected = [
         &State::Dumped { damaged: 0 },
         &not_dumped("it is broken; mend it"),
@@ -55,8 +55,7 @@ fn what_is_left_out_by_choice_leaves_a_dump_complete_and_an_unread_list_does_not
     ledger.enter(user, State::LeftOut(Choice::NoUsers));
     ledger.settle(&[outcome("a", None, 0)]);
     assert!(ledger.is_complete() && ledger.what_is_missing().is_none());
-    let unlisted =
-        Unlisted { kinds: vec![ItemKind::Event], reason: "it may not be read".to_owned() };
+    let unlisted = Unlisted { kinds: vec![ItemKind::Event], reason: "it may not be read".into() };
     ledger.enter_unlisted(unlisted);
     assert!(!ledger.is_complete());
     let missing = ledger.what_is_missing().unwrap();
@@ -66,7 +65,7 @@ fn what_is_left_out_by_choice_leaves_a_dump_complete_and_an_unread_list_does_not
 #[test]
 fn what_keeps_an_object_from_being_dumped_stands() {
     let mut ledger = Ledger::default();
-    ledger.enter(table("a"), State::NotDumped("no file".to_owned()));
+    ledger.enter(table("a"), State::NotDumped("no file".into()));
     planned(&mut ledger, table("a"));
     assert_eq!(ledger.not_dumped().count(), 1);
     assert_eq!(ledger.entries().count(), 1);
@@ -81,12 +80,12 @@ fn json_has_each_entry_once() {
     let trigger = Listed { table: Some("a".to_owned()), ..trigger };
     ledger.enter(trigger, State::LeftOut(Choice::NoTriggers));
     let event = Listed::new("shop", ItemKind::Event, "e");
-    ledger.enter(event, State::NotDumped("why".to_owned()));
+    ledger.enter(event, State::NotDumped("why".into()));
     let expected = json!([
         { "kind": "table", "database": "shop", "name": "a", "engine": "InnoDB",
           "partitions": ["p0", "p1"], "state": "dumped" },
         { "kind": "trigger", "database": "shop", "name": "t", "table": "a", "state": "left_out",
-          "by": "--no-triggers" },
+          "by": "no_triggers" },
         { "kind": "event", "database": "shop", "name": "e", "state": "not_dumped",
           "reason": "why" },
     ]);

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::counted;
-use crate::ledger::{Choice, Filter, ItemKind, Listed, State};
+use crate::ledger::{Choice, Filter, ItemKind, Listed, State, Unlisted};
 use crate::source::{EngineTable, Offline, data_bytes, look_at};
 use crate::verify::{Manifest, ManifestState, ManifestTable};
-use crate::{Result, Table};
+use crate::{Reason, Result, Table};
 
 /// What a listing is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct ListedObject {
     /// A database of the server's own, of which nothing more is listed.
     pub is_system: bool,
     /// Why it cannot be read; in a dump, why it is not there or not whole.
-    pub error: Option<String>,
+    pub error: Option<Reason>,
 }
 
 /// The objects of a source.
@@ -60,7 +60,7 @@ pub struct Listing {
     /// The objects, by database, kind and name.
     pub objects: Vec<ListedObject>,
     /// Kinds of objects that could not be listed, and why.
-    pub unlisted: Vec<String>,
+    pub unlisted: Vec<Reason>,
 }
 
 impl Listing {
@@ -84,7 +84,7 @@ impl Listing {
         object.size_bytes = Some(table.size_bytes());
         match row_format(table) {
             Ok(row_format) => object.row_format = row_format,
-            Err(error) => object.error = Some(error.to_string()),
+            Err(error) => object.error = Some(error.reason()),
         }
         Listing { kind: ListingKind::File, objects: vec![object], unlisted: Vec::new() }
     }
@@ -119,13 +119,13 @@ impl Listing {
                 object.rows = rows.get(&key).copied();
                 match looked_at.remove(&key) {
                     Some(Ok(row_format)) => object.row_format = row_format,
-                    Some(Err(error)) => object.error = Some(error.to_string()),
+                    Some(Err(error)) => object.error = Some(error.reason()),
                     None => {}
                 }
             }
             objects.push(object);
         }
-        let unlisted = offline.ledger.unlisted().iter().map(ToString::to_string).collect();
+        let unlisted = offline.ledger.unlisted().iter().map(Unlisted::to_reason).collect();
         Ok(Listing { kind: ListingKind::Directory, objects, unlisted })
     }
 
@@ -140,10 +140,11 @@ impl Listing {
                 ManifestState::LeftOut(_) => continue,
                 ManifestState::Dumped { damaged: 0 } => {}
                 ManifestState::Dumped { damaged } => {
-                    object.error =
-                        Some(format!("damage was skipped in {}", counted(*damaged, "place")));
+                    object.error = Some(
+                        format!("damage was skipped in {}", counted(*damaged, "place")).into(),
+                    );
                 }
-                ManifestState::NotDumped(reason) => object.error = Some(reason.clone()),
+                ManifestState::NotDumped(reason) => object.error = Some(reason.as_str().into()),
             }
             if filter.choice(&object.listed)?.is_some() {
                 continue;
@@ -156,8 +157,9 @@ impl Listing {
             }
             objects.push(object);
         }
-        let unlisted =
-            |(kinds, reason): &(Vec<String>, String)| format!("{}: {reason}", kinds.join(", "));
+        let unlisted = |(kinds, reason): &(Vec<String>, String)| {
+            format!("{}: {reason}", kinds.join(", ")).into()
+        };
         let unlisted = manifest.unlisted.iter().map(unlisted).collect();
         Ok(Listing { kind: ListingKind::Dump, objects, unlisted })
     }
@@ -167,7 +169,7 @@ impl Listing {
         json!({
             "kind": self.kind.name(),
             "objects": self.objects.iter().map(ListedObject::to_json).collect::<Vec<Value>>(),
-            "unlisted": self.unlisted,
+            "unlisted": self.unlisted.iter().map(Reason::to_string).collect::<Vec<String>>(),
         })
     }
 }
@@ -197,7 +199,7 @@ impl ListedObject {
             "rows": self.rows,
             "partitions": partitions,
             "system": self.is_system,
-            "error": self.error,
+            "error": self.error.as_ref().map(Reason::to_string),
         })
     }
 }

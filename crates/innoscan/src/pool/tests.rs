@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::ErrorKind;
 use innoscan_io::engine::memory::{Memory, Script};
 
 const PAGE: usize = 4096;
@@ -132,7 +133,9 @@ fn a_failed_run_is_dropped_and_a_failed_page_says_why() {
     let error = pool.wait_for(key(5), Retention::Keep).unwrap_err();
     assert!(error.to_string().contains("page 5 at byte 20480"), "{error}");
     let error = pool.wait_for(key(64), Retention::Keep).unwrap_err();
-    assert!(error.is_corrupt() && error.to_string().contains("ends at byte 262144"));
+    assert!(
+        error.kind() == ErrorKind::Corrupt && error.to_string().contains("ends at byte 262144")
+    );
     assert_eq!(pool.free_frames(), 14);
 }
 

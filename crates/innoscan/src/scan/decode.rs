@@ -23,7 +23,7 @@ use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, PageRef};
 use crate::sink::RowSink;
 use crate::walk::Sibling;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Some consecutive leaves.
 pub(super) struct Task {
@@ -262,7 +262,8 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         error: Error,
         output: &mut Output<S::Batch>,
     ) -> Result<()> {
-        if self.options.on_corrupt == OnCorrupt::Fail || !(error.is_corrupt() || error.is_read()) {
+        let may_skip = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Read);
+        if self.options.on_corrupt == OnCorrupt::Fail || !may_skip {
             return Err(error);
         }
         output.damage.push(Damage {

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::pool::PageRef;
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// zstd's level: the fastest that makes pages so small.
 const LEVEL: i32 = -1;
@@ -165,7 +165,8 @@ impl LeafSort {
     fn write(&mut self, chunk: usize) -> Result<()> {
         let held = std::mem::take(&mut self.chunks[chunk].held);
         let failed = |error| {
-            Error::write("setting leaves aside in a temporary file (see --tmpdir)", error)
+            Error::write("setting leaves aside in a temporary file", error)
+                .with_remedy(Remedy::SetTmpdir)
                 .in_file(&self.dir)
         };
         let file = match &mut self.file {
@@ -284,6 +285,7 @@ mod tests {
     use innoscan_io::{ALIGNMENT, Slab};
 
     use super::*;
+    use crate::ErrorKind;
 
     /// A page that tells its place; every third cannot be compressed.
     fn page(place: usize) -> PageRef {
@@ -348,6 +350,6 @@ mod tests {
     fn a_directory_that_cannot_be_written_is_named() {
         let mut sort = LeafSort::new(2, 1, ALIGNMENT, PathBuf::from("/nowhere")).unwrap();
         let error = sort.put(0, Ok(page(0))).unwrap_err();
-        assert!(error.is_write() && error.file() == Some(Path::new("/nowhere")));
+        assert!(error.kind() == ErrorKind::Write && error.file() == Some(Path::new("/nowhere")));
     }
 }

@@ -52,7 +52,7 @@ use crate::ahead::Sizes;
 use crate::pool::{Evictable, FileSlot, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
-use crate::{Error, Result, Table, TableFile};
+use crate::{Error, Remedy, Result, Table, TableFile};
 
 /// Reads every row of a table into `sink`, and hands its batches to `deliver` on this thread, in the
 /// order the options say.
@@ -236,12 +236,13 @@ impl Budget {
         let least = reserve + 2;
         let frames = pages_of(options.memory_bytes);
         if frames < least {
+            let bytes = options.memory_bytes;
             return Err(Error::resources(format!(
-                "{} bytes of memory hold {frames} pages, and {threads} threads want {least} at \
-                 least; raise --memory to {} or lower --threads",
-                options.memory_bytes,
-                least * page_bytes
-            )));
+                "{bytes} bytes of memory hold {frames} pages, and {threads} threads want {least} at \
+                 least"
+            ))
+            .with_remedy(Remedy::RaiseMemory { bytes: (least * page_bytes) as u64 })
+            .with_remedy(Remedy::LowerThreads));
         }
         let tasks = 2 * threads + 2;
         let spare = frames - reserve;

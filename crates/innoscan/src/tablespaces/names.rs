@@ -11,7 +11,7 @@ use super::walk::{Files, SpaceKind};
 use super::{Known, Step};
 use crate::side_by_side::side_by_side;
 use crate::space::Space;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Files that are called otherwise than their definitions say, and those whose definitions cannot be
 /// read. Files without any, of MariaDB and MySQL to 5.7, are passed over.
@@ -35,7 +35,7 @@ pub(super) fn misnamed(
             Ok(Some(name)) => findings.push(Finding::Misnamed { path: path(), name }),
             Err(_) if !path().exists() => findings.push(Finding::Gone(path())),
             Err(error) => {
-                let is_refused = matches!(error.as_format(), Some(FormatError::Unsupported { .. }));
+                let is_refused = error.kind() == ErrorKind::Unsupported;
                 let is_fault = !is_refused && !is_in_use;
                 findings.push(Finding::NoSdi { path: path(), why: error.to_string(), is_fault });
             }

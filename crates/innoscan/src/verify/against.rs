@@ -17,7 +17,7 @@ use crate::scan::{ScanOptions, scan_sized};
 use crate::sink::RowSink;
 use crate::sink::checksum::{Checksum, Sum};
 use crate::source::{EngineTable, Offline};
-use crate::{Error, Result, Table};
+use crate::{Error, ErrorKind, Reason, Remedy, Result, Table};
 
 /// How a table of the dump and the source's differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,24 +34,32 @@ pub enum Difference {
     /// The source has the table, the dump has not.
     NotInDump,
     /// The source's rows could not be summed: why.
-    Unreadable(String),
+    Unreadable(Reason),
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Difference::Rows { dump, source } => write!(
-                f,
-                "its rows differ: their checksum is {dump} in the dump and {source} in the source"
-            ),
-            Difference::NotInSource => f.write_str("it is in the dump and not in the source"),
-            Difference::NotInDump => f.write_str("it is in the source and not in the dump"),
-            Difference::Unreadable(why) => write!(f, "the source's rows cannot be summed: {why}"),
-        }
+        self.reason().fmt(f)
     }
 }
 
 impl Difference {
+    /// The difference, with the ways out where the source could not be read.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Difference::Rows { dump, source } => format!(
+                "its rows differ: their checksum is {dump} in the dump and {source} in the source"
+            )
+            .into(),
+            Difference::NotInSource => "it is in the dump and not in the source".into(),
+            Difference::NotInDump => "it is in the source and not in the dump".into(),
+            Difference::Unreadable(Reason { what, remedies }) => {
+                let what = format!("the source's rows cannot be summed: {what}");
+                Reason::new(what, remedies.clone())
+            }
+        }
+    }
+
     fn to_json(&self, name: &TableName) -> Value {
         let (difference, more) = match self {
             Difference::Rows { dump, source } => ("rows", Some((*dump, *source))),
@@ -107,9 +115,8 @@ pub fn compare(
 ) -> Result<Comparison> {
     if manifest.is_conditional {
         return Err(Error::refused(
-            "the dump holds the rows of a condition (--where) alone, and a source's checksum is of \
-             all rows",
-            "leave out --against",
+            "the dump holds the rows of a condition alone, and a source's checksum is of all rows",
+            Remedy::OmitComparison,
         ));
     }
     let mut comparison = Comparison::default();
@@ -124,9 +131,13 @@ pub fn compare(
             Some(dump) => match sum(&name) {
                 Ok(Some(source)) if source == dump => None,
                 Ok(Some(source)) => Some(Difference::Rows { dump, source }),
-                Ok(None) => Some(Difference::Unreadable("it gives no checksum".to_owned())),
-                Err(error) if error.is_interrupted() || error.is_resources() => return Err(error),
-                Err(error) => Some(Difference::Unreadable(error.to_string())),
+                Ok(None) => Some(Difference::Unreadable("it gives no checksum".into())),
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Resources) =>
+                {
+                    return Err(error);
+                }
+                Err(error) => Some(Difference::Unreadable(error.reason())),
             },
         };
         match difference {
@@ -173,7 +184,7 @@ impl Known<'_> {
             None => self.is_selection,
             // Without definitions the tables are dumped all the same.
             Some(ManifestState::LeftOut(by)) => {
-                *by != Choice::NoSchemas.option() && *by != Choice::Format.option()
+                *by != Choice::NoSchemas.name() && *by != Choice::Format.name()
             }
             Some(_) => false,
         };
@@ -218,7 +229,7 @@ pub fn compare_with_files(
         on_progress(done, all);
         done += 1;
         if let Some(reason) = refused.get(name) {
-            return Err(Error::refused(reason.as_str(), "see why it cannot be read"));
+            return Err(reason.clone().into());
         }
         match (of_innodb.get(name), of_engines.get(name)) {
             (Some(table), _) => sum_of_innodb(table, options).map(Some),

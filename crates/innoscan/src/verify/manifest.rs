@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::dump::{DumpedFile, Layout, MANIFEST_FORMAT, MANIFEST_NAME, is_begun};
 use crate::ledger::{Item, ItemKind, Listed};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// What a dump's directory says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum ManifestState {
         /// Places of damage that were skipped.
         damaged: u64,
     },
-    /// This option left it out.
+    /// The choice of this name left it out ([`Choice::name`]).
     LeftOut(String),
     /// Why it was not dumped.
     NotDumped(String),
@@ -145,14 +145,14 @@ fn without(directory: &Path) -> Error {
     let error = if is_begun(directory) {
         Error::refused(
             "the dump in it is unfinished: innoscan.journal is there, and innoscan.json is not",
-            "run the same dump command with --resume, or dump again into an empty directory",
+            [Remedy::Resume, "dump again into an empty directory".into()],
         )
     } else if !directory.is_dir() {
-        Error::refused("there is no such directory", "give the directory of a dump (dump -o DIR)")
+        Error::not_found("there is no such directory", Remedy::NameDump)
     } else {
-        Error::refused(
+        Error::not_found(
             "there is no innoscan.json in it: it holds no dump of innoscan's, or an unfinished one",
-            "give the directory of a dump (dump -o DIR), or dump again",
+            [Remedy::NameDump, "dump again".into()],
         )
     };
     error.in_file(directory)

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 pub use self::manifest::{Manifest, ManifestEntry, ManifestState, ManifestTable};
 use crate::dump::{MANIFEST_NAME, is_begun};
-use crate::{Error, Result, counted};
+use crate::{Error, Reason, Remedies, Remedy, Result, counted};
 
 /// What is wrong with a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,17 +55,21 @@ impl FaultKind {
     }
 
     /// What can be done about it.
-    pub fn remedy(self) -> &'static str {
+    pub fn remedies(self) -> Remedies {
         match self {
             FaultKind::Missing | FaultKind::Size | FaultKind::Checksum | FaultKind::Compression => {
-                "copy it again from where the dump was made, or dump again"
+                ["copy it again from where the dump was made".into(), "dump again".into()].into()
             }
-            FaultKind::Unreadable => "see to it that it can be read, and verify again",
-            FaultKind::Unlisted => "move it away if it is not of the dump: a loader may load it",
+            FaultKind::Unreadable => "see to it that it can be read, and verify again".into(),
+            FaultKind::Unlisted => {
+                "move it away if it is not of the dump: a loader may load it".into()
+            }
             FaultKind::Unfinished => {
-                "run the same dump command with --resume, or dump again into an empty directory"
+                [Remedy::Resume, "dump again into an empty directory".into()].into()
             }
-            FaultKind::Incomplete => "dump it by other means, or remove the cause and dump again",
+            FaultKind::Incomplete => {
+                ["dump it by other means".into(), "remove the cause and dump again".into()].into()
+            }
         }
     }
 }
@@ -86,6 +90,11 @@ impl Fault {
         Fault { kind, subject: subject.to_owned(), what: what.into() }
     }
 
+    /// The subject and what was found, with the ways out.
+    pub fn reason(&self) -> Reason {
+        Reason::new(format!("{}: {}", self.subject, self.what), self.kind.remedies())
+    }
+
     /// An object with `fault`, `subject`, `what`.
     pub fn to_json(&self) -> Value {
         json!({ "fault": self.kind.name(), "subject": self.subject, "what": self.what })
@@ -94,7 +103,7 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.subject, self.what, self.kind.remedy())
+        self.reason().fmt(f)
     }
 }
 

@@ -17,7 +17,7 @@ fn manifest() -> Value {
     };
     let entry = |kind: &str, database: &str, name: &str, state: &str| {
         json!({ "kind": kind, "database": database, "name": name, "state": state,
-                "by": "--databases", "reason": "because" })
+                "by": "databases", "reason": "because" })
     };
     let table = |name: &str, checksum: Value, files: Value| {
         json!({ "database": "d", "table": name, "rows": 1, "checksum": checksum, "files": files,

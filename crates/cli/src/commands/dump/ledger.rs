@@ -9,6 +9,7 @@ use innoscan::ledger::{Entry, ItemKind, Ledger, Listed, Means, State, counted_ki
 use super::seconds;
 use crate::args::DumpArgs;
 use crate::messages::Exit;
+use crate::remedies;
 use crate::sizes::bytes;
 
 /// Objects that are not dumped are listed on stderr up to so many; `innoscan.json` has them all.
@@ -25,12 +26,14 @@ pub fn print(ledger: &Ledger) -> Exit {
             }
             State::Planned(means) => out!("{what}: {means}"),
             State::Dumped { .. } => out!("{what}: dumped"),
-            State::LeftOut(choice) => out!("{what}: left out ({choice})"),
-            State::NotDumped(reason) => out!("{what}: NOT TO BE DUMPED: {reason}"),
+            State::LeftOut(choice) => out!("{what}: left out ({})", remedies::choice(*choice)),
+            State::NotDumped(reason) => {
+                out!("{what}: NOT TO BE DUMPED: {}", remedies::reason(reason))
+            }
         }
     }
     for unlisted in ledger.unlisted() {
-        out!("NOT TO BE DUMPED: {unlisted}");
+        out!("NOT TO BE DUMPED: {}", remedies::reason(&unlisted.to_reason()));
     }
     match ledger.is_complete() {
         true => Exit::Done,
@@ -62,6 +65,7 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
             note!("innoscan: {}", summary.phases);
         }
         for (choice, counts) in ledger.left_out() {
+            let choice = remedies::choice(choice);
             note!("innoscan: left out: {} ({choice})", counted_kinds(&counts));
         }
     }
@@ -75,13 +79,13 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
     };
     let count = untold().count();
     for (listed, reason) in untold().take(LISTED_MAX) {
-        note!("innoscan: NOT DUMPED: {}: {reason}", described(listed));
+        note!("innoscan: NOT DUMPED: {}: {}", described(listed), remedies::reason(reason));
     }
     if count > LISTED_MAX {
         note!("innoscan: NOT DUMPED: {} more", count - LISTED_MAX);
     }
     for unlisted in ledger.unlisted() {
-        note!("innoscan: NOT DUMPED: {unlisted}");
+        note!("innoscan: NOT DUMPED: {}", remedies::reason(&unlisted.to_reason()));
     }
     if let Some(missing) = ledger.what_is_missing() {
         let list = match &*args.outputdir {

@@ -10,6 +10,7 @@ use innoscan_live::{Account, Session};
 use super::{OfServer, seconds, write};
 use crate::args::DumpArgs;
 use crate::messages::Exit;
+use crate::remedies;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     anyhow::ensure!(
@@ -40,7 +41,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     super::require_something(&snapshot.inventory.ledger, args, nothing())?;
     super::note_unmatched(&snapshot.inventory.ledger, args);
     for (name, error) in snapshot.unread.iter().filter(|_| !args.tell.quiet) {
-        note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {error}");
+        let why = remedies::message(error);
+        note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {why}");
     }
     let origin = origin(&mut snapshot, &account, &options)?;
     let selected = std::mem::take(&mut snapshot.selected);

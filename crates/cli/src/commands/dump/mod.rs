@@ -19,7 +19,7 @@ use innoscan::dump::{
 };
 use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
 use innoscan::sink::{Compression, LeftOutReason};
-use innoscan::{Table, Wanted};
+use innoscan::{ErrorKind, Reason, Remedy, Table, Wanted};
 use innoscan_live::snapshot::Consistency;
 
 use self::format::format;
@@ -87,7 +87,8 @@ fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
         definitions: !args.no_schemas,
         holds_objects: is_sql || args.outputdir != "-",
         select_refusal: (!is_sql).then(|| {
-            "rows that a server selects are not written in this format; use --format sql".to_owned()
+            let why = "rows that a server selects are not written in this format";
+            Reason::new(why, Remedy::ChooseFormat("sql"))
         }),
     })
 }
@@ -210,8 +211,8 @@ fn whole(dump: &Dump<'_>) -> Whole {
 /// An error, and how to go on with the dump it ended, where something is done of it.
 fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
     // Others say themselves what to do.
-    let ends_work =
-        error.is_write() || error.is_interrupted() || error.is_resources() || error.is_server();
+    use ErrorKind::{BrokenPipe, Interrupted, Resources, Server, Write};
+    let ends_work = matches!(error.kind(), BrokenPipe | Interrupted | Resources | Server | Write);
     if !ends_work || args.outputdir == "-" || !is_begun(Path::new(&args.outputdir)) {
         return error.into();
     }
@@ -312,10 +313,8 @@ pub fn tell(outcome: &TableOutcome, verbose: bool) {
     }
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
-        note!(
-            "innoscan: NOT DUMPED: table {name}: {error}{}",
-            messages::hint(error, messages::Verb::Dump)
-        );
+        let message = messages::message(error, messages::Verb::Dump);
+        note!("innoscan: NOT DUMPED: table {name}: {message}");
     } else if verbose {
         let kept = match outcome.kept_files {
             0 => String::new(),
@@ -358,7 +357,7 @@ fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
         }
         return Exit::Done;
     }
-    let resources =
-        |table: &TableOutcome| table.error.as_ref().is_some_and(innoscan::Error::is_resources);
+    let is_of_resources = |error: &innoscan::Error| error.kind() == ErrorKind::Resources;
+    let resources = |table: &TableOutcome| table.error.as_ref().is_some_and(is_of_resources);
     if summary.failed().any(resources) { Exit::Resources } else { Exit::Refused }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use innoscan::ErrorKind;
 use innoscan::dump::Dump;
 use innoscan::ledger::{Ledger, Listed, Means, State};
 use innoscan::phases::{Phase, Phases};
@@ -67,12 +68,14 @@ fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
                 ledger.enter(listed, State::Planned(Means::Files));
                 tables.push(table);
             }
-            Err(error) if args.sources.len() == 1 || error.is_directory() => {
+            Err(error)
+                if args.sources.len() == 1 || error.kind() == ErrorKind::RefusedDirectory =>
+            {
                 return Err(error.into());
             }
             Err(error) => {
                 let listed = Listed::table("", &named, None);
-                ledger.enter(listed, State::NotDumped(error.to_string()));
+                ledger.enter(listed, State::NotDumped(error.reason()));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cursor::{Cursor, text};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// What the segment says, by type.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl<'a> Extra2<'a> {
             _ => {
                 return Err(Error::unsupported(
                     format!("what a newer MariaDB put into the .frm file (extra2 type {kind})"),
-                    "give the definition as SQL text",
+                    Remedy::PassDefinition,
                 ));
             }
         }

@@ -3,7 +3,7 @@
 use super::cursor::{Cursor, text};
 use super::extra2::Extra2;
 use crate::schema::ServerVersion;
-use crate::{Error, Result, bytes};
+use crate::{Error, Remedy, Result, bytes};
 
 /// The servers' own limit is 1 MiB in MariaDB and, long partition lists apart, less in MySQL.
 const MAX_BYTES: usize = 16 << 20;
@@ -163,13 +163,13 @@ fn check_version(header: &[u8]) -> Result<u8> {
     if !(9..=VERSION_OF_EXPRESSIONS).contains(&version) || bytes::u8_at(header, 27)? < 2 {
         return Err(Error::unsupported(
             format!("version {version} of the .frm format, from before MySQL 4.1"),
-            "give the definition as SQL text",
+            Remedy::PassDefinition,
         ));
     }
     if bytes::u8_at(header, 32)? != 0 {
         return Err(Error::unsupported(
             "a .frm file from before MySQL 3.23",
-            "give the definition as SQL text",
+            Remedy::PassDefinition,
         ));
     }
     Ok(version)

@@ -37,7 +37,7 @@ use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome};
 use crate::phases::Phase;
 use crate::sink::{Encoded, Form, sql};
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// What a layout makes files of.
 pub(super) struct Contents<'a> {
@@ -268,18 +268,18 @@ fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
         (Layout::MySqlShell, format) => ("mysqlsh", *format == Format::Load),
     };
     if !format_fits {
-        return Err(Error::refused(
+        return Err(Error::usage(
             format!("the layout {name} does not hold rows in this format"),
-            "leave out --format, or use --layout files",
+            [Remedy::KeepFormat, Remedy::ChooseLayout("files")],
         ));
     }
     if options.layout == Layout::Files {
         return Ok(());
     }
     if contents.tables.iter().any(|(database, _)| database.is_empty()) {
-        return Err(Error::refused(
+        return Err(Error::usage(
             format!("the layout {name} names files after databases, and a table's is not known"),
-            "give the table as db.table with --datadir, or use --layout files",
+            [Remedy::NameInDirectory, Remedy::ChooseLayout("files")],
         ));
     }
     Ok(())

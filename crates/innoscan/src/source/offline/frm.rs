@@ -49,7 +49,8 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     planner.objects(found)?;
     for (schema, error) in closed {
         let item = Item::new(schema, ItemKind::Database, schema);
-        let reason = format!("nothing in it can be read: {error}");
+        let mut reason = error.reason();
+        reason.what.insert_str(0, "nothing in it can be read: ");
         planner.offline.ledger.set(&item, State::NotDumped(reason));
     }
     Ok(())

@@ -20,7 +20,7 @@ use crate::catalog::{Catalog, LookedAt, TableName, sorted_entries};
 use crate::dump::{Object, ObjectKind};
 use crate::file_head::FileHead;
 use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
-use crate::{Error, Result, Table};
+use crate::{Error, ErrorKind, Result, Table};
 
 /// Engines whose tables have no rows of their own in a stopped server's files: those of MEMORY are
 /// gone at shutdown, the others' are elsewhere or nowhere.
@@ -73,7 +73,7 @@ impl Offline {
         for table in &self.tables {
             if let Err(error) = look_at(table) {
                 let item = Listed::of_table(&table.def).item;
-                self.ledger.set(&item, State::NotDumped(error.to_string()));
+                self.ledger.set(&item, State::NotDumped(error.reason()));
             }
         }
     }
@@ -122,7 +122,7 @@ impl Planner<'_> {
     }
 
     fn refuse(&mut self, item: &Item, error: &Error) {
-        self.offline.ledger.set(item, State::NotDumped(error.to_string()));
+        self.offline.ledger.set(item, State::NotDumped(error.reason()));
     }
 
     /// Meets a database: whether something of it may be wanted. What is in the others is not looked
@@ -150,7 +150,7 @@ impl Planner<'_> {
         }
         match open(self) {
             // A directory that may not be read as a whole is refused once.
-            Err(error) if error.is_directory() => Err(error),
+            Err(error) if error.kind() == ErrorKind::RefusedDirectory => Err(error),
             Err(error) => {
                 self.refuse(&item, &error);
                 Ok(())
@@ -193,7 +193,7 @@ impl Planner<'_> {
         let names: Vec<TableName> = like_tables.map(name).collect();
         match self.filter.wanted.missing(self.met.iter().map(String::as_str), &names) {
             None => Ok(()),
-            Some(name) => Err(Error::refused(
+            Some(name) => Err(Error::not_found(
                 format!("there is no database and no table `{name}` in the directory"),
                 "check the name; names are case-sensitive",
             )),
@@ -237,7 +237,7 @@ impl Planner<'_> {
         let kinds = kinds.iter().copied().filter(|kind| self.filter.may_want(*kind));
         let kinds: Vec<ItemKind> = kinds.collect();
         if !kinds.is_empty() {
-            self.offline.ledger.enter_unlisted(Unlisted { kinds, reason: error.to_string() });
+            self.offline.ledger.enter_unlisted(Unlisted { kinds, reason: error.reason() });
         }
     }
 }

@@ -1,0 +1,119 @@
+//! What the library says can be done, in the words of the command line's options. No text of the
+//! library names one: they are named here.
+
+use innoscan::ledger::Choice;
+use innoscan::{Error, Exclusion, Reason, Remedy};
+
+/// An error's text, with the options that are ways out of it.
+pub fn message(error: &Error) -> String {
+    reason(&error.reason())
+}
+
+/// A reason's text, with the options that are ways out.
+pub fn reason(reason: &Reason) -> String {
+    reason.worded(word)
+}
+
+/// A way out, by the option that is one.
+pub fn word(remedy: &Remedy) -> String {
+    let words = match remedy {
+        Remedy::PassDefinition => "pass --schema FILE with its CREATE TABLE",
+        Remedy::CheckDefinition { file_has_own: false } => {
+            "is the CREATE TABLE of --schema that of this table?"
+        }
+        Remedy::CheckDefinition { file_has_own: true } => {
+            "is the CREATE TABLE of --schema that of this table? The file has a definition of its \
+             own, which is read without --schema"
+        }
+        Remedy::NameFileWithDefinition { file, definition } => {
+            let (file, definition) = (file.display(), definition.display());
+            return format!("name that file: {file} --schema {definition}");
+        }
+        Remedy::SeeDefinition => "see its columns with `innoscan schema`",
+        Remedy::NameDirectory => "add --datadir DIR",
+        Remedy::NameInDirectory => "give db.table with --datadir DIR",
+        Remedy::DumpDirectory => "dump all of it with `innoscan dump`",
+        Remedy::DumpLive => "dump it live (innoscan dump -S SOCKET)",
+        Remedy::ReadAfterShutdown => "shut the server down cleanly and pass --force",
+        Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",
+        Remedy::ReadUnended => "--force reads their changes too",
+        Remedy::UseCondition => "use --where, which looks at all rows",
+        Remedy::ReadAllRows => "read all rows with `innoscan dump`",
+        Remedy::SkipDamagedPages => "--on-corrupt skip reads the rows around it",
+        Remedy::CheckFile => "innoscan check lists all damage of the file",
+        Remedy::RaiseMemory { bytes } => return format!("raise --memory to {bytes}"),
+        Remedy::LowerThreads => "lower --threads",
+        Remedy::SetTmpdir => "name another directory for temporary files with --tmpdir",
+        Remedy::UsePageCache => "use --direct optional or --direct off",
+        Remedy::NameDevice => "name one: --device hdd, gp3, ssd, nvme or iops=..,bw=..",
+        Remedy::Overwrite => "use --overwrite to replace files of the same names",
+        Remedy::Resume => "run the same dump command with --resume",
+        Remedy::RedoChanged => "use --resume=redo to dump such tables anew",
+        Remedy::BeginAnew => "leave out --resume",
+        Remedy::NameDump => "give the directory of a dump (dump -o DIR)",
+        Remedy::ChooseLayout(name) => return format!("use --layout {name}"),
+        Remedy::ChooseFormat(name) => return format!("use --format {name}"),
+        Remedy::KeepFormat => "leave out --format",
+        Remedy::LeaveOutTable => "leave it out (--ignore-table)",
+        Remedy::LeaveOutRoutines => "leave routines out by --no-routines",
+        Remedy::SelectUsers => {
+            "accounts and grants of a running server are dumped with --users; for the rest use \
+             mysqldump"
+        }
+        Remedy::OmitComparison => "leave out --against",
+        Remedy::NameServer => "name it: --socket PATH, or --host 127.0.0.1",
+        Remedy::SkipOptionFiles => "use --no-defaults",
+        Remedy::LockForExport => "use --lock-mode export",
+        Remedy::ChangeLockMode => "use another --lock-mode",
+        Remedy::RaiseQueryGuard => "give --long-query-guard more",
+        Remedy::RaiseLockWait => "give --lock-wait-timeout more",
+        // The rest is done with no option.
+        other => return other.to_string(),
+    };
+    words.to_owned()
+}
+
+/// Why an object is left out, by the option that says so.
+pub fn choice(choice: Choice) -> String {
+    let words = match choice {
+        Choice::Selection(Exclusion::Databases) => "--databases",
+        Choice::Selection(Exclusion::Tables) => "--tables-list",
+        Choice::Selection(Exclusion::Ignored) => "--ignore-table",
+        Choice::Selection(Exclusion::Regex) => "--regex",
+        Choice::NoViews => "--no-views",
+        Choice::NoTriggers => "--no-triggers",
+        Choice::NoRoutines => "--no-routines",
+        Choice::NoEvents => "--no-events",
+        Choice::NoUsers => "dumped only with --users",
+        Choice::NoSchemas => "--no-schemas",
+        Choice::Format => "this --format holds rows alone",
+        choice @ Choice::System => return choice.to_string(),
+    };
+    words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_options_that_the_library_does_not() {
+        let ways = [Remedy::DumpLive, "shut it down".into(), Remedy::ReadAnyway];
+        let error = Error::refused_directory("a server is running", ways);
+        assert_eq!(
+            error.to_string(),
+            "a server is running; dump it live, or shut it down (reading it anyway may give old, \
+             missing or torn rows)"
+        );
+        assert_eq!(
+            message(&error),
+            "a server is running; dump it live (innoscan dump -S SOCKET), or shut it down (--force \
+             reads on and may give old, missing or torn rows)"
+        );
+        assert_eq!(choice(Choice::Selection(Exclusion::Ignored)), "--ignore-table");
+        assert_eq!(choice(Choice::System), "the server's own, which its installation makes");
+        let error = Error::resources("too little").with_remedy(Remedy::RaiseMemory { bytes: 4096 });
+        assert_eq!(message(&error), "too little; raise --memory to 4096");
+        assert_eq!(message(&Error::interrupted()), "interrupted");
+    }
+}

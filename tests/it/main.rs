@@ -33,6 +33,7 @@ mod restore;
 mod sdi;
 mod shell_loader;
 mod small_tables;
+mod snapshots;
 mod tablespaces;
 mod tidy;
 mod timestamps;

@@ -215,7 +215,7 @@ fn a_full_disk_ends_a_dump_and_room_lets_it_go_on() {
     let (code, said) = ended(&mut dump(&server, &out, &["-c", "zstd", "--threads", "1"]));
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("No space left on device"), "{said}");
-    assert!(said.contains("the same command with --resume goes on with it"), "{said}");
+    assert!(said.contains("to continue, run the same command with --resume"), "{said}");
     assert!(!out.join("metadata").exists());
     std::fs::remove_file(&other).unwrap();
     let done = names_in(&out).iter().filter(|name| name.ends_with(".zst.partial")).count();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use innoscan_live::lock::LockOptions;
-use innoscan_live::small_tables::SmallTablesBy;
+use innoscan_live::small_tables::SmallTablesMode;
 use innoscan_live::snapshot::{Consistency, LockMode};
 use innoscan_live::{Account, OptionFiles, Password, Tls};
 
@@ -196,11 +196,11 @@ impl LockArgs {
     }
 
     /// How small tables are read.
-    pub fn small(&self) -> SmallTablesBy {
+    pub fn small(&self) -> SmallTablesMode {
         match self.small_tables {
-            SmallTablesArg::Auto => SmallTablesBy::Auto,
-            SmallTablesArg::Files => SmallTablesBy::Files,
-            SmallTablesArg::Select => SmallTablesBy::Select,
+            SmallTablesArg::Auto => SmallTablesMode::Auto,
+            SmallTablesArg::Files => SmallTablesMode::Files,
+            SmallTablesArg::Select => SmallTablesMode::Select,
         }
     }
 

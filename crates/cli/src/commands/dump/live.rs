@@ -52,12 +52,12 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         is_consistent: options.consistency == Consistency::All,
     };
     let selected = std::mem::take(&mut snapshot.selected);
-    let later = std::mem::take(&mut snapshot.later);
+    let deferred = std::mem::take(&mut snapshot.deferred);
     let small = snapshot.small.tables.len();
     let dump = Dump {
         tables: snapshot.tables.iter().collect(),
         objects: snapshot.objects.iter().collect(),
-        later,
+        deferred,
         selected,
         small: std::mem::take(&mut snapshot.small),
         unfinished,

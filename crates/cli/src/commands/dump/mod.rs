@@ -198,15 +198,16 @@ fn is_selection(args: &DumpArgs) -> bool {
     names_tables || chooses
 }
 
-/// The tables for the progress bar; the sizes of tables that are locked later are not known.
+/// The tables for the progress bar; the sizes of deferred tables are not known.
 fn whole(dump: &Dump<'_>) -> Whole {
     let read = dump.tables.iter().map(|table| (table.qualified_name(), table.size_bytes()));
-    let later = dump.later.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
+    let deferred =
+        dump.deferred.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
     // Tables read by SELECT come before them, and are not counted.
     let small = dump.small.tables.iter();
     let small = small
         .map(|table| (format!("{}.{}", table.name.schema, table.name.table), table.size_bytes));
-    Whole::new(read.chain(later).chain(small).collect())
+    Whole::new(read.chain(deferred).chain(small).collect())
 }
 
 /// Adds the advice to resume to an error that interrupted a dump, if finished files were kept.

@@ -5,7 +5,7 @@ Stages:
   devices   the 1.44 GB table of make_shuffled.sh on three devices that the kernel makes of this one
             (throttle.sh): dd, mariadb-dump, mydumper, and innoscan with every policy (an hour)
   beside    point lookups on the same pool and device while that table is scanned (10 minutes)
-  ten       a table of 10 GB in random order, on a disk that innoscan imposes, with 1 GB of memory:
+  ten       a table of 10 GB in random order, on a disk that innoscan emulates, with 1 GB of memory:
             the table of 2013 again (100 minutes, and 10 to make it)
   fifty     the same with 50 GB, made in four rounds of ascending keys (8 hours, 20 minutes to make it,
             and 60 GB of disk); not among the default
@@ -156,7 +156,7 @@ class Bench:
     def beside(self):
         _, table = self.table("shuffled", 6_000_000, "even")
         bench = [self.innoscan, "bench", table, "--json", "--foreground=8"]
-        gp3 = ["--device", "gp3", "--impose", "--lookup-rate", "500"]
+        gp3 = ["--device", "gp3", "--emulate", "--lookup-rate", "500"]
         all_of_them = ["--policies", "none,linear,logical,segment"]
         self.measure("beside-gp3", [*bench, *gp3, *all_of_them])
         for name, more in [
@@ -172,7 +172,7 @@ class Bench:
         _, table = self.table(name, *made)
         read = ["--direct", "required", "--device", "hdd", "--memory", "1G", "--lra-size", "680M"]
         self.measure(f"{name}-explain", [self.innoscan, "explain", table, "--json", *read])
-        scan = [self.innoscan, "scan", table, "--json", "--stats=json", "--quiet", "--impose", *read]
+        scan = [self.innoscan, "scan", table, "--json", "--stats=json", "--quiet", "--emulate", *read]
         for policy, more in [
             ("segment", ["--read-ahead", "segment", "--order", "any"]),
             ("sorted", ["--read-ahead", "segment", "--tmpdir", "."]),

@@ -93,7 +93,7 @@ def measure(socket, tables, command):
         writer.end()
     if done.returncode != 0:
         sys.exit(f"{command}: exit code {done.returncode}\n{done.stderr}")
-    stopped = re.search(r"commits were stopped for ([0-9.]+) s", done.stderr)
+    stopped = re.search(r"commits were blocked for ([0-9.]+) s", done.stderr)
     memory_kb = int(re.search(r"(\d+) KB\s*$", done.stderr).group(1))
     return seconds, stopped and float(stopped.group(1)), max(w.longest_s for w in writers), memory_kb
 

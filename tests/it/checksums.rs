@@ -73,7 +73,7 @@ fn long_unique_keys_have_null_bits() {
     let is_same = |name: &str, source: &str, tables: usize| {
         let ended = against(name, source);
         ended.says(0, &[]);
-        let same = format!("the rows of {tables} tables are those of the source");
+        let same = format!("{tables} tables with the same rows as in the source");
         assert!(ended.out.contains(&same), "{ended:?}");
     };
     // By the server's definitions, and by those of the files.

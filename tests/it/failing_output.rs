@@ -384,8 +384,8 @@ fn a_limit_of_file_sizes_is_an_error_with_a_message() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{said}");
     assert!(said.contains("File too large"), "{said}");
-    assert!(said.contains("the same command with --resume goes on with it"), "{said}");
-    // The limit taken away, it goes on.
+    assert!(said.contains("to continue, run the same command with --resume"), "{said}");
+    // Without the limit, it continues.
     let output = command().args(&args).arg("--resume").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(out.join("metadata").exists());

@@ -48,7 +48,7 @@ fn tables_that_somebody_else_holds_are_read_as_long_as_they_are() {
     let output = cut_short.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("or was let go of meanwhile"), "{said}");
+    assert!(said.contains("or the lock was released meanwhile"), "{said}");
     assert!(!out.join("metadata").exists());
 }
 

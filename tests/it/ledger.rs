@@ -292,7 +292,7 @@ impl Plan {
         let text = String::from_utf8_lossy(stdout);
         let heads = ["server          ", "data directory  ", "lock            "];
         let is_head = |line: &&str| heads.iter().any(|head| line.starts_with(head));
-        let is_list = |line: &&str| line.starts_with("NOT TO BE DUMPED: ");
+        let is_list = |line: &&str| line.starts_with("CANNOT BE DUMPED: ");
         let lines = text.lines().filter(|line| !is_head(line) && !is_list(line));
         Plan(lines.map(str::to_owned).collect())
     }
@@ -309,7 +309,7 @@ impl Plan {
         match () {
             () if begins(": to be ") => Some("dumped"),
             () if begins(": left out (") => Some("left_out"),
-            () if begins(": NOT TO BE DUMPED: ") => Some("not_dumped"),
+            () if begins(": CANNOT BE DUMPED: ") => Some("not_dumped"),
             () => None,
         }
     }

@@ -1,5 +1,5 @@
-//! Dumps of running servers: of one moment while others write, with no more privileges than are
-//! documented, and with the server let go of whatever happens.
+//! Dumps of running servers: consistent snapshots while others write, with no more privileges than are
+//! documented, and with all locks released whatever happens.
 
 use std::collections::BTreeMap;
 use std::io::Write;

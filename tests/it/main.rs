@@ -38,6 +38,7 @@ mod restore;
 mod sdi;
 mod shell_loader;
 mod small_tables;
+mod snapshots;
 mod string_literals;
 mod tablespaces;
 mod tidy;

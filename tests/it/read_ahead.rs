@@ -172,13 +172,13 @@ fn auto_picks_what_explain_says() {
 }
 
 #[test]
-fn a_device_can_be_imposed_and_a_rate_kept() {
+fn a_device_can_be_emulated_and_a_rate_kept() {
     let fixture = fixture("grown");
     // 200 leaves of 4 KiB.
     for (limit, least_seconds) in [
         (&["--read-ahead", "none", "--max-iops", "1000"][..], 0.2),
         (&["--max-rate", "2M"], 0.4),
-        (&["--read-ahead", "none", "--device", "latency=2ms", "--impose"], 0.4),
+        (&["--read-ahead", "none", "--device", "latency=2ms", "--emulate"], 0.4),
     ] {
         let more = [&["--json", "--quiet"][..], limit].concat();
         let (code, out, err) = innoscan("scan", &fixture.file, &more);
@@ -258,7 +258,7 @@ fn lookups_beside_a_scan_are_measured() {
     let fixture = fixture("grown");
     // A disk on which 200 leaves take long enough for some lookups.
     let more = ["--foreground=3", "--policies", "none,segment", "--json", "--device"];
-    let device = ["iops=500", "--impose"];
+    let device = ["iops=500", "--emulate"];
     let Some(out) = bench(&fixture, &[&more[..], &device].concat()) else { return };
     let told = json(&out);
     let rows = told["rows"].as_array().unwrap();
@@ -299,6 +299,8 @@ fn what_makes_no_sense_is_refused() {
     for (more, why) in [
         (&["--device", "floppy"][..], "hdd, gp3, ssd, nvme"),
         (&["--device", "iops=0"], "must be more than 0"),
+        (&["--emulate"], "--device"),
+        // Its name until version 0.1.
         (&["--impose"], "--device"),
         (&["--max-iops", "0"], "max-iops"),
         (&["--read-ahead-threshold", "65"], "0..=64"),

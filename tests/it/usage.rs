@@ -105,9 +105,9 @@ fn options_without_effect_are_refused() {
     let refused: &[(&[&str], &[&str])] = &[
         (&["dump", &ibd, "--users"], &["--users", "or a running server"]),
         (&["dump", &ibd, "--no-views"], &["--no-views"]),
-        (&["dump", &ibd, "-S", "/tmp/s"], &["--socket", "files were named"]),
+        (&["dump", &ibd, "-S", "/tmp/s"], &["--socket", "files are named"]),
         (&["dump", &ibd, "--ssl-mode", "REQUIRED"], &["--ssl-mode"]),
-        (&["dump", &ibd, "--lock-mode", "export"], &["--lock-mode", "without a lock"]),
+        (&["dump", &ibd, "--lock-mode", "export"], &["--lock-mode", "without locks"]),
         (&["dump", &ibd, "-B", "shop"], &["--databases", "one by one"]),
         (&["dump", &ibd, "-T", "shop.t"], &["--tables-list", "one by one"]),
         (&["dump", &ibd, "-x", "^a"], &["--regex", "one by one"]),
@@ -155,7 +155,7 @@ fn options_without_effect_are_refused() {
         (&["dump", "-A", "-S", "/s", "--ssl-ca", "f"], &["--ssl-ca", "127.0.0.1"]),
         (
             &["dump", "-A", "--lock-mode", "none", "--lock-wait-timeout", "5"],
-            &["--lock-wait-timeout", "another connection"],
+            &["--lock-wait-timeout", "another connection holds the lock"],
         ),
         (&["get", &ibd, "1", "--format", "sql", "--include-invisible"], &["SQL always"]),
         (&["scan", &ibd, "--read-ahead-threshold", "5"], &["--read-ahead linear"]),
@@ -202,11 +202,11 @@ fn a_lone_h_is_help() {
 fn a_password_in_the_command_line_is_refused_and_not_repeated() {
     for typed in ["-psecret", "-ppw", "-pwd", "-p=secret", "-Apsecret", "--password=secret"] {
         let ended = run(["dump", "-S", "/tmp/no.sock", typed, "-A"]);
-        ended.is_usage(&["a password in the command line is seen by all users", "MYSQL_PWD"]);
+        ended.is_usage(&["a password on the command line is visible to all users", "MYSQL_PWD"]);
         for part in ["secret", "ecret", "ppw", "pwd", "'d'"] {
             assert!(!ended.err.contains(part), "{typed}: {ended:?}");
         }
-        run(["tablespaces", "/tmp", typed]).is_usage(&["a password in the command line"]);
+        run(["tablespaces", "/tmp", typed]).is_usage(&["a password on the command line"]);
     }
     // Not a password: what follows is a file's name.
     assert!(!run(["dump", "--", "-psecret"]).err.contains("a password"));
@@ -215,7 +215,7 @@ fn a_password_in_the_command_line_is_refused_and_not_repeated() {
 #[test]
 fn options_of_other_programs_are_answered() {
     let answers = [
-        ("--single-transaction", "not needed: all tables of a dump are of one moment"),
+        ("--single-transaction", "not needed: a dump is one consistent snapshot of all tables"),
         ("--routines", "not needed: functions, procedures"),
         ("-R", "not needed: functions, procedures"),
         ("-E", "not needed: events are dumped"),
@@ -322,10 +322,10 @@ fn help_lists_options_where_they_belong() {
     for (heading, line) in headings("tablespaces") {
         let is_of_server = line.contains("--socket") || line.contains("--no-defaults");
         if is_of_server || line.contains("--json") || line.contains("--threads") {
-            assert_eq!(heading.starts_with("A running server"), is_of_server, "{line}");
+            assert_eq!(heading.starts_with("Running server"), is_of_server, "{line}");
         }
     }
-    assert!(run(["dump", "--help"]).out.contains("as ^(?!test\\.)"));
+    assert!(run(["dump", "--help"]).out.contains("e.g. ^(?!test\\.)"));
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn databases_that_are_named_as_files_are_answered() {
     run(["dump", "-S", "/s", "-B", "shop", "crm"]).is_usage(&["use -B shop,crm"]);
     run(["dump", "-S", "/s", "-A", "shop"]).is_usage(&["use -B shop"]);
     let ended = run(["dump", "-S", "/s", "-p", "secret"]);
-    ended.is_usage(&["what follows -p is neither a file nor a password"]);
+    ended.is_usage(&["the word after -p is neither a file nor a password"]);
     assert!(!ended.err.contains("secret"), "{ended:?}");
 }
 
@@ -453,7 +453,7 @@ fn databases_that_are_named_as_files_are_answered() {
 fn rows_that_cannot_be_told_apart_are_refused_before_a_server_is_asked() {
     for wanted in [&["-A"][..], &["-B", "a,b"], &["-T", "a.b,a.c"]] {
         let args = [&["dump", "-S", "/tmp/no.sock", "--format", "csv"], wanted].concat();
-        run(args).is_usage(&["could not be told apart", "-o"]);
+        run(args).is_usage(&["cannot be distinguished", "-o"]);
     }
 }
 
@@ -533,7 +533,7 @@ fn files_of_a_database_are_named_in_many_ways() {
     // A typing error in what is left out.
     let ended =
         run(["dump", data.to_str().unwrap(), "--ignore-table", "shop.nopc,shop.parts", "-d"]);
-    assert!(ended.err.contains("--ignore-table shop.nopc: there is no such"), "{ended:?}");
+    assert!(ended.err.contains("--ignore-table shop.nopc: no such database or table"), "{ended:?}");
     assert!(!ended.err.contains("--ignore-table shop.parts:"), "{ended:?}");
     let ended = run(["dump", data.to_str().unwrap(), "-B", "mysql"]);
     assert!(ended.err.contains("`mysql` is left out on purpose"), "{ended:?}");

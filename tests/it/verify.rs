@@ -183,7 +183,7 @@ fn every_fault_of_a_dump_is_named() {
             assert_eq!(manifest["complete"], true);
             let ended = verify(&dir, &["--decompress"]);
             ended.says(0, &[]);
-            assert!(ended.out.contains("complete and as it was written"), "{ended:?}");
+            assert!(ended.out.contains("complete and unchanged"), "{ended:?}");
             let json = verify(&dir, &["--json"]).json();
             let files = std::fs::read_dir(&dir).unwrap().count() as u64 - 1;
             assert_eq!((&json["sound"], &json["files"]), (&true.into(), &files.into()), "{json}");
@@ -235,7 +235,7 @@ fn rows_are_compared(version: &str) {
     for (out, same) in [(&all, 8), (&shop, 7)] {
         let ended = verify(out, &["--against", data]);
         ended.says(0, &[]);
-        let expected = format!("the rows of {same} tables are those of the source\n");
+        let expected = format!("{same} tables with the same rows as in the source\n");
         assert!(ended.out.ends_with(&expected), "{ended:?}");
     }
     server.restart().unwrap();

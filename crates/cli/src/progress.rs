@@ -1,4 +1,4 @@
-//! How far a scan is, on stderr: a bar on a terminal, else a line every few seconds.
+//! Progress of scans on stderr: a bar on a terminal, otherwise a line every few seconds.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,29 +10,29 @@ use innoscan::scan::{Progress, ProgressFn};
 
 use crate::sizes::{bytes, bytes_of};
 
-/// Between two lines where there is no terminal.
+/// Interval between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Steps of a bar.
 const STEPS: u64 = 1000;
 
-/// Several tables, one after the other, as one whole.
+/// The progress of several tables, read one after the other, as one total.
 #[derive(Default)]
 pub struct Whole {
-    /// The name of each one, and the bytes of its files; 0 where they are not known.
+    /// The name of each table, and the bytes of its files; 0 if not known.
     tables: Vec<(String, u64)>,
-    /// Those that are done, and their rows.
+    /// Finished tables, and their rows.
     done: AtomicUsize,
     done_rows: AtomicU64,
 }
 
 impl Whole {
-    /// Of tables of these names, whose files have so many bytes.
+    /// The total of tables with these names and bytes of files.
     pub fn new(tables: Vec<(String, u64)>) -> Whole {
         Whole { tables, ..Whole::default() }
     }
 
-    /// A table is done, with so many rows; the next one begins.
+    /// Counts a finished table and its rows; the next table begins.
     fn next(&self, rows: u64) {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.done_rows.fetch_add(rows, Ordering::Relaxed);
@@ -42,7 +42,7 @@ impl Whole {
         self.tables.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// How much of all is done when of the present table this share is.
+    /// The finished share of the total, from that of the current table.
     fn share(&self, of_table: f64) -> f64 {
         let done = self.done.load(Ordering::Relaxed);
         let total = self.total_bytes();
@@ -54,7 +54,7 @@ impl Whole {
         (before as f64 + *present as f64 * of_table) / total as f64
     }
 
-    /// All of it in a line, the most telling first: it may be cut off.
+    /// One line with the most important parts first, since it may be cut off.
     fn line(&self, progress: &Progress, elapsed: Duration) -> String {
         let share = self.share(progress.share());
         let eta_s = elapsed.as_secs_f64() * (1.0 - share) / share.max(1e-9);
@@ -104,14 +104,14 @@ fn duration(seconds: f64) -> String {
 /// Shows the progress of a scan, or of several as a whole.
 pub struct Bar {
     bar: Option<ProgressBar>,
-    /// When a line was printed last, where there is no terminal.
+    /// Time of the last line; `None` on a terminal.
     lines: Option<Arc<Mutex<Instant>>>,
     whole: Arc<Whole>,
     begun: Instant,
 }
 
 impl Bar {
-    /// A bar for tables; nothing at all when `quiet`.
+    /// A bar for these tables; shows nothing if `quiet`.
     pub fn new(quiet: bool, whole: Whole) -> Bar {
         let (whole, begun) = (Arc::new(whole), Instant::now());
         if quiet {
@@ -128,7 +128,7 @@ impl Bar {
         Bar { bar: Some(bar), lines: None, whole, begun }
     }
 
-    /// What a scan is to call.
+    /// The callback for a scan.
     pub fn callback(&self) -> Option<Arc<ProgressFn>> {
         let (whole, begun) = (Arc::clone(&self.whole), self.begun);
         if let Some(bar) = self.bar.clone() {
@@ -150,12 +150,12 @@ impl Bar {
         }))
     }
 
-    /// A table is done, with so many rows.
+    /// Counts a finished table and its rows.
     pub fn next_table(&self, rows: u64) {
         self.whole.next(rows);
     }
 
-    /// Takes the bar away; the next progress brings it back.
+    /// Removes the bar; the next progress shows it again.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -163,18 +163,18 @@ impl Bar {
     }
 }
 
-/// Shows how many of something are done.
+/// Shows progress as a count of files.
 pub struct Count {
     bar: Option<ProgressBar>,
     is_quiet: bool,
     what: &'static str,
-    /// When this part began, and was told of last.
+    /// Start of this part, and time of its last line.
     begun: Instant,
-    told: Instant,
+    shown: Instant,
 }
 
 impl Count {
-    /// Nothing at all when `quiet`.
+    /// A count; shows nothing if `quiet`.
     pub fn new(quiet: bool) -> Count {
         let is_terminal = !quiet && std::io::stderr().is_terminal();
         let bar =
@@ -183,23 +183,23 @@ impl Count {
             bar.set_style(style);
         }
         let now = Instant::now();
-        Count { bar, is_quiet: quiet, what: "", begun: now, told: now }
+        Count { bar, is_quiet: quiet, what: "", begun: now, shown: now }
     }
 
-    /// So many are done, of so many if that is known.
-    pub fn tell(&mut self, what: &'static str, done: usize, all: Option<usize>) {
+    /// Shows `done` files, of `all` if known.
+    pub fn show(&mut self, what: &'static str, done: usize, all: Option<usize>) {
         if self.is_quiet {
             return;
         }
         let now = Instant::now();
         if self.what != what {
-            (self.what, self.begun, self.told) = (what, now, now);
+            (self.what, self.begun, self.shown) = (what, now, now);
         }
         let every = if self.bar.is_some() { LINE_EVERY / 50 } else { LINE_EVERY };
-        if now - self.told < every {
+        if now - self.shown < every {
             return;
         }
-        self.told = now;
+        self.shown = now;
         let rate = done as f64 / (now - self.begun).as_secs_f64();
         let of_all = all.map_or(String::new(), |all| {
             let eta_s = all.saturating_sub(done) as f64 / rate.max(1e-9);
@@ -215,7 +215,7 @@ impl Count {
         }
     }
 
-    /// Takes it away.
+    /// Removes the line.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

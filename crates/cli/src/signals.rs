@@ -1,4 +1,4 @@
-//! Signals that end the program: the first one in order, the second at once.
+//! Signals that end the program: the first one lets it clean up, the second ends it at once.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -9,11 +9,11 @@ use signal_hook::flag;
 
 use crate::exit::Exit;
 
-/// The signal that came last; 0: none.
+/// The last signal received; 0 for none.
 static CAME: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// A flag that Ctrl-C, SIGTERM and SIGHUP set; a second one ends the program at once. Those that the
-/// program was started to ignore (`nohup`) stay ignored.
+/// A flag that Ctrl-C, SIGTERM and SIGHUP set; a second signal ends the program at once. Signals that
+/// the parent process set to be ignored (`nohup`) stay ignored.
 pub fn cancel_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let is_second = Arc::new(AtomicBool::new(false));
@@ -28,20 +28,20 @@ pub fn cancel_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
             .and_then(|_| flag::register_usize(signal, Arc::clone(&CAME), signal as usize))
             .and_then(|_| flag::register(signal, Arc::clone(&is_second)))
             .and_then(|_| flag::register(signal, Arc::clone(&cancel)))
-            .context("listening for signals")?;
+            .context("cannot install signal handlers")?;
     }
     Ok(cancel)
 }
 
-/// Makes a write beyond the limit of file sizes (`ulimit -f`) fail as any other does: without a handler
-/// its signal ends the program, and nobody is told why.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail like any other write: without a handler,
+/// SIGXFSZ ends the program without a message.
 pub fn survive_file_size_limit() -> anyhow::Result<()> {
-    // The flag is not looked at: the write itself says what happened.
-    flag::register(SIGXFSZ, Arc::default()).context("listening for signals")?;
+    // The flag is never read: the write returns the error.
+    flag::register(SIGXFSZ, Arc::default()).context("cannot install signal handlers")?;
     Ok(())
 }
 
-/// How a program ends that was interrupted.
+/// The exit code after a signal.
 pub fn exit() -> Exit {
     match i32::try_from(CAME.load(Ordering::SeqCst)) {
         Ok(SIGTERM) => Exit::Terminated,
@@ -50,7 +50,7 @@ pub fn exit() -> Exit {
     }
 }
 
-/// The signals that are ignored: bit 0 is signal 1.
+/// Mask of the ignored signals; bit 0 is signal 1.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! Sizes and separators as users type them.
+//! Sizes and separators as typed on the command line, and sizes as printed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {name}", in_unit(bytes, unit))
 }
 
-/// So many bytes of so many, in the unit of these: `1.2 of 4.3 GiB`.
+/// Progress in bytes, in the unit of the total: `1.2 of 4.3 GiB`.
 pub fn bytes_of(done: u64, all: u64) -> String {
     let (unit, name) = unit_of(all);
     format!("{} of {} {name}", in_unit(done, unit), in_unit(all, unit))
@@ -54,7 +54,7 @@ fn unit_of(bytes: u64) -> (u64, &'static str) {
 }
 
 fn in_unit(bytes: u64, unit: u64) -> String {
-    // Tenths say something of the larger units alone.
+    // Tenths of bytes and KiB are noise.
     let decimals = usize::from(unit > 1 << 10);
     format!("{:.decimals$}", bytes as f64 / unit as f64)
 }

@@ -1,4 +1,4 @@
-//! What reading took, in the field's words: `--stats`.
+//! Read statistics: `--stats`.
 
 use innoscan::explain::Cost;
 use innoscan::scan::ScanOutcome;
@@ -10,7 +10,7 @@ use crate::sizes::MIB;
 /// The version of the JSON object.
 const FORMAT: u32 = 1;
 
-/// Prints it on stderr. `estimate`: what was told before.
+/// Prints the statistics of a scan on stderr, beside the estimate made before it.
 pub fn print(form: StatsArg, name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) {
     match form {
         StatsArg::Text => note!("{}", text(name, outcome, estimate).trim_end()),
@@ -18,15 +18,15 @@ pub fn print(form: StatsArg, name: &str, outcome: &ScanOutcome, estimate: Option
     }
 }
 
-/// What `explain` tells of a scan.
+/// The estimate of `explain` for a scan.
 pub struct Estimate {
     pub cost: Cost,
     pub page_bytes: u64,
-    /// Whether the device is known, so that its time means something.
+    /// Whether the device is known; otherwise the time means nothing.
     pub is_timed: bool,
 }
 
-/// Share of the bytes read that the scan had a use for.
+/// Share of the bytes read that the scan used.
 fn useful_share(outcome: &ScanOutcome) -> f64 {
     let used = outcome.leaf_pages + outcome.branch_pages + outcome.lob_pages;
     let reads = outcome.reads.demand.read_bytes + outcome.reads.ahead.read_bytes;
@@ -44,7 +44,7 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
     for (kind, reads) in [("sync", &outcome.reads.demand), ("async", &outcome.reads.ahead)] {
         let requests = reads.requests.max(1) as f64;
         text += &format!(
-            "{kind:<6} reads: {} requests, {:.1} MiB, {:.1} KiB a request; {} failed, {} resumed\n\
+            "{kind:<6} reads: {} requests, {:.1} MiB, {:.1} KiB per request; {} failed, {} resumed\n\
              {:13} service {:.3} s, average {:.3} ms, maximum {:.3} ms\n",
             reads.requests,
             reads.read_bytes as f64 / MIB,
@@ -66,12 +66,12 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
         1e3 * pool.wait_most.as_secs_f64(),
     );
     text += &format!(
-        "read ahead:   {} pages, {} used, {} evicted without access, {} of gaps, {} dropped\n",
+        "read ahead:   {} pages, {} used, {} evicted without access, {} in gaps, {} dropped\n",
         pool.ahead_pages, pool.ahead_used, pool.ahead_evicted, pool.gap_pages, pool.dropped_pages,
     );
     if outcome.set_aside_bytes > 0 {
         text += &format!(
-            "set aside:    {:.1} MiB of leaves, in a temporary file\n",
+            "spilled:      {:.1} MiB of leaves to a temporary file\n",
             outcome.set_aside_bytes as f64 / MIB
         );
     }
@@ -81,8 +81,10 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
             true => format!(", {:.3} s", cost.device_time.as_secs_f64()),
             false => String::new(),
         };
+        // The branch pages say nothing of off-page columns.
+        let without = if outcome.lob_pages > 0 { " without off-page columns" } else { "" };
         text += &format!(
-            "estimated:    {} requests, {:.1} MiB{time}; it took {} requests, {:.1} MiB, {:.3} s\n",
+            "estimated:    {} requests, {:.1} MiB{time}{without}; actual {} requests, {:.1} MiB, {:.3} s\n",
             cost.requests(),
             (cost.pages() * page_bytes) as f64 / MIB,
             outcome.requests,

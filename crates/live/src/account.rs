@@ -1,4 +1,4 @@
-//! Where a server is, and as whom one goes there.
+//! The address of a server, and the account to connect with.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,30 +8,30 @@ use mysql::{OptsBuilder, SslOpts};
 
 use crate::option_file::FileOptions;
 
-/// Where clients look for a server's socket unless they are told: Debian's place, and MySQL's own.
+/// The usual paths of a server's socket: Debian's and MySQL's own.
 const SOCKETS: [&str; 3] =
     ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
-/// Where a server is, and as whom one goes there.
+/// The address of a server, and the account to connect with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// `None` and `localhost`: by its socket.
+    /// The host name; `None` and `localhost` mean the socket.
     pub host: Option<String>,
-    /// 3306 unless said otherwise.
+    /// The TCP port; 3306 by default.
     pub port: Option<u16>,
-    /// The server's socket.
+    /// The path of the server's socket.
     pub socket: Option<PathBuf>,
-    /// Whoever runs the program unless said otherwise.
+    /// The user name; by default that of the process.
     pub user: Option<String>,
-    /// Never printed.
+    /// The password; never printed.
     pub password: Option<Password>,
-    /// Whether to speak TLS; over a socket never.
+    /// The TLS mode of TCP connections; a socket has no TLS.
     pub tls: Tls,
-    /// The certificates of those who may sign the server's.
+    /// A file with the certificates of trusted authorities.
     pub tls_ca: Option<PathBuf>,
 }
 
-/// A password, which no output has.
+/// A password, which is never printed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Password(pub String);
 
@@ -41,24 +41,24 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Whether to speak TLS (`--ssl-mode`).
+/// The TLS mode (`--ssl-mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
-    /// No.
+    /// No TLS.
     Disabled,
-    /// Where the server can.
+    /// TLS if the server offers it.
     #[default]
     Preferred,
-    /// Or not at all.
+    /// TLS, or no connection.
     Required,
-    /// And the server's certificate must be signed by one of [`Account::tls_ca`].
+    /// TLS with a certificate that is signed by one of [`Account::tls_ca`].
     VerifyCa,
-    /// And must be for this host.
+    /// As `VerifyCa`, with a certificate for this host name.
     VerifyIdentity,
 }
 
 impl Tls {
-    /// By the name `--ssl-mode` has for it.
+    /// The mode with this name, as `--ssl-mode` takes it.
     pub fn by_name(name: &str) -> Option<Tls> {
         Some(match &*name.to_ascii_uppercase() {
             "DISABLED" => Tls::Disabled,
@@ -72,13 +72,13 @@ impl Tls {
 }
 
 impl Account {
-    /// This, and what is not said here as option files and then the environment say it.
+    /// This account with missing fields filled in from option files, then from the environment.
     ///
     /// # Errors
-    /// When a file says what is no port or no mode of TLS.
+    /// If a file has an invalid port or TLS mode.
     pub fn completed(mut self, files: &FileOptions) -> Result<Account> {
         let own = |name: &str| files.get(name).map(str::to_owned);
-        // Whoever names a host does not mean another server's socket.
+        // A host on the command line overrides a socket in an option file.
         if self.host.is_none() && self.socket.is_none() {
             self.host = own("host");
             self.socket = own("socket").map(PathBuf::from);
@@ -99,7 +99,7 @@ impl Account {
         Ok(self)
     }
 
-    /// The server's socket; `None`: it is reached by its host.
+    /// The server's socket; `None` for a TCP connection.
     pub fn socket(&self) -> Result<Option<PathBuf>> {
         if self.host.as_deref().is_some_and(|host| host != "localhost") {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Account {
         })
     }
 
-    /// How it is named to people.
+    /// The address for messages.
     pub fn place(&self) -> String {
         match self.socket() {
             Ok(Some(socket)) => socket.display().to_string(),
@@ -170,5 +170,5 @@ fn tls_of_file(files: &FileOptions) -> Result<Tls> {
 }
 
 fn of_file(name: &str, wanted: &str) -> Error {
-    Error::refused(format!("{name} in an option file is not {wanted}"), "mend the option file")
+    Error::refused(format!("{name} in an option file is not {wanted}"), "correct the option file")
 }

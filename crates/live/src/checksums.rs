@@ -7,10 +7,10 @@ use innoscan::catalog::{SYSTEM_DATABASES, TableName};
 
 use crate::session::{Session, cell, quoted_text};
 
-/// The tables of a server that the account sees, those of system databases apart.
+/// The tables of a server that the account sees, without those of system databases.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub fn tables(session: &mut Session) -> Result<BTreeSet<TableName>> {
     let system: Vec<String> = SYSTEM_DATABASES.iter().map(|name| quoted_text(name)).collect();
     let rows = session.rows(&format!(
@@ -21,10 +21,10 @@ pub fn tables(session: &mut Session) -> Result<BTreeSet<TableName>> {
     Ok(rows.iter().map(|row| TableName { schema: cell(row, 0), table: cell(row, 1) }).collect())
 }
 
-/// What `CHECKSUM TABLE ... EXTENDED` says; `None` where the server gives no checksum.
+/// The result of `CHECKSUM TABLE ... EXTENDED`; `None` if the server gives no checksum.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub fn checksum(session: &mut Session, name: &TableName) -> Result<Option<u32>> {
     let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
     let (schema, table) = (quote(&name.schema), quote(&name.table));

@@ -1,7 +1,8 @@
-//! Copies that share their bytes with the file they are of, made in no time (`FICLONE`: XFS, btrfs).
+//! Reflink copies of files: they share their blocks with the original, and take no time to make
+//! (`FICLONE`: XFS, btrfs).
 //!
-//! A copy has no name (`O_TMPFILE`): it lies on the file system of its original, in no directory,
-//! and is gone when the program is, however that ends.
+//! A copy has no name (`O_TMPFILE`). It is on the file system of its original, in no directory, and is
+//! freed when the process ends, however it ends.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -13,42 +14,42 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit};
 
-/// What must be free on the file system, as a share of the bytes that are copied: while a copy is
-/// there, each page the server writes takes new room.
+/// Free space that is required, as a share of the bytes copied: as long as a copy exists, each page that
+/// the server writes takes new space.
 const FREE_SHARE: f64 = 0.05;
 
-/// Whether the file system of a directory can make such copies.
+/// Whether the file system of a directory supports reflink copies.
 pub fn is_possible(directory: &Path) -> bool {
     let original = nameless(directory);
     original.and_then(|original| clone_of(&original, directory)).is_ok()
 }
 
-/// Puts a copy in the place of each of a table's files.
+/// Replaces each file of a table by a reflink copy.
 ///
 /// # Errors
-/// When the file system cannot, or may not be written to.
+/// If the file system does not support it, or is not writable.
 pub fn clone_table(table: &mut Table) -> Result<()> {
     for file in &mut table.files {
         let stamp = file.stamp()?;
         let directory = file.path.parent().unwrap_or(Path::new("."));
         let cloned = File::open(&file.path).and_then(|original| clone_of(&original, directory));
         let cloned = cloned
-            .map_err(|error| Error::read("copying it by reflink", error).in_file(&file.path))?;
+            .map_err(|error| Error::read("cannot copy by reflink", error).in_file(&file.path))?;
         file.copy = Some(FileCopy { file: Arc::new(cloned), stamp });
     }
     Ok(())
 }
 
-/// Whether there is room for what the server will write while the copies are there.
+/// Checks that there is space for what the server writes while the copies exist.
 ///
 /// # Errors
-/// When there is not: how much, and where.
+/// If there is not enough, with the amounts and the directory.
 pub fn require_room(tables: &[Table]) -> Result<()> {
     let bytes: u64 = tables.iter().map(Table::size_bytes).sum();
     let mut files = tables.iter().flat_map(|table| &table.files);
     let Some(directory) = files.find_map(|file| file.path.parent()) else { return Ok(()) };
     let room = rustix::fs::statvfs(directory).map_err(|error| {
-        Error::read("asking how much room is left", error.into()).in_file(directory)
+        Error::read("cannot determine the free space", error.into()).in_file(directory)
     })?;
     let free = room.f_bavail * room.f_frsize;
     let wanted = (bytes as f64 * FREE_SHARE) as u64;
@@ -67,11 +68,11 @@ pub fn require_room(tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Lets the program hold as many files open as it ever may: each copy is one.
+/// Raises the limit of open files to its maximum: each copy is an open file.
 pub fn raise_file_limit() {
     let limit = rustix::process::getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    // Where it may not, opening files says so.
+    // If this fails, opening files reports it.
     let _ = rustix::process::setrlimit(Resource::Nofile, raised);
 }
 

@@ -1,4 +1,4 @@
-//! What a server has: its own lists, entered in the ledger of a dump.
+//! The objects of a server, from its own lists, entered in the ledger of a dump.
 
 use std::collections::HashMap;
 
@@ -10,44 +10,45 @@ use crate::session::{Session, TextRow, cell, quoted_text};
 use crate::users::grantees;
 use crate::visibility::hidden;
 
-/// A table or what looks like one.
+/// A table, view or sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The name.
     pub name: TableName,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// What the server says of a table that it cannot open.
+    /// The server's error if it cannot open the table.
     pub broken: Option<String>,
 }
 
-/// What a name stands for.
+/// The kinds of entries that share the namespace of tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A table whose rows are in files of InnoDB.
+    /// An InnoDB table.
     InnoDb,
     /// A table of another engine.
     Other(String),
     /// A view.
     View,
-    /// MariaDB's sequence.
+    /// A sequence (MariaDB).
     Sequence,
 }
 
-/// Engines whose rows are another table's, or another server's, or nowhere.
+/// Engines whose tables have no rows of their own: the rows are another table's, another server's, or
+/// generated.
 const ENGINES_WITHOUT_ROWS: [&str; 4] = ["MRG_MyISAM", "FEDERATED", "BLACKHOLE", "CONNECT"];
 
-/// Whether tables of an engine have rows of their own: of others the definition alone is dumped.
+/// Whether tables of an engine have rows of their own; of other tables only the definition is dumped.
 pub(crate) fn engine_has_rows(engine: &str) -> bool {
     !ENGINES_WITHOUT_ROWS.contains(&engine)
 }
 
-/// What a server has, and what of it is to be dumped.
+/// The objects of a server, and which of them are to be dumped.
 #[derive(Clone, Debug, Default)]
 pub struct Inventory {
-    /// Every object, with what is planned for it.
+    /// Every object, with its planned state.
     pub ledger: Ledger,
-    /// The databases of which something is to be dumped, in the order of their names.
+    /// The databases with objects to dump, ordered by name.
     pub databases: Vec<String>,
     /// The tables, views and sequences to be dumped, in the same order.
     pub entries: Vec<Entry>,
@@ -56,10 +57,10 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Asks a server.
+    /// Lists the objects of a server.
     ///
     /// # Errors
-    /// When something that was named is not there, or the account sees nothing at all.
+    /// If a named object does not exist, or the account sees no database.
     pub fn take(session: &mut Session, filter: &Filter) -> Result<Inventory> {
         filter.wanted.require_no_system()?;
         let mut inventory = Inventory::default();
@@ -103,7 +104,8 @@ impl Inventory {
         self.entries.iter().any(|entry| entry.name == *name)
     }
 
-    /// Enters a table of InnoDB that cannot be read from its files: it is selected, if it can be.
+    /// Enters an InnoDB table that cannot be read from its files: it is read by `SELECT` if the filter
+    /// allows it.
     pub(crate) fn enter_unread(&mut self, name: &TableName, filter: &Filter) {
         let item = Item::new(&name.schema, ItemKind::Table, &name.table);
         let refusal = filter.select_refusal.clone();
@@ -111,7 +113,7 @@ impl Inventory {
         self.ledger.set(&item, state);
     }
 
-    /// Enters a table of InnoDB that the server is to send.
+    /// Enters an InnoDB table that is fetched by `SELECT`.
     pub(crate) fn enter_small(&mut self, name: &TableName) {
         let item = Item::new(&name.schema, ItemKind::Table, &name.table);
         self.ledger.set(&item, State::Planned(Means::Select));
@@ -189,13 +191,13 @@ impl Inventory {
                 let kinds = vec![ItemKind::User, ItemKind::Role];
                 self.ledger.enter_unlisted(Unlisted { kinds, reason: error.reason() });
             }
-            // Nobody wants them, and the account may not see them.
+            // Without --users they are not needed, and the account may lack the privilege.
             Err(_) => {}
         }
         Ok(())
     }
 
-    /// Enters an object as the filter has it; whether it is to be dumped.
+    /// Enters an object with the state that the filter gives it; returns whether it is to be dumped.
     fn enter(&mut self, filter: &Filter, listed: Listed, means: Means) -> Result<bool> {
         let choice = filter.choice(&listed)?;
         self.ledger.enter(listed, choice.map_or(State::Planned(means), State::LeftOut));
@@ -231,17 +233,17 @@ fn entries(session: &mut Session, schema: &str) -> Result<Vec<Entry>> {
             (_, engine) if engine == "InnoDB" => Kind::InnoDb,
             (_, engine) => Kind::Other(engine),
         },
-        // Of a table that it cannot open the server lists no engine, and why in place of a comment.
+        // For a table that it cannot open, the server lists no engine, and the error as the comment.
         broken: (cell(row, 2).is_empty() && cell(row, 1).ends_with("TABLE"))
             .then(|| format!("the server cannot open it: {}", cell(row, 3))),
     };
     Ok(session.rows(&sql)?.iter().map(entry).collect())
 }
 
-/// The names of partitions, or of subpartitions, by table.
+/// The names of partitions or subpartitions, by table.
 fn partitions(session: &mut Session, schema: &str) -> Result<HashMap<String, Vec<String>>> {
     let schema = quoted_text(schema);
-    // The list of partitions opens every table; few are partitioned.
+    // Listing partitions opens every table, so the list is limited to partitioned ones.
     let tables = format!(
         "SELECT table_name FROM information_schema.tables \
          WHERE table_schema = {schema} AND create_options LIKE '%partitioned%'"
@@ -265,7 +267,7 @@ fn partitions(session: &mut Session, schema: &str) -> Result<HashMap<String, Vec
     Ok(partitions)
 }
 
-/// Triggers in the order they fire in, routines, events.
+/// The triggers in firing order, routines and events of a database.
 fn objects_of(session: &mut Session, schema: &str) -> Result<Vec<Listed>> {
     let mut objects = Vec::new();
     let quoted = quoted_text(schema);

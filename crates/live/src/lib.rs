@@ -1,21 +1,22 @@
-//! A running server's tables, locked while their files are read.
+//! Reads the tables of a running server from its files, under its locks.
 //!
-//! The only crate that speaks to a server. It finds out which tables there are and where their
-//! files lie ([`inventory`], [`place`]), holds them still ([`lock`]), copies them where the file
-//! system can do so in no time ([`clone`]), and asks for what files do not hold ([`objects`]).
+//! This is the only crate that connects to a server. It lists the objects of the server
+//! ([`inventory`]), proves where its files are ([`place`]), locks the tables ([`lock`]), copies their
+//! files by reflink if the file system can ([`clone`]), and fetches what the files do not have
+//! ([`objects`]).
 
 mod account;
 pub mod checksums;
 pub mod clone;
-mod held;
+mod consistent_snapshot;
 pub mod inventory;
 pub mod lock;
 pub mod lock_holders;
+mod lock_queue;
 mod lock_statement;
-mod moment;
 pub mod objects;
-mod one_by_one;
 mod option_file;
+mod others_lock;
 pub mod place;
 mod selected;
 mod session;

@@ -1,12 +1,12 @@
-//! Tables held still: `FLUSH TABLES ... FOR EXPORT`, and a thread that knows whether it still holds.
+//! The export lock, `FLUSH TABLES ... FOR EXPORT`, and a thread that checks that it is still held.
 //!
-//! The lock is the connection's: whatever ends innoscan ends the connection, and the server lets go
-//! at once. While the server makes it wait for the lock, though, it does not notice that the client
-//! is gone, and others queue up behind; so each try lasts a second at most (`lock_wait_timeout`),
-//! and between two tries those that were held up go first.
+//! The lock belongs to the connection: when innoscan ends, the connection ends, and the server releases
+//! the lock. While a session waits for a lock, however, the server does not notice that the client is
+//! gone, and other sessions queue up behind it. So each attempt lasts at most one second
+//! (`lock_wait_timeout`), and between two attempts the blocked sessions go first.
 //!
-//! Files read without the lock are not to be trusted. The server is asked every quarter of a second
-//! whether it is there; when it is not, the dump is told to stop.
+//! Files read without the lock cannot be trusted. The server is asked every quarter of a second whether
+//! the connection is alive; if it is not, the dump is cancelled.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,79 +19,78 @@ use std::time::{Duration, Instant};
 use innoscan::catalog::TableName;
 use innoscan::{Error, Remedy, Result, Table};
 
-use crate::held::HeldByOthers;
+use crate::consistent_snapshot::ConsistentSnapshot;
 use crate::lock_holders::LockHolders;
 use crate::lock_statement::{is_locked, qualified};
-use crate::moment::Moment;
+use crate::others_lock::OthersLock;
 use crate::session::Session;
 
-/// How often the server is asked whether it is still there.
+/// Interval of the checks that the connection is alive.
 const ASK_EVERY: Duration = Duration::from_millis(250);
 
-/// Between two tries: as long as a try may hold up others.
+/// Pause between two attempts: as long as an attempt may block others.
 const REST: Duration = Duration::from_secs(1);
 
-/// How to go about the lock.
+/// The timeouts of the lock.
 #[derive(Clone, Copy, Debug)]
 pub struct LockOptions {
-    /// How long it is tried.
+    /// How long to keep trying.
     pub wait: Duration,
-    /// A statement that has run so long is not waited for.
+    /// Running time from which on a statement that could delay the lock makes the attempt fail.
     pub long_query: Duration,
-    /// Hears, when the first try has failed, for whom the lock is waited.
+    /// Called after the first failed attempt, with the sessions that hold the lock.
     pub on_wait: fn(&LockHolders),
 }
 
-/// What is to be locked.
+/// The tables to lock.
 pub struct ToLock<'a> {
-    /// Tables of InnoDB.
+    /// The InnoDB tables.
     pub tables: &'a [TableName],
-    /// Those of other engines.
+    /// The tables of other engines.
     pub others: Option<&'a mut ReadLock>,
-    /// Connections that are to see the moment at which all are locked.
-    pub moment: Option<&'a mut Moment>,
-    /// Have each table's changed pages written before all are locked, so that they are locked for
-    /// less.
+    /// The connections that share the snapshot taken while everything is locked.
+    pub snapshot: Option<&'a mut ConsistentSnapshot>,
+    /// Whether each table is flushed before all are locked, which shortens the lock.
     pub flushes_first: bool,
-    /// The connection beside these that takes part.
+    /// The id of the connection for queries, which never counts as a holder.
     pub control: u32,
 }
 
-/// Where the server's log of changes stood while the tables were held.
+/// The binary log position and the GTIDs while the tables were locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coordinates {
-    /// The binary log's file and position; `None`: the server writes none, or it may not be asked.
+    /// File and position in the binary log; `None` if there is none or the account lacks the privilege.
     pub binlog: Option<(String, u64)>,
-    /// The set of transactions, as the server writes it; empty where it has none.
+    /// The GTID set as the server prints it; empty if there is none.
     pub gtid: String,
-    /// Why nothing is known of a log that the server writes.
+    /// The error if the position could not be read.
     pub unread: Option<String>,
 }
 
-/// What the thread that holds the lock is asked.
+/// Requests to the thread that holds the lock.
 enum Ask {
-    /// Whether it holds it still.
+    /// Answer whether the lock is still held.
     Confirm(SyncSender<bool>),
-    /// Whether it holds it still, and then to let go.
+    /// Answer whether the lock is still held, then release it.
     Conclude(SyncSender<bool>),
-    /// To let go.
+    /// Release the lock.
     Release,
 }
 
-/// Asks whether tables are still held.
+/// A check that tables are still locked.
 #[derive(Clone)]
 pub enum Confirmation {
-    /// By a connection of ours.
-    Own(HeldByUs),
-    /// By somebody else.
-    Others(Arc<HeldByOthers>),
+    /// Locked by a connection of innoscan.
+    Own(OwnLock),
+    /// Locked by another connection.
+    Others(Arc<OthersLock>),
 }
 
 impl Confirmation {
-    /// Whether they are, at this moment.
+    /// Checks that the tables are locked.
     ///
     /// # Errors
-    /// When they are not.
+    /// If they are not.
     pub fn confirm(&self) -> Result<()> {
         match self {
             Confirmation::Own(held) => held.ask(Ask::Confirm),
@@ -99,10 +98,10 @@ impl Confirmation {
         }
     }
 
-    /// The same, and lets go of them where they are ours: all was read.
+    /// Checks that the tables are locked, and releases a lock of innoscan's own: all was read.
     ///
     /// # Errors
-    /// When they are not held.
+    /// If they are not locked.
     pub fn conclude(&self) -> Result<()> {
         match self {
             Confirmation::Own(held) => held.ask(Ask::Conclude),
@@ -111,42 +110,42 @@ impl Confirmation {
     }
 }
 
-/// Asks the thread that holds tables.
+/// A handle to the thread that holds the export lock.
 #[derive(Clone)]
-pub struct HeldByUs {
+pub struct OwnLock {
     asks: Sender<Ask>,
 }
 
-impl HeldByUs {
+impl OwnLock {
     fn ask(&self, ask: impl FnOnce(SyncSender<bool>) -> Ask) -> Result<()> {
         let (answer, answered) = mpsc::sync_channel(1);
         let is_asked = self.asks.send(ask(answer)).is_ok();
         match is_asked && answered.recv().unwrap_or(false) {
             true => Ok(()),
-            false => Err(Error::server("holding the lock", "the connection is gone")),
+            false => Err(Error::server("the export lock was lost", "the connection was closed")),
         }
     }
 }
 
-/// Tables that nobody can change.
+/// The export lock on a set of tables.
 pub struct ExportLock {
     asks: Sender<Ask>,
     watch: Option<JoinHandle<Result<()>>>,
     since: Instant,
-    /// When it was let go of.
+    /// When it was released.
     released: Arc<OnceLock<Instant>>,
-    /// Until the try that got it, tries and rests.
+    /// Time spent on failed attempts and pauses.
     pub waited: Duration,
-    /// While it was held.
+    /// The binary log position under the lock.
     pub coordinates: Coordinates,
 }
 
 impl ExportLock {
-    /// Locks tables of InnoDB, all in one statement, when those of other engines are locked. `cancel`
-    /// is set when the lock is lost, and when it is set the lock is no longer waited for.
+    /// Locks the InnoDB tables in one statement, after those of other engines. `cancel` is set if the lock
+    /// is lost; if it is set elsewhere, waiting for the lock ends.
     ///
     /// # Errors
-    /// When it cannot be had in time, or may not.
+    /// If the lock is not granted in time, or the account lacks the privilege.
     pub fn acquire(
         mut session: Session,
         to_lock: ToLock<'_>,
@@ -158,9 +157,9 @@ impl ExportLock {
         let since = wait_for_lock(&mut session, &mut to_lock, options, cancel)?;
         refuse_prepared(&mut session)?;
         let coordinates = coordinates(&mut session)?;
-        if let Some(moment) = to_lock.moment {
-            moment.begin()?;
-            moment.unlock()?;
+        if let Some(snapshot) = to_lock.snapshot {
+            snapshot.start()?;
+            snapshot.unlock()?;
         }
         let (asks, asked) = mpsc::channel();
         let released = Arc::new(OnceLock::new());
@@ -180,28 +179,28 @@ impl ExportLock {
         Ok(ExportLock { asks, watch: Some(watch), since, released, waited, coordinates })
     }
 
-    /// Lets go; how long they were held.
+    /// Releases the lock; returns how long it was held.
     ///
     /// # Errors
-    /// When the lock had been lost: why.
+    /// If the lock had been lost, with the cause.
     pub fn release(mut self) -> Result<Duration> {
         self.end()?;
         let released = self.released.get().copied().unwrap_or_else(Instant::now);
         Ok(released - self.since)
     }
 
-    /// Since when they are held.
+    /// When the tables were locked.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// Who tells whether they are still held.
+    /// The check that the tables are still locked.
     pub fn confirmation(&self) -> Confirmation {
-        Confirmation::Own(HeldByUs { asks: self.asks.clone() })
+        Confirmation::Own(OwnLock { asks: self.asks.clone() })
     }
 
     fn end(&mut self) -> Result<()> {
-        // A thread that has ended has let go.
+        // A thread that has ended has released the lock.
         let _ = self.asks.send(Ask::Release);
         match self.watch.take().map(JoinHandle::join) {
             Some(Ok(ended)) => ended,
@@ -218,7 +217,7 @@ impl Drop for ExportLock {
     }
 }
 
-/// Keeps the connection until it is told to let go, or finds that it is gone.
+/// Keeps the connection open until a release is requested or the connection is lost.
 fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool) -> Result<()> {
     loop {
         let ask = asked.recv_timeout(ASK_EVERY);
@@ -228,14 +227,14 @@ fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool)
         let is_there = session.run("DO 1");
         let is_last = matches!(ask, Ok(Ask::Conclude(_)));
         if let Ok(Ask::Confirm(answer) | Ask::Conclude(answer)) = ask {
-            // Whoever asked may have gone.
+            // The requester may be gone.
             let _ = answer.send(is_there.is_ok());
         }
         if let Err(error) = is_there {
             let what =
-                format!("the tables are no longer locked, so what was read is not kept: {error}");
+                format!("the tables are no longer locked, so the rows read are not kept: {error}");
             cancel.store(true, Ordering::SeqCst);
-            return Err(Error::server("holding the lock", what));
+            return Err(Error::server("the export lock was lost", what));
         }
         if is_last {
             return session.run("UNLOCK TABLES");
@@ -243,21 +242,21 @@ fn watch(mut session: Session, asked: &mpsc::Receiver<Ask>, cancel: &AtomicBool)
     }
 }
 
-/// Locks the tables; when it began to hold up others.
+/// Locks the tables; returns the start of the successful attempt, when it began to block others.
 fn wait_for_lock(
     session: &mut Session,
     to_lock: &mut ToLock<'_>,
     options: LockOptions,
     cancel: &AtomicBool,
 ) -> Result<Instant> {
-    let ToLock { tables, others, moment, flushes_first, control } = to_lock;
+    let ToLock { tables, others, snapshot, flushes_first, control } = to_lock;
     let mut own = vec![*control];
     let mut wanted = tables.to_vec();
     if let Some(others) = others {
         own.push(others.session.id());
         wanted.extend_from_slice(&others.tables);
     }
-    own.extend(moment.iter().flat_map(|moment| moment.ids()));
+    own.extend(snapshot.iter().flat_map(|snapshot| snapshot.ids()));
     let names: Vec<String> = tables.iter().map(qualified).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
@@ -268,14 +267,15 @@ fn wait_for_lock(
             return Err(Error::interrupted());
         }
         let schemas = tables.iter().map(|name| &*name.schema).collect();
-        let of_schemas = if moment.is_some() { None } else { Some(schemas) };
+        let of_schemas = if snapshot.is_some() { None } else { Some(schemas) };
         refuse_long_queries(session, of_schemas.as_ref(), options.long_query)?;
         if *flushes_first {
             flush_each(session, tables)?;
         }
         let begun = Instant::now();
-        // MySQL has nobody stop all while tables are locked for export, but not the other way round.
-        let is_stopped = moment.as_mut().map_or(Ok(true), |moment| moment.try_lock())?;
+        // MySQL refuses FLUSH TABLES WITH READ LOCK while tables are locked for export, but not the
+        // other way round.
+        let is_stopped = snapshot.as_mut().map_or(Ok(true), |snapshot| snapshot.try_lock())?;
         let are_held =
             is_stopped && others.as_mut().map_or(Ok(true), |others| others.try_lock())?;
         if are_held && (tables.is_empty() || is_locked(session, &sql)?) {
@@ -284,8 +284,8 @@ fn wait_for_lock(
         if let Some(others) = others {
             others.unlock()?;
         }
-        if let Some(moment) = moment {
-            moment.unlock()?;
+        if let Some(snapshot) = snapshot {
+            snapshot.unlock()?;
         }
         let gives_up = Instant::now() + REST >= until;
         if is_first || gives_up {
@@ -306,12 +306,12 @@ fn not_locked(holders: &LockHolders, wait: Duration) -> Error {
     Error::refused(what, holders.remedies())
 }
 
-/// Has the server write the changed pages of one table after the other, each of which is locked
-/// meanwhile; when all are to be locked at once little is left to be written.
+/// Flushes one table after the other, each under a lock of its own, so that little is left to flush when
+/// all are locked at once.
 fn flush_each(session: &mut Session, tables: &[TableName]) -> Result<()> {
     for table in tables {
         if !is_locked(session, &format!("FLUSH TABLES {} FOR EXPORT", qualified(table)))? {
-            // Nor will all of them be had now.
+            // The lock on all of them would fail too.
             return Ok(());
         }
         session.run("UNLOCK TABLES")?;
@@ -319,12 +319,12 @@ fn flush_each(session: &mut Session, tables: &[TableName]) -> Result<()> {
     Ok(())
 }
 
-/// Changes of a prepared transaction are in the tables' files, and its lock may be gone: MariaDB
-/// keeps none once its connection has ended.
+/// Refuses prepared transactions (`XA PREPARE`): their changes are in the tables' files, and their locks
+/// may be gone, since MariaDB drops them when the connection ends.
 pub(crate) fn refuse_prepared(session: &mut Session) -> Result<()> {
     let prepared = match session.rows("XA RECOVER") {
         Ok(prepared) => prepared.len(),
-        // MySQL 8 wants a privilege for it, and keeps the tables of such transactions locked.
+        // MySQL 8 requires a privilege for it, and keeps the tables of such transactions locked.
         Err(_) => return Ok(()),
     };
     if prepared == 0 {
@@ -339,7 +339,7 @@ pub(crate) fn refuse_prepared(session: &mut Session) -> Result<()> {
     ))
 }
 
-/// Tables whose rows the server itself will give, locked by the connection that will ask for them.
+/// A read lock on tables of other engines, held by the connection that selects their rows.
 pub struct ReadLock {
     session: Session,
     tables: Vec<TableName>,
@@ -347,10 +347,10 @@ pub struct ReadLock {
 }
 
 impl ReadLock {
-    /// Locks nothing yet.
+    /// Prepares the connection, without a lock.
     ///
     /// # Errors
-    /// When the connection is gone.
+    /// If the connection is lost.
     pub fn new(mut session: Session, tables: &[TableName]) -> Result<ReadLock> {
         session.run("SET SESSION lock_wait_timeout = 1")?;
         let names: Vec<String> =
@@ -359,7 +359,7 @@ impl ReadLock {
         Ok(ReadLock { session, tables: tables.to_vec(), sql })
     }
 
-    /// The connection, with the tables locked as long as it lasts.
+    /// The connection, which keeps the tables locked as long as it lives.
     pub fn into_session(self) -> Session {
         self.session
     }
@@ -373,7 +373,7 @@ impl ReadLock {
     }
 }
 
-/// Lets those that were held up go first.
+/// Pauses, so that blocked sessions go first.
 fn rest(cancel: &AtomicBool) {
     let until = Instant::now() + REST;
     while Instant::now() < until && !cancel.load(Ordering::SeqCst) {
@@ -381,8 +381,8 @@ fn rest(cancel: &AtomicBool) {
     }
 }
 
-/// Whoever may see others' statements looks whether one of these databases, or of any, would keep the
-/// lock away for long.
+/// Refuses long-running statements in these databases, or in any for `None`, that could delay the lock.
+/// Needs PROCESS to see the statements of others.
 fn refuse_long_queries(
     session: &mut Session,
     schemas: Option<&HashSet<&str>>,
@@ -395,7 +395,7 @@ fn refuse_long_queries(
     );
     for row in session.rows(&sql)? {
         let [id, user, db, time, info] = [0, 1, 2, 3, 4].map(|nth| crate::session::cell(&row, nth));
-        // Of one that runs elsewhere it is not known which tables it uses.
+        // The list does not say which tables a statement uses, only its current database.
         let is_of = |schemas: &HashSet<&str>| {
             schemas.contains(&*db) || schemas.iter().any(|schema| info.contains(*schema))
         };
@@ -405,7 +405,7 @@ fn refuse_long_queries(
         let info: String = info.chars().take(60).collect();
         return Err(Error::refused(
             format!(
-                "a statement of {user} has run for {time} s and may keep the lock away: {info} \
+                "a statement of {user} has been running for {time} s and may delay the lock: {info} \
                  (KILL QUERY {id} would end it)"
             ),
             ["wait for it".into(), "end it".into(), Remedy::RaiseQueryGuard],
@@ -422,7 +422,7 @@ pub(crate) fn coordinates(session: &mut Session) -> Result<Coordinates> {
     };
     let row = match session.rows(status) {
         Ok(rows) => rows.into_iter().next(),
-        // Without REPLICATION CLIENT a dump is as good, but nothing can follow on it.
+        // A dump without REPLICATION CLIENT is complete, but no replica can be set up from it.
         Err(error) => {
             let is_written = session.text("SELECT @@log_bin")?.is_some_and(|on| on == "1");
             let unread = is_written.then(|| error.to_string());
@@ -439,11 +439,11 @@ pub(crate) fn coordinates(session: &mut Session) -> Result<Coordinates> {
     Ok(Coordinates { binlog, gtid, unread: None })
 }
 
-/// Whether the locked tables' files are those the server has locked: it has left a `.cfg` beside
-/// each, which it takes away when it lets go.
+/// Checks that a table's files are those that the server has locked: it writes a `.cfg` beside each, and
+/// removes it on release.
 ///
 /// # Errors
-/// When one is missing: that file is another server's, or the lock is not held.
+/// If one is missing: the file belongs to another server, or the lock is not held.
 pub fn require_exported(table: &Table) -> Result<()> {
     for file in &table.files {
         let note = file.path.with_extension("cfg");

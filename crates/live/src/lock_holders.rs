@@ -1,9 +1,9 @@
-//! Who keeps tables from being locked, as far as the server tells the account.
+//! The connections that keep tables from being locked, as far as the server shows them to the account.
 //!
-//! MySQL tells it in `performance_schema.metadata_locks` (5.7 where the instrument is on, 8.0 by
-//! default), MariaDB in `information_schema.metadata_lock_info` (a plugin). Without them there are
-//! the transactions that have changed or locked rows (`innodb_trx`, wants PROCESS), and then only
-//! the other connections.
+//! MySQL lists locks in `performance_schema.metadata_locks` (5.7 if the instrument is enabled, 8.0 by
+//! default), MariaDB in `information_schema.metadata_lock_info` (a plugin). Without them, the
+//! transactions that have changed or locked rows are listed (`innodb_trx`, which requires PROCESS), and
+//! without these the other connections.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -13,13 +13,13 @@ use innoscan::{Remedies, Remedy, Result};
 
 use crate::session::{Session, TextRow, cell};
 
-/// Connections that are named at most.
+/// Maximum number of connections in a message.
 const NAMED_MOST: usize = 3;
 
-/// Who keeps tables from being locked.
+/// The connections that keep tables from being locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockHolders {
-    /// Those that hold a lock that is in the way, or that may.
+    /// Connections that hold a conflicting lock, or may hold one.
     pub connections: Vec<Connection>,
     how: How,
 }
@@ -27,11 +27,11 @@ pub struct LockHolders {
 /// How the connections were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum How {
-    /// The server says that they hold locks on these tables.
+    /// The server lists their locks on these tables.
     Locks,
-    /// They are in transactions, maybe of other tables.
+    /// They are in transactions, possibly on other tables.
     Transactions,
-    /// They are all others there are.
+    /// All other connections.
     #[default]
     Others,
 }
@@ -39,25 +39,25 @@ enum How {
 /// A connection to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
-    /// Its number, as `KILL` takes it.
+    /// The connection id, as `KILL` takes it.
     pub id: u64,
-    /// `user@host`.
+    /// The account, as `user@host`.
     pub account: String,
-    /// What it does: `Query`, `Sleep`.
+    /// The command: `Query`, `Sleep`.
     pub command: String,
-    /// For how many seconds it has done that.
+    /// Seconds since the command started.
     pub seconds: u64,
-    /// How old its transaction is, in seconds.
+    /// The age of its transaction, in seconds.
     pub transaction_seconds: Option<u64>,
-    /// The beginning of its statement.
+    /// The start of its statement.
     pub statement: String,
 }
 
 impl LockHolders {
-    /// Asks who keeps `tables` from being locked; `own` are connections that do not count.
+    /// Finds the connections that keep `tables` from being locked, without those in `own`.
     ///
     /// # Errors
-    /// When the connection is gone.
+    /// If the connection is lost.
     pub fn ask(session: &mut Session, tables: &[TableName], own: &[u32]) -> Result<LockHolders> {
         let own: HashSet<u64> =
             own.iter().map(|id| u64::from(*id)).chain([u64::from(session.id())]).collect();
@@ -79,7 +79,7 @@ impl LockHolders {
         Ok(LockHolders { connections: known, how: How::Others })
     }
 
-    /// What could be done about them.
+    /// The remedies: which connection to end, or to wait for longer.
     pub fn remedies(&self) -> Remedies {
         let end = match (self.how, self.connections.first()) {
             (How::Locks | How::Transactions, Some(first)) => {
@@ -151,7 +151,7 @@ fn connections(session: &mut Session) -> Result<Vec<Connection>> {
         Some(Connection {
             id: number(row, 0)?,
             account: match host {
-                // Of a server that checks no privileges.
+                // A server without privilege checks.
                 "" => cell(row, 1),
                 host => format!("{}@{host}", cell(row, 1)),
             },
@@ -164,14 +164,15 @@ fn connections(session: &mut Session) -> Result<Vec<Connection>> {
     Ok(rows.iter().filter_map(connection).collect())
 }
 
-/// Notes how old each connection's transaction is; those that have changed or locked rows.
+/// Adds the age of each connection's transaction; returns the connections that have changed or locked
+/// rows.
 fn add_transactions(session: &mut Session, known: &mut [Connection]) -> HashSet<u64> {
-    // Its times are in the zone of the server's system (`field_store_time_t`, i_s.cc, MySQL 8.0 and
+    // The times are in the server's system time zone (`field_store_time_t`, i_s.cc, MySQL 8.0 and
     // MariaDB 10.11).
     let sql = "SELECT trx_mysql_thread_id, \
                TIMESTAMPDIFF(SECOND, CONVERT_TZ(trx_started, 'SYSTEM', @@time_zone), NOW()), \
                trx_tables_locked + trx_rows_modified > 0 FROM information_schema.innodb_trx";
-    // It wants PROCESS.
+    // Requires PROCESS.
     let rows = session.rows(sql).unwrap_or_default();
     let mut changing = HashSet::new();
     for row in &rows {
@@ -201,7 +202,7 @@ fn holding(session: &mut Session, tables: &[TableName]) -> HashSet<u64> {
         }
     };
     let tables: BTreeSet<&TableName> = tables.iter().collect();
-    // Neither is always there, nor open to everybody.
+    // Neither is always available, nor readable for every account.
     let rows = session.rows(sql).unwrap_or_default();
     let in_the_way = |row: &&TextRow| {
         let name = TableName { schema: cell(row, 1), table: cell(row, 2) };

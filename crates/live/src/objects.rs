@@ -1,4 +1,4 @@
-//! What files do not hold: databases, views, triggers, routines, events, sequences, accounts.
+//! Objects other than tables: databases, views, triggers, routines, events, sequences, accounts.
 
 use innoscan::dump::{Object, ObjectKind, ObjectSession};
 use innoscan::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
@@ -9,11 +9,11 @@ use crate::session::{Session, TextRow, cell, quoted_text, shown};
 use crate::users::users;
 use innoscan::sink::sql::quoted_name;
 
-/// Asks for the statements of all that is planned in an inventory; what the server does not show is
-/// entered in the ledger.
+/// Fetches the statements of all planned objects of an inventory. Objects that the server does not show
+/// are entered in the ledger.
 ///
 /// # Errors
-/// When the connection is gone.
+/// If the connection is lost.
 pub fn objects(
     session: &mut Session,
     inventory: &mut Inventory,
@@ -24,7 +24,7 @@ pub fn objects(
         match one(session, &listed) {
             Ok(object) => objects.push(object),
             Err(error) => {
-                // Whether it is the object's fault or the connection's end.
+                // An error here means that the connection is lost.
                 session.run("DO 1")?;
                 inventory.ledger.set(&listed.item, State::NotDumped(error.reason()));
             }
@@ -41,7 +41,7 @@ pub fn objects(
     Ok(objects)
 }
 
-/// What is asked for, database by database.
+/// The objects to fetch, database by database.
 fn wanted(inventory: &Inventory) -> Vec<Listed> {
     let mut wanted = Vec::new();
     for database in &inventory.databases {
@@ -73,13 +73,15 @@ fn one(session: &mut Session, listed: &Listed) -> Result<Object> {
         ItemKind::Package => routine(session, ObjectKind::Package),
         ItemKind::PackageBody => routine(session, ObjectKind::PackageBody),
         ItemKind::Event => event(session, database, name),
-        ItemKind::Table | ItemKind::User | ItemKind::Role => {
-            Err(Error::server("asking for its statement", format!("{} has none here", listed.item)))
-        }
+        ItemKind::Table | ItemKind::User | ItemKind::Role => Err(Error::server(
+            "cannot fetch its statement",
+            format!("{} has no SHOW CREATE statement", listed.item),
+        )),
     }
 }
 
-/// The session a routine was made in: `sql_mode` behind its name, three others from `charsets_at` on.
+/// The session settings that a routine was created with: `sql_mode` after its name, and three character
+/// set columns from `charsets_at` on.
 fn made_in(row: &TextRow, charsets_at: usize) -> ObjectSession {
     ObjectSession {
         sql_mode: cell(row, 1),
@@ -97,7 +99,7 @@ fn qualified(database: &str, name: &str) -> String {
 fn sequence(session: &mut Session, database: &str, name: &str) -> Result<Object> {
     let place = qualified(database, name);
     let create = cell(&shown(session, &format!("SHOW CREATE TABLE {place}"))?, 1);
-    // That of a sequence as a table would make a table; the two differ in their first words.
+    // The statement for a sequence as a table would create a table; only the first words differ.
     let create = match create.starts_with("CREATE SEQUENCE") {
         true => create,
         false => cell(&shown(session, &format!("SHOW CREATE SEQUENCE {place}"))?, 1),
@@ -109,8 +111,8 @@ fn sequence(session: &mut Session, database: &str, name: &str) -> Result<Object>
     Ok(Object::new(database, ObjectKind::Sequence, name, vec![create, set]))
 }
 
-/// In a session of its own database the server leaves that database's name out, so that the view can
-/// be loaded into another, as those of `mysqldump`.
+/// Fetches a view in a session of its own database: the server then leaves the database name out, so that
+/// the view can be loaded into another database, as with `mysqldump`.
 fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
     session.run(&format!("USE {}", quoted_name(database)))?;
     let row = shown(session, &format!("SHOW CREATE VIEW {}", quoted_name(name)))?;

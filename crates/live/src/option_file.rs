@@ -1,9 +1,9 @@
 //! Option files, as the servers' own clients read them.
 //!
-//! `/etc/my.cnf`, `/etc/mysql/my.cnf` and `~/.my.cnf`, each later one over the earlier, or the one
-//! of `--defaults-file` alone; of each the groups `[client]` and `[innoscan]`. Names may have `_`
-//! for `-`; values may be in quotes and hold `\n`, `\t`, `\s`, `\\`; `!include` and `!includedir`
-//! are followed (`my_load_defaults`, mysys/my_default.cc).
+//! The files are `/etc/my.cnf`, `/etc/mysql/my.cnf` and `~/.my.cnf`, where later files override earlier
+//! ones, or only that of `--defaults-file`; the groups are `[client]` and `[innoscan]`. Names may have `_`
+//! for `-`; values may be quoted and contain `\n`, `\t`, `\s`, `\\`; `!include` and `!includedir` are
+//! followed (`my_load_defaults`, mysys/my_default.cc).
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
@@ -13,40 +13,40 @@ use innoscan::{Error, Remedy, Result};
 
 const GROUPS: [&str; 2] = ["client", "innoscan"];
 
-/// Files may include others so deep.
+/// Maximum nesting of includes.
 const DEPTH_MOST: usize = 10;
 
-/// Which option files are read.
+/// The option files to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptionFiles {
-    /// This one alone.
+    /// The only file to read.
     pub only: Option<PathBuf>,
-    /// This one after the usual ones.
+    /// A file to read after the usual ones.
     pub extra: Option<PathBuf>,
-    /// None at all.
+    /// Whether no file is read.
     pub none: bool,
 }
 
-/// What they say: options by their names, with `-` between words.
+/// The options of the files, by name, with `-` between words.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct FileOptions {
     values: HashMap<String, String>,
-    /// Files that were not read, and why.
+    /// Notes on files that were not read.
     pub notes: Vec<String>,
 }
 
 impl FileOptions {
-    /// An option's value; empty for one without.
+    /// The value of an option; empty for an option without one.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
     }
 }
 
 impl OptionFiles {
-    /// Reads them.
+    /// Reads the option files.
     ///
     /// # Errors
-    /// When a file that was named cannot be read, or one says what cannot be understood.
+    /// If a named file cannot be read, or a file has a syntax error.
     pub fn read(&self) -> Result<FileOptions> {
         let mut options = FileOptions::default();
         if self.none {
@@ -71,10 +71,13 @@ impl OptionFiles {
 
 impl FileOptions {
     fn read(&mut self, path: &Path, depth: usize) -> Result<()> {
-        let unread = |error| Error::read("reading the option file", error).in_file(path);
+        let unread = |error| Error::read("cannot read the option file", error).in_file(path);
         let mode = std::fs::metadata(path).map_err(unread)?.permissions().mode();
         if mode & 0o002 != 0 {
-            self.notes.push(format!("{}: not read, for anybody may write it", path.display()));
+            self.notes.push(format!(
+                "{}: not read, because it is writable for everybody",
+                path.display()
+            ));
             return Ok(());
         }
         let text = std::fs::read(path).map_err(unread)?;
@@ -82,7 +85,7 @@ impl FileOptions {
         for (at, line) in String::from_utf8_lossy(&text).lines().enumerate() {
             let refused = |what: &str| {
                 let what = format!("line {} {what}", at + 1);
-                let ways = ["mend the option file".into(), Remedy::SkipOptionFiles];
+                let ways = ["correct the option file".into(), Remedy::SkipOptionFiles];
                 Err(Error::refused(what, ways).in_file(path))
             };
             let line = line.trim();
@@ -91,12 +94,12 @@ impl FileOptions {
             }
             if let Some(directive) = line.strip_prefix('!') {
                 if depth == DEPTH_MOST {
-                    return refused("includes files too deep");
+                    return refused("includes files too deeply");
                 }
                 self.include(directive, depth + 1)?;
             } else if let Some(group) = line.strip_prefix('[') {
                 let Some((name, _)) = group.split_once(']') else {
-                    return refused("begins a group and does not end its name");
+                    return refused("starts a group without `]`");
                 };
                 is_ours = GROUPS.contains(&name.trim());
             } else if is_ours {
@@ -125,7 +128,7 @@ impl FileOptions {
     }
 }
 
-/// A value without its quotes, its escapes resolved; without quotes a `#` begins a remark.
+/// A value without quotes and escapes; outside quotes, `#` starts a comment.
 fn unquoted(value: &str) -> String {
     let inner = ['"', '\'']
         .into_iter()
@@ -193,13 +196,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("my.cnf");
         let read = || OptionFiles { only: Some(path.clone()), ..OptionFiles::default() }.read();
-        assert!(read().error_text().contains("my.cnf: reading the option file"));
+        assert!(read().error_text().contains("my.cnf: cannot read the option file"));
         std::fs::write(&path, "\n[client\n").unwrap();
-        assert!(read().error_text().contains("line 2 begins a group"));
+        assert!(read().error_text().contains("line 2 starts a group"));
         std::fs::write(&path, format!("!include {}\n", path.display())).unwrap();
         assert!(read().error_text().contains("too deep"));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
-        assert!(read().ok().unwrap().notes[0].contains("anybody may write"));
+        assert!(read().ok().unwrap().notes[0].contains("writable for everybody"));
     }
 
     trait ErrorText {

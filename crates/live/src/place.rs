@@ -1,11 +1,10 @@
-//! Where a server's files lie, proved rather than trusted.
+//! The data directory of a server, verified.
 //!
-//! A server says where its data directory is, but it may say so from another machine, or from
-//! within a container. So the process that holds the lock on that directory's system tablespace
-//! (`os_file_lock`, os0file.cc) must be the one that answers: the one at the other end of the
-//! socket, or the one whose number is in the server's pid file. That each table's file is the
-//! server's is proved again when it is locked: `FLUSH TABLES ... FOR EXPORT` leaves a `.cfg` beside
-//! each (see [`lock`](crate::lock)).
+//! A server reports its data directory, but it may run on another machine or in a container. So the
+//! process that holds the lock on that directory's system tablespace (`os_file_lock`, os0file.cc) must be
+//! the server that answers: the process at the other end of the socket, or the one in the server's pid
+//! file. Each table's file is verified again when it is locked: `FLUSH TABLES ... FOR EXPORT` writes a
+//! `.cfg` beside it (see [`lock`](crate::lock)).
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -18,16 +17,16 @@ use rustix::process::Pid;
 use crate::account::Account;
 use crate::session::Session;
 
-/// The data directory of the server that answers.
+/// The data directory of a server.
 ///
 /// # Errors
-/// When it is not on this machine, or another server's.
+/// If it is not on this machine, or belongs to another server.
 pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBuf> {
     let said = session.text("SELECT @@datadir")?.unwrap_or_default();
     let path = std::fs::canonicalize(&said).map_err(|error| {
         Error::refused(
-            format!("the server's data directory {said} cannot be had here: {error}"),
-            "run innoscan on the server's machine (and outside its container where it is in one), \
+            format!("the server's data directory {said} is not accessible here: {error}"),
+            "run innoscan on the server's machine (outside the container, if it runs in one), \
              as a user that may read the directory",
         )
     })?;
@@ -40,7 +39,7 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
         return Err(Error::refused(
             format!(
                 "the server that answers at {} is process {answering}, but the files of {} are held \
-                 by process {holder}: this directory is another server's",
+                 by process {holder}: the directory belongs to another server",
                 account.place(),
                 path.display()
             ),
@@ -50,7 +49,7 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
     Ok(path)
 }
 
-/// The process that holds the lock on a directory's system tablespace.
+/// The process that has the directory's system tablespace locked.
 fn holder_of(directory: &Path) -> Result<i32> {
     let path = directory.join("ibdata1");
     let held = lock_holder(&path).map_err(|error| match error.kind() {
@@ -59,13 +58,13 @@ fn holder_of(directory: &Path) -> Result<i32> {
             "run innoscan as root, or as the server's own user",
         )
         .in_file(&path),
-        _ => Error::read("asking who holds the lock on it", error).in_file(&path),
+        _ => Error::read("cannot find out which process has it locked", error).in_file(&path),
     })?;
     let pid = held.and_then(|lock| lock.pid).map(Pid::as_raw_nonzero);
     pid.map(|pid| pid.get()).ok_or_else(|| {
         Error::refused(
-            "no process of this machine holds the lock on it: the server that answers has another \
-             data directory, or runs on another machine",
+            "no process of this machine has it locked: the server has another data directory, or \
+             runs on another machine",
             "run innoscan on the server's machine, outside any container",
         )
         .in_file(&path)
@@ -76,15 +75,16 @@ fn holder_of(directory: &Path) -> Result<i32> {
 fn peer_of(socket: &Path) -> Result<i32> {
     let stream = UnixStream::connect(socket)
         .map_err(|error| Error::read("connecting", error).in_file(socket))?;
-    let peer = rustix::net::sockopt::socket_peercred(&stream)
-        .map_err(|error| Error::read("asking who listens", error.into()).in_file(socket))?;
+    let peer = rustix::net::sockopt::socket_peercred(&stream).map_err(|error| {
+        Error::read("cannot find out which process listens", error.into()).in_file(socket)
+    })?;
     Ok(peer.pid.as_raw_nonzero().get())
 }
 
 fn pid_of_file(session: &mut Session, directory: &Path) -> Result<i32> {
     let file = directory.join(session.text("SELECT @@pid_file")?.unwrap_or_default());
     let text = std::fs::read_to_string(&file)
-        .map_err(|error| Error::read("reading the server's pid file", error).in_file(&file))?;
+        .map_err(|error| Error::read("cannot read the server's pid file", error).in_file(&file))?;
     text.trim().parse().map_err(|_| {
         let what = format!("the server's pid file holds `{}`", text.trim());
         Error::refused(what, "connect by the server's socket").in_file(&file)

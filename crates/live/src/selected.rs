@@ -1,6 +1,5 @@
-//! Tables whose rows only the server can give: of other engines than InnoDB, or in a form of
-//! InnoDB's that is not read. They are selected one after the other by a connection that holds them
-//! still, and come as they are taken.
+//! Tables that are read by `SELECT`: those of other engines than InnoDB, and InnoDB tables in a format
+//! that is not supported. One connection, which has them locked, selects them one after the other.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
@@ -12,10 +11,10 @@ use innoscan::{Class, Error, ReceivedAs, Result};
 use crate::session::{Session, TextRow, cell, quoted_text};
 use innoscan::sink::sql::quoted_name;
 
-/// Rows that may be under way.
+/// Maximum number of rows buffered between the thread and its consumer.
 const ROWS_AHEAD: usize = 1000;
 
-/// A connection in a thread of its own, that answers one query after the other.
+/// A connection in a thread of its own, which runs one query after the other.
 pub struct Selector {
     queries: Sender<Query>,
 }
@@ -26,12 +25,12 @@ struct Query {
 }
 
 impl Selector {
-    /// Hands a session over to a thread, which ends when the selector and all its tables are gone.
+    /// Starts the thread, which ends when the selector and all its tables are dropped.
     ///
     /// # Errors
-    /// When there is no thread to be had, or the session is gone.
+    /// If no thread can be started, or the connection is lost.
     pub fn new(mut session: Session) -> Result<Selector> {
-        // What was stored, as it is stored.
+        // Values come in the charset they are stored in.
         session.run("SET SESSION character_set_results = binary")?;
         let (queries, asked) = channel::<Query>();
         let body = move || {
@@ -39,7 +38,7 @@ impl Selector {
                 let told = session
                     .for_each_row(&sql, |row| rows.send(Ok(row)).map_err(|_| Error::interrupted()));
                 if let Err(error) = told {
-                    // Whoever asked has gone, or is told.
+                    // The consumer may be gone.
                     let _ = rows.send(Err(error));
                 }
             }
@@ -50,11 +49,11 @@ impl Selector {
         Ok(Selector { queries })
     }
 
-    /// A table, whose rows are asked for when the first is taken: those that satisfy a condition.
-    /// `control` tells of its columns.
+    /// A table whose query starts when the first row is requested, with a condition on the rows. `control`
+    /// is the connection that reads its definition.
     ///
     /// # Errors
-    /// What the server says; a condition on a column the table lacks.
+    /// The server's error, or a condition on a column that the table does not have.
     pub fn table(
         &self,
         control: &mut Session,
@@ -73,7 +72,7 @@ impl Selector {
         };
         if let Some(column) = condition.and_then(|condition| condition.columns().find(lacks)) {
             return Err(Error::refused(
-                format!("{place} has no column `{column}` that its rows store"),
+                format!("{place} has no stored column `{column}`"),
                 "leave out the table, or the condition",
             ));
         }
@@ -91,7 +90,7 @@ impl Selector {
     }
 }
 
-/// The answer to a query that is asked when it is wanted.
+/// The rows of a query that starts when the first row is requested.
 struct Rows {
     query: Option<(Sender<Query>, String)>,
     rows: Option<Receiver<Result<TextRow>>>,
@@ -104,7 +103,7 @@ impl Iterator for Rows {
         if let Some((queries, sql)) = self.query.take() {
             let (rows, answer) = sync_channel(ROWS_AHEAD);
             if queries.send(Query { sql, rows }).is_err() {
-                return Some(Err(Error::server("selecting", "the connection is gone")));
+                return Some(Err(Error::server("SELECT failed", "the connection was closed")));
             }
             self.rows = Some(answer);
         }
@@ -112,13 +111,13 @@ impl Iterator for Rows {
     }
 }
 
-/// A column, and what is selected of it.
+/// A column, and the expression that selects it.
 struct Column {
     column: SelectedColumn,
     shown: String,
 }
 
-/// The columns that are not computed.
+/// The stored columns.
 fn columns(control: &mut Session, name: &TableName) -> Result<Vec<Column>> {
     let sql = format!(
         "SELECT column_name, data_type, extra FROM information_schema.columns \
@@ -134,7 +133,7 @@ fn columns(control: &mut Session, name: &TableName) -> Result<Vec<Column>> {
     Ok(stored.map(|row| column(cell(row, 0), &cell(row, 1).to_lowercase())).collect())
 }
 
-/// How a column's values are asked for so that nothing of them is lost, and what they then are.
+/// A column with the expression that selects its values without loss, and the class of the result.
 fn column(name: String, data_type: &str) -> Column {
     let quoted = quoted_name(&name);
     let (class, shown) = match data_type {

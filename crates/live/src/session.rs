@@ -1,4 +1,4 @@
-//! A connection, and what is asked over it.
+//! A connection to a server, and queries.
 
 use innoscan::{Error, Family, Result, ServerVersion};
 use mysql::prelude::Queryable;
@@ -6,10 +6,11 @@ use mysql::{DriverError, Value};
 
 use crate::account::{Account, Tls};
 
-/// A row as the text protocol gives it.
+/// A row in the text protocol; `None` is NULL.
 pub type TextRow = Vec<Option<Vec<u8>>>;
 
-/// A connection to a server, in a session whose answers depend on nothing that a user may have set.
+/// A connection to a server, with session settings that make results independent of the server's
+/// configuration.
 pub struct Session {
     conn: mysql::Conn,
     version: ServerVersion,
@@ -17,8 +18,8 @@ pub struct Session {
     place: String,
 }
 
-/// What makes answers the same everywhere, and whole: names in UTF-8, backticks around them, times in
-/// UTC, all rows. How long a statement may take is set when the server's version is known.
+/// Session settings: names in UTF-8 and in backticks, times in UTC, no row limit. The statement timeout
+/// is set when the server's version is known.
 const SETTINGS: [&str; 7] = [
     "SET NAMES utf8mb4",
     "SET SESSION time_zone = '+00:00'",
@@ -30,10 +31,10 @@ const SETTINGS: [&str; 7] = [
 ];
 
 impl Session {
-    /// Connects.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// What the server, or the way to it, says.
+    /// The error of the connection or of the server.
     pub fn connect(account: &Account) -> Result<Session> {
         let place = account.place();
         let failed = |error| at_server("connecting", &place, &error);
@@ -71,30 +72,30 @@ impl Session {
         self.version
     }
 
-    /// As it prints it.
+    /// The version as the server prints it.
     pub fn version_text(&self) -> &str {
         &self.version_text
     }
 
-    /// Whether it is a MariaDB.
+    /// Whether the server is MariaDB.
     pub fn is_mariadb(&self) -> bool {
         self.version.family == Family::MariaDb
     }
 
-    /// The connection's number, as `KILL` takes it.
+    /// The connection id, as `KILL` takes it.
     pub fn id(&self) -> u32 {
         self.conn.connection_id()
     }
 
-    /// Runs a statement whose answer does not matter.
+    /// Runs a statement without a result.
     ///
     /// # Errors
-    /// What the server says, with the statement's beginning.
+    /// The server's error, with the start of the statement.
     pub fn run(&mut self, sql: &str) -> Result<()> {
         self.try_run(sql).map_err(|error| self.failed(sql, &error))
     }
 
-    /// The same, with the server's own error.
+    /// Runs a statement without a result, and returns the driver's error.
     pub(crate) fn try_run(&mut self, sql: &str) -> mysql::Result<()> {
         self.conn.query_drop(sql)
     }
@@ -104,10 +105,10 @@ impl Session {
         at_server(&shown, &self.place, error)
     }
 
-    /// All rows of an answer.
+    /// All rows of a result.
     ///
     /// # Errors
-    /// What the server says, with the statement's beginning.
+    /// The server's error, with the start of the statement.
     pub fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>> {
         let mut rows = Vec::new();
         self.for_each_row(sql, |row| {
@@ -117,10 +118,10 @@ impl Session {
         Ok(rows)
     }
 
-    /// Hands on each row of an answer as it comes.
+    /// Calls `take` for each row of a result as it arrives.
     ///
     /// # Errors
-    /// What the server says, with the statement's beginning; what `take` says.
+    /// The server's error, with the start of the statement; the error of `take`.
     pub fn for_each_row(
         &mut self,
         sql: &str,
@@ -139,7 +140,7 @@ impl Session {
         Ok(())
     }
 
-    /// The first column of an answer's first row, as text.
+    /// The first column of the first row of a result, as text.
     ///
     /// # Errors
     /// As [`Session::rows`].
@@ -153,31 +154,31 @@ fn bytes_of(value: Value) -> Option<Vec<u8>> {
     match value {
         Value::NULL => None,
         Value::Bytes(bytes) => Some(bytes),
-        // The text protocol has nothing else.
+        // The text protocol has no other values.
         other => Some(other.as_sql(true).into_bytes()),
     }
 }
 
-/// A cell as text; empty where it is NULL or missing.
+/// A cell as text; empty if NULL or missing.
 pub fn cell(row: &TextRow, nth: usize) -> String {
     let bytes = row.get(nth).and_then(|cell| cell.as_deref()).unwrap_or_default();
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The row a `SHOW CREATE` answers with.
+/// The row that a `SHOW CREATE` statement returns.
 pub(crate) fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
     let row = session.rows(sql)?.into_iter().next();
-    row.ok_or_else(|| Error::server(sql, "there is no answer"))
+    row.ok_or_else(|| Error::server(sql, "the server returned no row"))
 }
 
-/// Text in quotes, for a session without `NO_BACKSLASH_ESCAPES`.
+/// A quoted string literal, for a session without `NO_BACKSLASH_ESCAPES`.
 pub fn quoted_text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 fn at_server(doing: &str, place: &str, error: &mysql::Error) -> Error {
     let said = match error {
-        // The whole error's own text names its variants.
+        // The `Display` of the whole error prints the names of its variants.
         mysql::Error::MySqlError(error) => error.to_string(),
         mysql::Error::DriverError(error) => error.to_string(),
         mysql::Error::IoError(error) => error.to_string(),

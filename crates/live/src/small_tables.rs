@@ -1,7 +1,8 @@
-//! Which tables are fetched by `SELECT` in a snapshot, and not locked for the export of their files.
+//! Chooses the small tables that are fetched by `SELECT` in a consistent snapshot instead of being locked
+//! for export.
 //!
-//! `FLUSH TABLES ... FOR EXPORT` costs a server a millisecond a table and more, while all that write
-//! them wait. Of thousands of tables most are small: the server reads such a one sooner than that.
+//! `FLUSH TABLES ... FOR EXPORT` takes the server a millisecond or more for each table, and blocks
+//! writers all that time. Of thousands of tables most are small, and reading one takes the server less.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,34 +16,33 @@ use innoscan::source::data_bytes;
 use crate::inventory::{Inventory, Kind};
 use crate::session::{Session, cell, quoted_text};
 
-/// So many tables are locked for export without further ado.
+/// Up to this many tables, `Auto` locks all of them for export.
 const FEW_TABLES: usize = 256;
 
-/// What is done about small tables.
+/// How small tables are read (`--small-tables`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SmallTablesBy {
-    /// They are fetched where there are more than 256 tables.
+pub enum SmallTablesMode {
+    /// By `SELECT` if there are more than 256 InnoDB tables.
     #[default]
     Auto,
-    /// They are read from their files, as all others.
+    /// From their files, like all others.
     Files,
-    /// They are fetched.
+    /// By `SELECT`.
     Select,
 }
 
-/// The tables to be fetched: those whose files are small and whose values the server sends as they
-/// are stored.
+/// The tables to fetch: those with small files whose values the server sends as they are stored.
 pub(crate) fn choose(
     session: &mut Session,
     directory: &Path,
     inventory: &Inventory,
-    how: SmallTablesBy,
+    how: SmallTablesMode,
 ) -> Result<Vec<SmallTable>> {
     let names: Vec<&TableName> = inventory.of_kind(Kind::InnoDb).collect();
     let is_wanted = match how {
-        SmallTablesBy::Auto => names.len() > FEW_TABLES,
-        SmallTablesBy::Files => false,
-        SmallTablesBy::Select => !names.is_empty(),
+        SmallTablesMode::Auto => names.len() > FEW_TABLES,
+        SmallTablesMode::Files => false,
+        SmallTablesMode::Select => !names.is_empty(),
     };
     if !is_wanted {
         return Ok(Vec::new());
@@ -50,7 +50,7 @@ pub(crate) fn choose(
     let unfit = unfit(session, &inventory.databases)?;
     let mut small = Vec::new();
     for schema in &inventory.databases {
-        // A directory that cannot be read is found out when its tables are opened.
+        // If the directory cannot be read, opening its tables reports it.
         let sizes = data_bytes(&directory_of(directory, schema)).unwrap_or_default();
         for name in names.iter().filter(|name| name.schema == *schema) {
             let size = sizes.get(&name.table).filter(|size| **size <= SMALL_TABLE_BYTES);
@@ -62,9 +62,9 @@ pub(crate) fn choose(
     Ok(small)
 }
 
-/// Tables with values that a server sends in another form than they are stored in, those with a
-/// history, of which it sends a part, and those with a foreign key of a kind that `SHOW CREATE TABLE`
-/// does not tell (its parent's columns are no unique key).
+/// Tables that cannot be fetched: those whose values the server sends in another form than they are
+/// stored in, those with a history, of which it sends only a part, and those with a foreign key that
+/// `SHOW CREATE TABLE` does not show in full (the parent's columns are not a unique key).
 fn unfit(session: &mut Session, databases: &[String]) -> Result<BTreeSet<TableName>> {
     let databases: Vec<String> = databases.iter().map(|schema| quoted_text(schema)).collect();
     let databases = databases.join(", ");

@@ -1,4 +1,4 @@
-//! Tables as they were at one moment: locked, or copied while they were.
+//! A snapshot of the tables of a server: locked while they are read, or copied under the lock.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -10,87 +10,87 @@ use std::time::{Duration, Instant};
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::condition::RowCondition;
-use innoscan::dump::{LaterTable, Object, SelectedTable, SmallTable, SmallTables};
+use innoscan::dump::{DeferredTable, Object, SelectedTable, SmallTable, SmallTables};
 use innoscan::ledger::Filter;
 use innoscan::phases::{Phase, Phases};
 use innoscan::{Error, ErrorKind, Remedy, Result, Table};
 
 use crate::account::Account;
 use crate::clone;
-use crate::held::HeldByOthers;
+use crate::consistent_snapshot::ConsistentSnapshot;
 use crate::inventory::{Entry, Inventory, Kind, engine_has_rows};
 use crate::lock::{
     Confirmation, Coordinates, ExportLock, LockOptions, ReadLock, ToLock, coordinates,
     refuse_prepared,
 };
+use crate::lock_queue::LockQueue;
 use crate::lock_statement::qualified;
-use crate::moment::Moment;
 use crate::objects::objects;
-use crate::one_by_one::Turns;
+use crate::others_lock::OthersLock;
 use crate::place::data_directory;
 use crate::selected::Selector;
 use crate::session::Session;
-use crate::small_tables::{self, SmallTablesBy};
+use crate::small_tables::{self, SmallTablesMode};
 use crate::table::open_table;
 
-/// How tables are held still while they are read.
+/// How tables are kept from changing while they are read (`--lock-mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LockMode {
-    /// `Clone` where the file system can, else `Export`.
+    /// `Clone` if the file system supports it, otherwise `Export`.
     #[default]
     Auto,
     /// Locked until they are read.
     Export,
     /// Locked until they are copied by reflink.
     Clone,
-    /// Not locked: somebody else holds them, and does until they are read.
+    /// Not locked by innoscan: another connection holds the lock until they are read.
     Others,
 }
 
-/// Of which moment tables are.
+/// Whether all tables are from one consistent snapshot (`--consistency`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consistency {
-    /// All of one.
+    /// One snapshot of all tables.
     #[default]
     All,
-    /// Each of its own: it is locked when its turn comes.
+    /// Each table is locked when it is read; tables may be from different times.
     Table,
 }
 
-/// Which tables, and how they are held.
+/// The options of a snapshot.
 #[derive(Clone, Debug)]
 pub struct SnapshotOptions {
-    /// Which tables and other objects.
+    /// The tables and other objects.
     pub filter: Filter,
-    /// How they are held.
+    /// How the tables are locked.
     pub mode: LockMode,
-    /// Of which moment they are.
+    /// Whether all tables are from one consistent snapshot.
     pub consistency: Consistency,
-    /// How the lock is gone about.
+    /// The timeouts of the lock.
     pub lock: LockOptions,
-    /// What is done about small tables.
-    pub small: SmallTablesBy,
-    /// How many connections fetch them.
+    /// How small tables are read.
+    pub small: SmallTablesMode,
+    /// The number of connections that fetch them.
     pub sessions: usize,
-    /// The rows that are wanted of tables the server gives; `None`: all.
+    /// The condition on rows that the server sends; `None` for all rows.
     pub condition: Option<Arc<RowCondition>>,
 }
 
-/// What a snapshot would hold, and how it would be taken.
+/// The plan of a snapshot: its objects, and how it would be taken.
 #[derive(Debug)]
 pub struct Plan {
     /// The server's data directory.
     pub directory: PathBuf,
-    /// What it has of what is wanted.
+    /// The objects of the server, and which of them are selected.
     pub inventory: Inventory,
     /// Whether files would be copied by reflink.
     pub is_cloned: bool,
-    /// The tables that would be fetched by `SELECT` in one snapshot, and not locked.
+    /// The tables that would be fetched by `SELECT` in one consistent snapshot, without the export lock.
     pub small: Vec<SmallTable>,
 }
 
 impl Plan {
-    /// Looks around, and locks nothing.
+    /// Makes the plan, without a lock.
     ///
     /// # Errors
     /// As [`Snapshot::take`] before it locks.
@@ -110,11 +110,11 @@ impl Plan {
         Ok(Plan { directory, inventory, is_cloned, small })
     }
 
-    /// Looks which tables of InnoDB cannot be read from their files, as they are now, and enters them.
+    /// Checks which InnoDB tables cannot be read from their files at present, and enters them.
     pub fn look_at_files(&mut self, options: &SnapshotOptions) {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
         for name in self.names_to_lock() {
-            // A table that is new may not be in its file yet.
+            // A new table may not have been written to its file yet.
             let is_unread = |error: Error| {
                 use ErrorKind::{NotFound, Refused, RefusedDirectory, Unsupported};
                 matches!(error.kind(), Unsupported | Refused | RefusedDirectory | NotFound)
@@ -126,7 +126,7 @@ impl Plan {
         }
     }
 
-    /// The tables of InnoDB that are not fetched.
+    /// The InnoDB tables that are read from their files.
     fn names_to_lock(&self) -> Vec<TableName> {
         let small: BTreeSet<&TableName> = self.small.iter().map(|table| &table.name).collect();
         let names = self.inventory.of_kind(Kind::InnoDb);
@@ -134,47 +134,47 @@ impl Plan {
     }
 }
 
-/// Tables as they were at one moment.
+/// A snapshot of the selected tables and objects of a server.
 pub struct Snapshot {
-    /// What the server has of what was wanted.
+    /// The objects of the server, and which of them are selected.
     pub inventory: Inventory,
-    /// The tables of InnoDB, as they can be read.
+    /// The InnoDB tables that are read from their files.
     pub tables: Vec<Table>,
-    /// The tables of InnoDB that are locked when their turn comes.
-    pub later: Vec<LaterTable<'static>>,
-    /// Those that cannot, and why; they are among `selected`.
+    /// The InnoDB tables that are locked when they are read.
+    pub deferred: Vec<DeferredTable<'static>>,
+    /// The InnoDB tables whose files cannot be read, with the errors; they are among `selected`.
     pub unread: Vec<(TableName, Error)>,
-    /// The tables whose rows the server gives.
+    /// The tables that are read by `SELECT`.
     pub selected: Vec<SelectedTable<'static>>,
-    /// The small tables of InnoDB, and the connections that fetch them.
+    /// The small InnoDB tables, and the connections that fetch them.
     pub small: SmallTables,
-    /// How long nobody could commit, for these connections to see one moment.
+    /// How long commits were blocked to give these connections one snapshot.
     pub stopped: Duration,
-    /// What is no table.
+    /// The objects other than tables.
     pub objects: Vec<Object>,
-    /// Where the server's log of changes stood.
+    /// The binary log position and the GTIDs of the snapshot.
     pub coordinates: Coordinates,
-    /// Whether the tables are copied, and locked no more.
+    /// Whether the tables were copied and are no longer locked.
     pub is_cloned: bool,
-    /// How long the lock was waited for.
+    /// The time spent waiting for the lock.
     pub waited: Duration,
-    /// What has taken time so far.
+    /// The time spent so far, by phase.
     pub phases: Phases,
-    /// How long it was held, where it is no longer.
+    /// How long the lock was held, once it is released.
     held: Option<Duration>,
     lock: Option<ExportLock>,
-    held_by_others: Option<Arc<HeldByOthers>>,
-    /// The longest that one of `later` was locked.
+    held_by_others: Option<Arc<OthersLock>>,
+    /// The longest time that one of `deferred` was locked.
     longest: Rc<Cell<Duration>>,
     control: Session,
 }
 
 impl Snapshot {
-    /// Locks the wanted tables, and copies them where that is the mode. `cancel` ends the wait, and
-    /// is set when the lock is lost.
+    /// Locks the selected tables, and copies them in the clone mode. `cancel` ends the wait, and is set if
+    /// the lock is lost.
     ///
     /// # Errors
-    /// When the server or its directory cannot be had, or the tables cannot be locked in time.
+    /// If the server or its directory is not accessible, or the tables cannot be locked in time.
     pub fn take(
         account: &Account,
         options: &SnapshotOptions,
@@ -190,7 +190,7 @@ impl Snapshot {
             small: SmallTables { tables: small, sessions: Vec::new() },
             stopped: Duration::ZERO,
             tables: Vec::new(),
-            later: Vec::new(),
+            deferred: Vec::new(),
             unread: Vec::new(),
             selected: Vec::new(),
             objects: Vec::new(),
@@ -211,13 +211,13 @@ impl Snapshot {
                 let longest = Rc::clone(&snapshot.longest);
                 let (account, cancel) = (account.clone(), Arc::clone(cancel));
                 let options = options.lock;
-                let turns = Turns { account, directory, options, is_cloned, cancel, longest };
-                snapshot.later = names.iter().map(|name| turns.later(name)).collect();
-                snapshot.others_reader(&turns.account)?
+                let queue = LockQueue { account, directory, options, is_cloned, cancel, longest };
+                snapshot.deferred = names.iter().map(|name| queue.deferred(name)).collect();
+                snapshot.others_reader(&queue.account)?
             }
             (_, Consistency::All) => {
                 let reader = match snapshot.lock(account, options, &names, cancel) {
-                    // One table that cannot be opened keeps all from being locked.
+                    // One table that cannot be opened makes the whole statement fail.
                     Err(error)
                         if error.kind() == ErrorKind::Server
                             && snapshot.leave_out_broken()? > 0 =>
@@ -237,14 +237,14 @@ impl Snapshot {
         if is_cloned {
             snapshot.copy_tables()?;
         }
-        // While the reader holds the sequences.
+        // While the reader has the sequences locked.
         snapshot.objects =
             objects(&mut snapshot.control, &mut snapshot.inventory, &options.filter)?;
         snapshot.select(reader, unread, options)?;
         Ok(snapshot)
     }
 
-    /// Opens tables that somebody else is to hold, until all are read.
+    /// Opens tables that another connection must keep locked until all are read.
     fn trust_others(
         &mut self,
         directory: &Path,
@@ -254,7 +254,10 @@ impl Snapshot {
         let is_other = |entry: &&Entry| matches!(entry.kind, Kind::Other(_));
         if let Some(other) = self.inventory.entries.iter().find(is_other) {
             return Err(Error::refused(
-                format!("nothing tells whether {} is locked: it is not of InnoDB", other.name),
+                format!(
+                    "it cannot be checked whether {} is locked: it is not an InnoDB table",
+                    other.name
+                ),
                 [Remedy::LeaveOutTable, Remedy::ChangeLockMode],
             ));
         }
@@ -266,8 +269,8 @@ impl Snapshot {
                 [Remedy::LeaveOutTable, Remedy::ChangeLockMode],
             ));
         }
-        let held = HeldByOthers::of(&self.tables)?;
-        // Their definitions too are those of the lock whose end would be seen from here on.
+        let held = OthersLock::of(&self.tables)?;
+        // Opened again, so that the definitions too are from under the lock that is checked from here on.
         self.tables.clear();
         self.open_tables(directory, names, options)?;
         self.held_by_others = Some(Arc::new(held));
@@ -275,15 +278,14 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// A connection for the tables of other engines, if there are any: each is of the moment it is
-    /// selected.
+    /// A connection for the tables of other engines, if there are any; each is read without a lock.
     fn others_reader(&self, account: &Account) -> Result<Option<Session>> {
         let is_other = |entry: &Entry| matches!(entry.kind, Kind::Other(_));
         let has_others = self.inventory.entries.iter().any(is_other);
         has_others.then(|| Session::connect(account)).transpose()
     }
 
-    /// Locks all tables; the connection that holds those of other engines.
+    /// Locks all tables; returns the connection that has those of other engines locked.
     fn lock(
         &mut self,
         account: &Account,
@@ -299,15 +301,15 @@ impl Snapshot {
             others => Some(ReadLock::new(Session::connect(account)?, others)?),
         };
         let locking = Session::connect(account)?;
-        let mut moment = match &self.small.tables[..] {
+        let mut shared = match &self.small.tables[..] {
             [] => None,
-            small => Some(Moment::new(account, options.sessions.min(small.len()))?),
+            small => Some(ConsistentSnapshot::new(account, options.sessions.min(small.len()))?),
         };
         let to_lock = ToLock {
             tables: names,
             others: reader.as_mut(),
-            moment: moment.as_mut(),
-            // While all are stopped little should be left to be written.
+            snapshot: shared.as_mut(),
+            // So that little is left to be flushed while everything is blocked.
             flushes_first: self.is_cloned || !self.small.tables.is_empty(),
             control: self.control.id(),
         };
@@ -315,11 +317,11 @@ impl Snapshot {
         self.coordinates = lock.coordinates.clone();
         self.waited = lock.waited;
         self.phases.add(Phase::WaitingForLock, lock.waited);
-        if let Some(moment) = moment {
-            self.stopped = moment.held;
-            self.small.sessions = moment.into_sessions()?;
+        if let Some(shared) = shared {
+            self.stopped = shared.held;
+            self.small.sessions = shared.into_sessions()?;
         }
-        // Where none is locked there is nothing to hold on to.
+        // If all tables are fetched, the lock is no longer needed.
         match names.is_empty() && !self.small.sessions.is_empty() {
             true => {
                 drop(lock);
@@ -330,7 +332,7 @@ impl Snapshot {
         Ok(reader.map(ReadLock::into_session))
     }
 
-    /// Enters the tables that the server cannot open, and how many they are.
+    /// Enters the tables that the server cannot open; returns their number.
     fn leave_out_broken(&mut self) -> Result<usize> {
         let mut count = 0;
         for entry in self.inventory.entries.clone() {
@@ -347,8 +349,7 @@ impl Snapshot {
         Ok(count)
     }
 
-    /// A connection that sees InnoDB's tables as they are now, where some cannot be read from their
-    /// files.
+    /// A connection with a consistent read of InnoDB, for tables whose files cannot be read.
     fn unread_selector(&mut self, account: &Account) -> Result<Option<Selector>> {
         if self.unread.is_empty() {
             return Ok(None);
@@ -394,7 +395,7 @@ impl Snapshot {
         match selector.table(&mut self.control, name, has_rows, condition) {
             Ok(table) => self.selected.push(table),
             Err(error) => {
-                // Whether it is the table's fault or the connection's end.
+                // An error here means that the connection is lost.
                 self.control.run("DO 1")?;
                 self.inventory.enter_broken(name, error.reason());
             }
@@ -402,27 +403,27 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Since when the tables are locked, where they still are.
+    /// When the tables were locked; `None` if they no longer are.
     pub fn locked_since(&self) -> Option<Instant> {
         self.lock.as_ref().map(ExportLock::since)
     }
 
-    /// The connection that is free to ask.
+    /// The connection for queries.
     pub fn control(&mut self) -> &mut Session {
         &mut self.control
     }
 
-    /// Who tells whether the tables are still held; `None` where they need not be.
+    /// The check that the tables are still locked; `None` if they need not be.
     pub fn confirmation(&self) -> Option<Confirmation> {
         let others = || self.held_by_others.clone().map(Confirmation::Others);
         self.lock.as_ref().map(ExportLock::confirmation).or_else(others)
     }
 
-    /// Lets go, where that was not done yet; how long the tables were locked, or the one that was
-    /// locked the longest.
+    /// Releases the lock, if it is still held; returns how long the tables were locked, or the longest
+    /// time that one table was.
     ///
     /// # Errors
-    /// When the lock was lost before: why.
+    /// If the lock was lost before, with the cause.
     pub fn release(&mut self) -> Result<Duration> {
         if let Some(lock) = self.lock.take() {
             self.held = Some(lock.release()?);
@@ -461,7 +462,7 @@ impl Snapshot {
     }
 }
 
-/// Whether what keeps a table from being read keeps the others too.
+/// Whether an error concerns all tables, not only the one being read.
 fn is_of_all(error: &Error) -> bool {
     use ErrorKind::{NotFound, Permission, Read, RefusedDirectory, Server};
     match error.kind() {
@@ -479,8 +480,8 @@ fn clones(mode: LockMode, directory: &Path) -> Result<bool> {
         LockMode::Export | LockMode::Others => Ok(false),
         LockMode::Clone if is_possible() => Ok(true),
         LockMode::Clone => Err(Error::refused(
-            "files cannot be copied by reflink there: the file system cannot (XFS and btrfs can), \
-             or you may not write on it",
+            "files cannot be copied by reflink here: the file system does not support it (XFS and btrfs \
+             do), or is not writable for you",
             Remedy::LockForExport,
         )
         .in_file(directory)),

@@ -1,4 +1,4 @@
-//! The tablespaces that a running server knows of.
+//! The tablespaces of a running server, from its `information_schema`.
 
 use innoscan::tablespaces::ListedSpace;
 use innoscan::{Result, SpaceId};
@@ -6,21 +6,21 @@ use innoscan::{Result, SpaceId};
 use crate::account::Account;
 use crate::session::{Session, cell};
 
-/// Those of tables.
+/// The tablespaces of tables.
 ///
 /// # Errors
-/// When the server cannot be asked; it wants the privilege `PROCESS`.
+/// If the query fails; it requires the privilege `PROCESS`.
 pub fn spaces(account: &Account) -> Result<Vec<ListedSpace>> {
     let mut session = Session::connect(account)?;
     let version = session.version().number;
     let from = match (session.is_mariadb(), version) {
-        // Those of undo logs, of temporary tables and of the system have no slash in their names.
+        // Tablespaces of undo logs, temporary tables and the system have no slash in their names.
         (true, _) => "INNODB_SYS_TABLESPACES WHERE name LIKE '%/%'",
         (false, 80_000..) => "INNODB_TABLESPACES WHERE space_type IN ('Single', 'General')",
         (false, 50_700..) => "INNODB_SYS_TABLESPACES WHERE space_type IN ('Single', 'General')",
         (false, _) => "INNODB_SYS_TABLESPACES",
     };
-    // Others have no such column, and MariaDB none of these tablespaces.
+    // Older servers have no such column, and MariaDB does not list discarded tablespaces.
     let has_state = !session.is_mariadb() && version >= 80_014;
     let is_discarded = if has_state { "state = 'discarded'" } else { "0" };
     let rows = session

@@ -1,5 +1,5 @@
-//! Accounts and roles, and what they may do: first all accounts, then what each is granted, then
-//! which roles each has from the start, so that whatever a statement names is there.
+//! Accounts and roles with their grants: first all accounts, then the grants, then the default roles, so
+//! that every name exists before a statement uses it.
 
 use innoscan::dump::{Object, ObjectKind};
 use innoscan::ledger::{ItemKind, Listed};
@@ -8,18 +8,18 @@ use innoscan::{Family, Result};
 
 use crate::session::{Session, cell, quoted_text, shown};
 
-/// Accounts that a server makes for itself.
+/// Accounts that a server creates for itself.
 const SERVER_ACCOUNTS: [&str; 4] =
     ["mysql.infoschema", "mysql.session", "mysql.sys", "mariadb.sys"];
 
-/// MariaDB's role of everybody, which is always there (10.11).
+/// MariaDB's role of every account, which always exists (10.11).
 const PUBLIC: &str = "PUBLIC";
 
 /// An account or a role, as statements name it.
 struct Grantee {
     user: String,
     host: String,
-    /// `'name'@'host'`; of MariaDB's roles, which have no host, the name alone.
+    /// `'name'@'host'`; for roles of MariaDB, which have no host, only the name.
     name: String,
 }
 
@@ -35,10 +35,10 @@ impl Grantee {
     }
 }
 
-/// The accounts and roles that a dump lists: those that the server did not make for itself.
+/// The accounts and roles that a dump lists: all but those the server creates for itself.
 ///
 /// # Errors
-/// When the account may not see them, with what the server says.
+/// If the account may not see them, with the server's error.
 pub fn grantees(session: &mut Session) -> Result<Vec<Listed>> {
     let users = accounts(session)?.into_iter().map(|account| (ItemKind::User, account.name));
     let mut listed: Vec<Listed> = users.map(|(kind, name)| Listed::new("", kind, &name)).collect();
@@ -49,12 +49,12 @@ pub fn grantees(session: &mut Session) -> Result<Vec<Listed>> {
     Ok(listed)
 }
 
-/// Asks for all of them.
+/// Fetches the statements of all accounts and roles.
 ///
 /// # Errors
-/// When the account may not see them, with what the server says.
+/// If the account may not see them, with the server's error.
 pub fn users(session: &mut Session, objects: &mut Vec<Object>) -> Result<()> {
-    // Hashes may be no text; MySQL 8.0.17 and later show them so that they are.
+    // Hashes may be binary; MySQL 8.0.17 and later can show them in hexadecimal.
     _ = session.try_run("SET SESSION print_identified_with_as_hex = ON");
     let accounts = accounts(session)?;
     let roles = if session.is_mariadb() { roles(session)? } else { Vec::new() };
@@ -64,7 +64,7 @@ pub fn users(session: &mut Session, objects: &mut Vec<Object>) -> Result<()> {
         }
     }
     for role in roles.iter().filter(|role| role.user != PUBLIC) {
-        // Whoever loads it may hand it on, or could not do so to those who have it.
+        // The loading account gets ADMIN OPTION on a role it creates, so it can grant the role on.
         let create = format!("CREATE ROLE IF NOT EXISTS {}", role.name);
         objects.push(Object::new("", ObjectKind::User, &role.name, vec![create]));
     }
@@ -93,7 +93,7 @@ fn roles(session: &mut Session) -> Result<Vec<Grantee>> {
     Ok(rows.iter().map(|row| Grantee::role_of_mariadb(cell(row, 0))).collect())
 }
 
-/// `None` before MySQL 5.7 and MariaDB 10.2: there the grants make the account.
+/// `CREATE USER` of an account; `None` before MySQL 5.7 and MariaDB 10.2, where the grants create it.
 fn create_user(session: &mut Session, account: &Grantee) -> Result<Option<String>> {
     let version = session.version();
     let since = if version.family == Family::MariaDb { 100_200 } else { 50_700 };
@@ -105,7 +105,7 @@ fn create_user(session: &mut Session, account: &Grantee) -> Result<Option<String
     Ok(Some(create.replacen("CREATE USER ", "CREATE USER IF NOT EXISTS ", 1)))
 }
 
-/// Roles may not be there yet when an account is made.
+/// A `CREATE USER` without its default roles, which may not exist yet.
 fn without_default_roles(create: &str) -> String {
     let roles = unquoted(create, " DEFAULT ROLE ").zip(unquoted(create, " REQUIRE "));
     match roles {
@@ -114,7 +114,7 @@ fn without_default_roles(create: &str) -> String {
     }
 }
 
-/// Where some words stand that are in no name and no string.
+/// The position of some words outside names and strings.
 fn unquoted(sql: &str, words: &str) -> Option<usize> {
     let mut quote = None;
     let mut is_escaped = false;
@@ -130,7 +130,7 @@ fn unquoted(sql: &str, words: &str) -> Option<usize> {
     })
 }
 
-/// MariaDB shows them among the grants.
+/// The statement that sets the default roles of an account; MariaDB shows them among the grants.
 fn default_roles(session: &mut Session, account: &Grantee) -> Result<Option<String>> {
     if session.is_mariadb() || session.version().number < 80_000 {
         return Ok(None);

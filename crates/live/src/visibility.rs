@@ -1,5 +1,5 @@
-//! What a server hides from an account: its lists show only what the account has privileges on, and
-//! do not say that there is more.
+//! Objects that a server hides from an account: its lists show only what the account has privileges on,
+//! without a sign that there is more.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use innoscan::sink::sql::quoted_name;
 
 use crate::session::{Session, cell};
 
-/// Classes of objects, and the privileges of which one shows all of them.
+/// A class of objects, with the privileges that each show all of them.
 struct Class {
     kinds: &'static [ItemKind],
-    /// Granted on `*.*`.
+    /// Privileges granted on `*.*`.
     everywhere: &'static [&'static str],
-    /// Granted on their database.
+    /// Privileges granted on the database.
     on_database: &'static [&'static str],
 }
 
@@ -28,7 +28,7 @@ const CLASSES: [Class; 4] = [
     },
     Class { kinds: &[ItemKind::Trigger], everywhere: &["TRIGGER"], on_database: &["TRIGGER"] },
     Class { kinds: &[ItemKind::Event], everywhere: &["EVENT"], on_database: &["EVENT"] },
-    // SELECT shows them only on `*.*`: it includes the table mysql.proc.
+    // SELECT shows routines only if granted on `*.*`, which includes the table mysql.proc.
     Class {
         kinds: &[ItemKind::Function, ItemKind::Procedure, ItemKind::Package, ItemKind::PackageBody],
         everywhere: &["SELECT", "SHOW_ROUTINE", "SHOW CREATE ROUTINE", "EXECUTE", "ALTER ROUTINE"],
@@ -36,23 +36,23 @@ const CLASSES: [Class; 4] = [
     },
 ];
 
-/// What the account has been granted on whole databases.
+/// The privileges of an account on whole databases.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Granted {
-    /// On all of them.
+    /// Privileges on all databases.
     everywhere: BTreeSet<String>,
-    /// Patterns of databases' names as `GRANT` writes them, and what is granted on those.
+    /// Patterns of database names, as in `GRANT`, with the privileges on those databases.
     databases: Vec<(String, BTreeSet<String>)>,
-    /// Databases on which something granted everywhere is taken back (`partial_revokes`, MySQL).
+    /// Databases with privileges revoked that are granted on `*.*` (`partial_revokes`, MySQL).
     revoked: Vec<String>,
 }
 
-/// The classes of objects of which the server may hide some from the account.
+/// The classes of objects that the server may hide from the account.
 ///
 /// # Errors
-/// When the server does not answer.
+/// If the connection is lost.
 pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
-    // A server without grant tables hides nothing, and has no answer.
+    // A server without grant tables hides nothing, and refuses the statement.
     let Ok(rows) = session.rows("SHOW GRANTS") else { return Ok(Vec::new()) };
     let granted = Granted::parse(rows.iter().map(|row| cell(row, 0)));
     let account = session.text("SELECT CURRENT_USER()")?.unwrap_or_default();
@@ -70,7 +70,7 @@ pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
                 wanted.iter().all(|database| granted.has_on(database, everywhere, on_database))
             }
         };
-        // Tables that were named one by one are there, or were missed.
+        // Tables named one by one are found, or reported as missing.
         let names_tables = filter.wanted.databases.is_empty() && !filter.wanted.tables.is_empty();
         let is_named = names_tables && kinds.contains(&ItemKind::Table);
         if !kinds.is_empty() && !is_shown && !is_named {
@@ -134,7 +134,8 @@ enum Target {
     Database(String),
 }
 
-/// `GRANT SELECT, TRIGGER ON `shop`.* TO ...`; nothing of a role's grant, of tables and routines.
+/// The privileges and target of `GRANT SELECT, TRIGGER ON `shop`.* TO ...`; `None` for roles, tables and
+/// routines.
 fn privileges_and_target(grant: &str) -> Option<(BTreeSet<String>, Target)> {
     let rest = grant.strip_prefix("GRANT ")?;
     let (privileges, rest) = rest.split_once(" ON ")?;
@@ -145,19 +146,19 @@ fn privileges_and_target(grant: &str) -> Option<(BTreeSet<String>, Target)> {
     database_of(rest).map(|pattern| (privileges, Target::Database(pattern)))
 }
 
-/// The database of ``... `shop`.* TO ...``, or `FROM`.
+/// The database in ``... `shop`.* TO ...`` or `... FROM ...`.
 fn database_of(rest: &str) -> Option<String> {
     let end = rest.find("`.* ")?;
     let start = rest.get(..end)?.find('`')? + 1;
     Some(rest.get(start..end)?.replace("``", "`"))
 }
 
-/// Whether a database's name is one that a pattern of `GRANT` means: `_` is any character, `%` any
-/// number of them, a backslash takes the meaning from the next.
+/// Whether a database name matches a pattern of `GRANT`: `_` is any character, `%` any number of them,
+/// and a backslash escapes the next character.
 fn matches_name(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
-    // The ends of names that the pattern's beginning matches.
+    // Prefix lengths of the name that the pattern so far matches.
     let mut ends: BTreeSet<usize> = BTreeSet::from([0]);
     let mut place = 0;
     while let Some(&c) = pattern.get(place) {
@@ -218,7 +219,7 @@ mod tests {
         assert!(has_on("sh`op", &["SELECT"]) && !has_on("sh`op", &["EVENT"]));
         assert!(!has_on("crm", &["SELECT"]));
         assert!(has_on("own", &["EVENT"]));
-        // What shows routines everywhere does not on a database.
+        // A privilege that shows routines when granted on *.* does not when granted on a database.
         assert!(!granted.has_on("sh`op", &["SELECT"], &["EXECUTE"]));
         assert_eq!(granted.revoked, ["own"]);
     }

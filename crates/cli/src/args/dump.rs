@@ -1,4 +1,4 @@
-//! What rows are written, and as what.
+//! Arguments of `innoscan dump` and `innoscan get`.
 
 use clap::{Args, ValueEnum};
 
@@ -16,99 +16,99 @@ use crate::sizes::ByteSize;
                   innoscan dump /backup/mysql -B shop,crm -o OUT --layout mydumper -F 256M"
 )]
 pub struct DumpArgs {
-    /// .ibd files, db.table names with --datadir, or one data or backup directory; none: a running
-    /// server's tables
+    /// A data or backup directory, .ibd files, or db.table names with --datadir; if none is given,
+    /// the tables of a running server
     pub sources: Vec<String>,
 
-    /// Print help; -h alone prints less of it
+    /// Print help (-h alone prints a summary)
     #[arg(long, action = clap::ArgAction::HelpLong)]
     pub help: Option<bool>,
 
-    /// What -h alone stands for
+    /// The summary that -h alone prints
     #[arg(long, hide = true, action = clap::ArgAction::HelpShort)]
     pub short_help: Option<bool>,
 
-    /// Databases of a directory or server, separated by commas
+    /// Databases to dump, separated by commas
     #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
     pub databases: Vec<String>,
 
-    /// Tables of a directory or server as db.table, separated by commas; with -B these too
+    /// Tables to dump, as db.table, separated by commas; with --databases, in addition to those
     #[arg(short = 'T', long, value_delimiter = ',', value_name = "DB.TABLE")]
     pub tables_list: Vec<String>,
 
-    /// All databases of a server
+    /// Dump all databases
     #[arg(short = 'A', long, conflicts_with_all = ["databases", "tables_list"])]
     pub all_databases: bool,
 
-    /// Databases to leave out, as db, and tables, as db.table, separated by commas
+    /// Databases (db) and tables (db.table) to leave out, separated by commas
     #[arg(long, visible_alias = "exclude", value_delimiter = ',', value_name = "DB[.TABLE]")]
     pub ignore_table: Vec<String>,
 
-    /// Of those only such as this regular expression matches in db.table: as ^(?!test\.)
+    /// Dump only tables whose db.table matches this regular expression, e.g. ^(?!test\.)
     #[arg(short = 'x', long, value_name = "REGEX")]
     pub regex: Option<String>,
 
-    /// Only the rows that satisfy a condition: columns compared with values by =, <>, <, <=, >, >=,
-    /// BETWEEN, IN or IS NULL, joined by AND; text and dates in quotes, times in UTC. Where it
-    /// begins with the primary key, only its pages are read
+    /// Dump only rows that satisfy a condition: columns compared with values by =, <>, <, <=, >,
+    /// >=, BETWEEN, IN or IS NULL, joined by AND; strings and dates in quotes, times in UTC. If it
+    /// starts with the first columns of the primary key, only the pages with such keys are read
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
-    /// Where to write: a directory, or - for stdout
+    /// Output directory, or - for stdout
     #[arg(short, long, default_value = "-", value_name = "DIR")]
     pub outputdir: String,
 
-    /// What to write [default: sql; in the layout mysqlsh, what that holds]
+    /// Output format [default: sql; in the layout mysqlsh, text for LOAD DATA]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<FormatArg>,
 
-    /// How a directory is laid out: mydumper for myloader, mysqlsh for util.loadDump, or plain
-    /// files [default: mydumper for sql, files for the rest]
+    /// Layout of the directory: mydumper for myloader, mysqlsh for util.loadDump, or plain files
+    /// [default: mydumper for sql, files for other formats]
     #[arg(long, value_enum, value_name = "LAYOUT")]
     pub layout: Option<LayoutArg>,
 
-    /// Compress the output [default: zstd in the layouts mydumper and mysqlsh, else none]
+    /// Compress the output [default: zstd in the layouts mydumper and mysqlsh, otherwise none]
     #[arg(short, long, value_enum, num_args = 0..=1, default_missing_value = "zstd",
           require_equals = false, value_name = "HOW")]
     pub compress: Option<CompressArg>,
 
-    /// Begin a new file when one has this much (before compression) [default: 64M in the layouts
-    /// mydumper and mysqlsh]
+    /// Start a new file after this many bytes of rows, before compression [default: 64M in the
+    /// layouts mydumper and mysqlsh, otherwise one file per table]
     #[arg(short = 'F', long, value_name = "SIZE")]
     pub chunk_filesize: Option<ByteSize>,
 
-    /// Do not tell the tables' checksums in the layouts mydumper and mysqlsh
+    /// Do not record table checksums (layouts mydumper and mysqlsh)
     #[arg(hide_short_help = true, long)]
     pub no_checksums: bool,
 
-    /// Go on with the dump that was begun into DIR and did not end. What is done of a table is kept if
-    /// the table has not changed since; of one that has, it is dumped anew (redo), or nothing is done
+    /// Resume an interrupted dump in DIR. Finished files of tables that have not changed since are
+    /// kept; a table that has changed stops the command (unchanged) or is dumped again (redo)
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "unchanged",
           require_equals = true, conflicts_with = "dry_run", value_name = "HOW")]
     pub resume: Option<ResumeArg>,
 
-    /// Write into a directory that holds files already; those of the same names are replaced
-    /// (layout files alone)
+    /// Write into a directory that is not empty, and replace files of the same names (layout files
+    /// only)
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Say what would be dumped and how, and neither lock nor write anything
+    /// Print what would be dumped and how, without locking or writing anything
     #[arg(long)]
     pub dry_run: bool,
 
-    /// A line for each table on stderr, and at the end where the time went
+    /// Print a line for each table on stderr, and at the end how the time was spent
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 
-    /// Only definitions
+    /// Dump only definitions, no rows
     #[arg(short = 'd', long)]
     pub no_data: bool,
 
-    /// Only rows
+    /// Dump only rows, no definitions
     #[arg(short = 'm', long)]
     pub no_schemas: bool,
 
-    /// Also columns that SELECT * leaves out (sql always has them)
+    /// Include columns that SELECT * leaves out (sql always includes them)
     #[arg(hide_short_help = true, long)]
     pub include_invisible: bool,
 
@@ -140,7 +140,7 @@ pub struct DumpArgs {
     pub tell: TellArgs,
 }
 
-/// What is done about tables that have changed since a dump was begun.
+/// What `--resume` does about a table that has changed since the dump was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ResumeArg {
     Unchanged,
@@ -158,28 +158,28 @@ pub struct GetArgs {
     /// An .ibd file, or db.table with --datadir
     pub source: String,
 
-    /// Keys: the values of the primary key's columns, or of the first ones, separated by commas, as
-    /// the server prints them (times in UTC, bytes as 0x...); - reads keys from stdin, one a line.
-    /// Keys without a row are named on stderr; when none has one, the exit code is 1
+    /// Primary keys: the values of the key's columns, or of the first ones, separated by commas, as
+    /// the server prints them (times in UTC, binary as 0x...); - reads keys from stdin, one per
+    /// line. Keys without a row are listed on stderr; if none has a row, the exit code is 1
     #[arg(allow_negative_numbers = true, required_unless_present_any = ["range", "condition"],
           conflicts_with_all = ["range", "condition"])]
     pub keys: Vec<String>,
 
-    /// All keys from A to B, both among them; either may be left out
+    /// Print all keys from A to B, both included; either may be left out
     #[arg(long, value_name = "A..B", conflicts_with = "condition", allow_hyphen_values = true)]
     pub range: Option<String>,
 
-    /// All rows that satisfy a condition: columns compared with values by =, <>, <, <=, >, >=,
-    /// BETWEEN, IN or IS NULL, joined by AND; text and dates in quotes, times in UTC. Where it
-    /// begins with the primary key, only its pages are read
+    /// Print all rows that satisfy a condition: columns compared with values by =, <>, <, <=, >,
+    /// >=, BETWEEN, IN or IS NULL, joined by AND; strings and dates in quotes, times in UTC. If it
+    /// starts with the first columns of the primary key, only the pages with such keys are read
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
-    /// What to write
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Text, value_name = "FORMAT")]
     pub format: FormatArg,
 
-    /// Also columns that SELECT * leaves out (sql always has them)
+    /// Include columns that SELECT * leaves out (sql always includes them)
     #[arg(long)]
     pub include_invisible: bool,
 
@@ -193,36 +193,36 @@ pub struct GetArgs {
     pub tell: TellArgs,
 }
 
-/// The shape of `--format sql`.
+/// Options of `--format sql`.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "--format sql")]
 pub struct SqlArgs {
-    /// Bytes of an INSERT statement
+    /// Maximum size of an INSERT statement, in bytes; a longer row gets a statement of its own
     #[arg(short, long, default_value = "1000000", value_name = "SIZE")]
     pub statement_size: ByteSize,
 
-    /// INSERT IGNORE
+    /// Write INSERT IGNORE
     #[arg(short = 'N', long, conflicts_with = "replace")]
     pub insert_ignore: bool,
 
-    /// REPLACE instead of INSERT
+    /// Write REPLACE instead of INSERT
     #[arg(long)]
     pub replace: bool,
 
-    /// DROP TABLE IF EXISTS before each CREATE TABLE
+    /// Write DROP TABLE IF EXISTS before each CREATE TABLE
     #[arg(long)]
     pub add_drop_table: bool,
 }
 
-/// The shape of `--format text`.
+/// Options of `--format text`.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "--format text (escapes such as \\t and 0x09 are understood)")]
+#[command(next_help_heading = "--format text (separators can be written as \\t or 0x09)")]
 pub struct TextArgs {
-    /// Between fields; for csv too, one character [default: \t, of csv a comma]
+    /// Field separator; for csv, one character [default: \t, for csv a comma]
     #[arg(long, value_name = "S")]
     pub fields_terminated_by: Option<String>,
 
-    /// Around every field
+    /// Quote character around every field
     #[arg(
         hide_short_help = true,
         long,
@@ -231,32 +231,32 @@ pub struct TextArgs {
     )]
     pub fields_enclosed_by: Option<String>,
 
-    /// Around string fields
+    /// Quote character around string fields
     #[arg(hide_short_help = true, long, value_name = "C")]
     pub fields_optionally_enclosed_by: Option<String>,
 
-    /// Before what must be escaped
+    /// Escape character
     #[arg(hide_short_help = true, long, default_value = "\\\\", value_name = "C")]
     pub fields_escaped_by: String,
 
-    /// Before a line
+    /// Prefix of every line
     #[arg(hide_short_help = true, long, default_value = "", value_name = "S")]
     pub lines_starting_by: String,
 
-    /// After a line; for csv too, \n or \r\n [default: \n, of csv \r\n]
+    /// Line terminator; for csv, \n or \r\n [default: \n, for csv \r\n]
     #[arg(hide_short_help = true, long, value_name = "S")]
     pub lines_terminated_by: Option<String>,
 }
 
-/// The shape of `--format csv`, and of times for other programs.
+/// Options of `--format csv` and `--format ndjson`.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "--format csv, ndjson")]
 pub struct CsvArgs {
-    /// csv: no first line with the columns' names
+    /// csv: leave out the header line with the column names
     #[arg(long)]
     pub no_header: bool,
 
-    /// csv: what NULL is written as; a value that is the same is quoted [default: nothing]
+    /// csv: text that stands for NULL; an equal value is quoted [default: an empty field]
     #[arg(
         hide_short_help = true,
         long,
@@ -266,12 +266,12 @@ pub struct CsvArgs {
     )]
     pub null: String,
 
-    /// csv: how bytes without a charset are written: CAFE, yv4= or 0xCAFE
+    /// csv: encoding of binary values: hex CAFE, base64 yv4=, 0x 0xCAFE
     #[arg(hide_short_help = true, long, value_enum, default_value_t = BinaryArg::Hex, value_name = "FORM")]
     pub binary: BinaryArg,
 
-    /// csv and ndjson: how TIMESTAMP, which is in UTC, is written: 2024-01-01 12:00:00 as the
-    /// server does, or 2024-01-01T12:00:00Z
+    /// csv, ndjson: form of TIMESTAMP values, which are in UTC: server 2024-01-01 12:00:00, iso
+    /// 2024-01-01T12:00:00Z
     #[arg(long, value_enum, default_value_t = TimestampsArg::Server, value_name = "FORM")]
     pub timestamps: TimestampsArg,
 }

@@ -1,5 +1,5 @@
-//! Options that would have no effect beside the others: they are refused, so that nobody believes
-//! they had one.
+//! Options that have no effect together with the others: they are refused, so that nobody relies on
+//! them.
 
 use std::path::Path;
 
@@ -13,16 +13,16 @@ use super::tablespaces::{ServerListArg, TablespacesArgs};
 use super::verify::VerifyArgs;
 use super::{OrderArg, ReadAheadArg, ReadArgs, Verb};
 
-/// Options of a verb, and when they have an effect.
+/// Options of a command, and when they have an effect.
 struct Rule<C: ?Sized> {
-    /// Their ids: the names of the arguments' fields.
+    /// The clap ids of the options: the field names of the arguments.
     options: &'static [&'static str],
     has_effect: fn(&C) -> bool,
-    /// Why they have none otherwise, and what to do.
+    /// Why they have no effect otherwise, and what to do instead.
     why: &'static str,
 }
 
-/// Why one of the options that were typed has no effect: the first such.
+/// The message about the first option on the command line that has no effect, if there is one.
 pub fn refusal(command: &clap::Command, verb: &Verb, typed: &ArgMatches) -> Option<String> {
     let typed = Typed { command, matches: typed };
     match verb {
@@ -76,7 +76,7 @@ impl Typed<'_> {
         Some(format!("--{long} has no effect: {why}"))
     }
 
-    /// `dump -u root shop`, as mysqldump takes it: a database where files are named.
+    /// The message about `dump -u root shop`: mysqldump's syntax, with a database in the place of files.
     fn stray_source(&self, args: &DumpArgs) -> Option<String> {
         let is_name =
             |source: &&String| !source.contains(['/', '.']) && !Path::new(source).exists();
@@ -89,11 +89,11 @@ impl Typed<'_> {
         if !goes_to_server && args.sources.len() > 1 {
             return None;
         }
-        // What follows -p may be meant as a password.
+        // The word after -p may be a password, which must not be repeated.
         if args.server.password.is_some() {
             return Some(
-                "what follows -p is neither a file nor a password: databases of a running server are \
-                 named with -B, tables with -T DB.TABLE"
+                "the word after -p is neither a file nor a password: -p takes no value; name the \
+                 databases of a running server with -B, tables with -T DB.TABLE"
                     .to_owned(),
             );
         }
@@ -101,12 +101,12 @@ impl Typed<'_> {
         let databases: Vec<&str> = args.databases.iter().chain(named).map(String::as_str).collect();
         let databases = databases.join(",");
         Some(format!(
-            "there is no file of that name: use -B {databases} for databases of a running server or of \
-             a data directory, -T DB.TABLE for tables"
+            "no such file: use -B {databases} for databases of a running server or of a data \
+             directory, -T DB.TABLE for tables"
         ))
     }
 
-    /// Of reading the tables of files.
+    /// The message about options for reading the files of tables.
     fn of_files<'s>(
         &self,
         sources: impl IntoIterator<Item = &'s String>,
@@ -122,12 +122,12 @@ impl Typed<'_> {
     }
 }
 
-/// Where a dump's tables come from.
+/// The source of a dump.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum From {
     Server,
     Directory,
-    /// Tables that are named one by one.
+    /// Tables named one by one.
     Tables,
 }
 
@@ -160,15 +160,15 @@ impl DumpArgs {
         !self.is_of_shell() && self.format.unwrap_or(FormatArg::Sql) == format
     }
 
-    /// Whether it is for a loader, which reads every file there is.
+    /// Whether the dump is for a loader, which reads every file of the directory.
     fn is_for_loader(&self) -> bool {
         let is_default = self.layout.is_none() && self.is_sql();
         let is_one = matches!(self.layout, Some(LayoutArg::Mydumper | LayoutArg::Mysqlsh));
         self.is_to_directory() && (is_default || is_one)
     }
 
-    /// Why the rows of what was named cannot go to stdout, where that is certain before it is looked
-    /// at.
+    /// The message about rows of several tables on stdout, if the arguments alone show that there are
+    /// several.
     fn untold_tables(&self) -> Option<String> {
         let from = self.comes_from();
         let is_all =
@@ -177,19 +177,19 @@ impl DumpArgs {
         let is_many = named.iter().any(|names| names.len() > 1);
         let is_stream = !self.is_to_directory() && !self.is_sql() && self.regex.is_none();
         (is_stream && (is_all || is_many)).then(|| {
-            "rows of several tables on stdout could not be told apart in this format: name a directory \
-             with -o, one table, or use --format sql"
+            "in this format, rows of several tables cannot be distinguished on stdout: use -o DIR, name \
+             one table, or use --format sql"
                 .to_owned()
         })
     }
 
-    /// Whether definitions are written: rows alone go to stdout in other formats than SQL.
+    /// Whether definitions are written; on stdout, only SQL has them.
     fn has_definitions(&self) -> bool {
         !self.no_schemas && (self.is_sql() || self.is_to_directory())
     }
 }
 
-/// Options that say where a server is, and as whom one goes there.
+/// Options for the address and account of a server.
 const SERVER_OPTIONS: &[&str] = &[
     "socket",
     "host",
@@ -207,7 +207,7 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
         options: SERVER_OPTIONS,
         has_effect: |args| args.is_of_server(),
-        why: "it is of a running server, and files were named; leave out one or the other",
+        why: "it is for a running server, but files are named; leave out one or the other",
     },
     Rule {
         options: &[
@@ -218,13 +218,13 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
             "long_query_guard",
         ],
         has_effect: |args| args.is_of_server(),
-        why: "files are read without a lock; it is for the tables of a running server (--socket)",
+        why: "files are read without locks; it is for the tables of a running server (--socket)",
     },
     Rule {
         options: &["no_views", "no_triggers", "no_routines", "no_events", "users"],
         has_effect: |args| args.comes_from() != From::Tables,
         why: "tables are named one by one; views, triggers, routines, events and accounts are \
-              dumped from a directory or a running server",
+              only dumped from a data directory or a running server",
     },
     Rule {
         options: &["no_views", "no_triggers", "no_routines", "no_events", "users"],
@@ -234,45 +234,45 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
         options: &["databases", "tables_list", "all_databases", "ignore_table", "regex"],
         has_effect: |args| args.comes_from() != From::Tables,
-        why: "it picks tables of a data directory or of a running server, and here the tables are \
-              named one by one",
+        why: "it selects tables of a data directory or of a running server, but the tables are named \
+              one by one",
     },
     Rule {
         options: &["datadir"],
         has_effect: |args| args.comes_from() == From::Tables,
-        why: "it is for tables that are named as db.table; a directory is dumped by its name alone",
+        why: "it is for tables named db.table; to dump a directory, name only the directory",
     },
     Rule {
         options: &["schema", "force"],
         has_effect: |args| !args.is_of_server(),
-        why: "it is for files, and none is named",
+        why: "it is for files, but none is named",
     },
     Rule {
         options: &["layout", "chunk_filesize", "no_checksums", "resume", "overwrite"],
         has_effect: |args| args.is_to_directory(),
-        why: "it is for a dump into a directory, and the output is stdout; name a directory with -o",
+        why: "it is for dumps into a directory, but the output is stdout; name a directory with -o",
     },
     Rule {
         options: &["overwrite"],
         has_effect: |args| !args.is_for_loader(),
-        why: "a loader would load all files of the directory, the old ones too; give an empty \
-              directory, or use --layout files",
+        why: "a loader would also load the old files of the directory; use an empty directory or \
+              --layout files",
     },
     Rule {
         options: &["no_schemas"],
         has_effect: |args| !args.no_data,
-        why: "with --no-data it leaves nothing to dump",
+        why: "together with --no-data it leaves nothing to dump",
     },
     Rule {
         options: &["no_data"],
         has_effect: |args| args.has_definitions(),
-        why: "only rows are written to stdout in this format; use --format sql, or name a directory \
+        why: "in this format only rows are written to stdout; use --format sql, or name a directory \
               with -o",
     },
     Rule {
         options: &["no_checksums"],
         has_effect: |args| args.is_for_loader() && !args.no_data,
-        why: "checksums of rows are written in the layouts mydumper and mysqlsh only",
+        why: "only the layouts mydumper and mysqlsh record checksums",
     },
     Rule {
         options: &[
@@ -305,7 +305,7 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
         options: &["add_drop_table"],
         has_effect: |args| args.has_definitions(),
-        why: "no CREATE TABLE is written; that takes --format sql, or a directory (-o)",
+        why: "no CREATE TABLE is written; use --format sql, or name a directory with -o",
     },
     Rule {
         options: &["fields_terminated_by", "lines_terminated_by"],
@@ -339,19 +339,19 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
         options: &["include_invisible"],
         has_effect: |args| !args.is_sql() && !args.is_of_shell(),
-        why: "SQL and the layout mysqlsh always have invisible columns",
+        why: "SQL and the layout mysqlsh always include invisible columns",
     },
     Rule {
         options: &["consistency", "lock_wait_timeout", "long_query_guard"],
         has_effect: |args| args.lock.lock_mode != LockModeArg::None,
-        why: "with --lock-mode none another connection holds the tables",
+        why: "with --lock-mode none, another connection holds the lock",
     },
     Rule {
         options: &["small_tables"],
         has_effect: |args| {
             args.lock.lock_mode != LockModeArg::None && args.lock.consistency == ConsistencyArg::All
         },
-        why: "it is for tables that are locked all at once",
+        why: "it is for --consistency all without --lock-mode none",
     },
 ];
 
@@ -359,27 +359,27 @@ const SERVER: &[Rule<ServerArgs>] = &[
     Rule {
         options: &["socket"],
         has_effect: |args| args.host.as_deref().is_none_or(|host| host == "localhost"),
-        why: "a host other than localhost is reached over TCP; leave out --socket or --host",
+        why: "hosts other than localhost are reached over TCP; leave out --socket or --host",
     },
     Rule {
         options: &["port", "ssl_mode", "ssl_ca"],
         has_effect: |args| !args.is_by_socket(),
-        why: "the server is reached by its socket, without port or TLS; use --host 127.0.0.1 for TCP",
+        why: "the connection uses the socket, which has no port and no TLS; use --host 127.0.0.1 for TCP",
     },
     Rule {
         options: &["defaults_file", "defaults_extra_file"],
         has_effect: |args| !args.no_defaults,
-        why: "with --no-defaults no option file is read",
+        why: "with --no-defaults, no option file is read",
     },
     Rule {
         options: &["defaults_extra_file"],
         has_effect: |args| args.defaults_file.is_none(),
-        why: "with --defaults-file no other option file is read",
+        why: "with --defaults-file, no other option file is read",
     },
 ];
 
 impl ServerArgs {
-    /// Whether what was typed says that the server is reached by its socket.
+    /// Whether the arguments select a connection through the socket.
     fn is_by_socket(&self) -> bool {
         match self.host.as_deref() {
             None => self.socket.is_some(),
@@ -391,13 +391,13 @@ impl ServerArgs {
 const GET: &[Rule<Box<GetArgs>>] = &[Rule {
     options: &["include_invisible"],
     has_effect: |args| args.format != FormatArg::Sql,
-    why: "SQL always has invisible columns",
+    why: "SQL always includes invisible columns",
 }];
 
 const SOURCE: [Rule<str>; 1] = [Rule {
     options: &["datadir"],
     has_effect: |source| !Path::new(source).is_file(),
-    why: "it is for tables that are named as db.table, and a file is named",
+    why: "it is for tables named db.table, but a file is named",
 }];
 
 const READ: &[Rule<ReadArgs>] = &[
@@ -412,40 +412,36 @@ const READ: &[Rule<ReadArgs>] = &[
             let may_sort = [Some(ReadAheadArg::Segment), Some(ReadAheadArg::Auto)];
             args.order == OrderArg::Key && may_sort.contains(&args.read_ahead)
         },
-        why: "leaves are set aside only with --read-ahead segment or auto and --order key",
+        why: "leaves are spilled only with --read-ahead segment or auto and --order key",
     },
 ];
 
 const WARM: &[Rule<()>] = &[Rule {
     options: &["order", "tmpdir", "read_ahead_threshold"],
     has_effect: |()| false,
-    why: "warm reads pages into the page cache and delivers no rows",
+    why: "warm loads pages into the page cache and returns no rows",
 }];
 
-/// Whether one of the policies is picked.
+/// The context is whether `auto` is among the policies.
 const BENCH: &[Rule<bool>] = &[
-    Rule {
-        options: &["read_ahead"],
-        has_effect: |_| false,
-        why: "bench reads under each of --policies",
-    },
+    Rule { options: &["read_ahead"], has_effect: |_| false, why: "bench runs each of --policies" },
     Rule {
         options: &["order"],
         has_effect: |picks| *picks,
-        why: "bench reads in the order of each policy; only auto is given one",
+        why: "each policy has an order of its own; only auto takes one",
     },
 ];
 
 const TABLESPACES: &[Rule<TablespacesArgs>] = &[Rule {
     options: SERVER_OPTIONS,
     has_effect: |args| args.server_list == Some(ServerListArg::Server),
-    why: "a running server is asked only with --server-list=server",
+    why: "a running server is only asked with --server-list=server",
 }];
 
 const LS: &[Rule<LsArgs>] = &[Rule {
     options: &["databases", "tables_list"],
     has_effect: |args| args.sources.iter().any(|source| source.is_dir()),
-    why: "it picks objects of a directory, and files are named",
+    why: "it selects objects of a directory, but only files are named",
 }];
 
 const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
@@ -463,7 +459,7 @@ const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
             "no_defaults",
         ],
         has_effect: |args| args.is_against_server(),
-        why: "a running server is asked only with --against server",
+        why: "a running server is only asked with --against server",
     },
     Rule {
         options: &["threads", "memory", "force"],

@@ -1,18 +1,18 @@
-//! What users of mysqldump, mydumper and mysql type by habit: it is answered, not guessed at.
+//! Options that users of mysqldump, mydumper and mysql type out of habit, with an answer to each.
 
 use std::ffi::OsString;
 
-/// What is wrong with the words as they were typed, program name first, before they are parsed. A
-/// password is not to be repeated in whatever message parsing would end with.
+/// The message about a password on the command line, if there is one. `typed` has the program name
+/// first. Checked before parsing, since a parser's message would repeat the password.
 pub fn refusal(typed: &[OsString]) -> Option<&'static str> {
     let words = words(typed);
     words.iter().any(|word| is_password(word)).then_some(
-        "a password in the command line is seen by all users of the machine: use -p alone, an \
+        "a password on the command line is visible to all users of the machine: use -p alone, an \
          option file, or MYSQL_PWD",
     )
 }
 
-/// The same words, but a `-h` at their end, without a host after it, asks for help.
+/// The same words, with a trailing `-h`, which has no host after it, as a request for help.
 pub fn with_help(mut typed: Vec<OsString>) -> Vec<OsString> {
     if words(&typed).last() == Some(&"-h")
         && let Some(last) = typed.last_mut()
@@ -22,14 +22,15 @@ pub fn with_help(mut typed: Vec<OsString>) -> Vec<OsString> {
     typed
 }
 
-/// The words after a verb that goes to servers, up to `--`.
+/// The words up to `--` after a command that connects to servers; none for other commands.
 fn words(typed: &[OsString]) -> Vec<&str> {
     let mut words = typed.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
     let goes_to_server = matches!(words.next(), Some("dump" | "tablespaces" | "verify"));
     words.take_while(|word| goes_to_server && *word != "--").collect()
 }
 
-/// Short flags of `dump`, `tablespaces` and `verify` that take no value: others may follow in the same word.
+/// Short flags of `dump`, `tablespaces` and `verify` without a value: other flags may follow in the
+/// same word.
 const FLAGS: &str = "AdmNqvW";
 
 /// `-pSECRET`, also after flags in the same word, or `--password=SECRET`.
@@ -43,8 +44,8 @@ fn is_password(word: &str) -> bool {
     secret.is_some_and(|secret| !secret.is_empty())
 }
 
-/// What stands for an option of another program that innoscan does not have; `None` for one that no
-/// such program has.
+/// The answer to an option of another program that innoscan does not have; `None` if no such program
+/// has it either.
 pub fn instead_of(option: &str) -> Option<String> {
     let name = option.split('=').next().unwrap_or(option);
     let long = name.strip_prefix("--").map(|long| long.replace('_', "-"));
@@ -61,17 +62,17 @@ pub fn instead_of(option: &str) -> Option<String> {
         "events" => "use --no-events",
         "add-drop-table" => "not needed: DROP TABLE is written only with --add-drop-table",
         "ssl" => "use --ssl-mode DISABLED",
-        _ => "see --help for what can be left out",
+        _ => "see --help for the options of innoscan",
     };
     Some(format!("there is no {name}; {has_no}"))
 }
 
-/// Options of mysqldump (MySQL 9.7, MariaDB 11.8), mydumper (0.19), MySQL Shell (9) and xtrabackup that innoscan does not have,
-/// and what to do without them.
+/// Options of mysqldump (MySQL 9.7, MariaDB 11.8), mydumper (0.19), MySQL Shell (9) and xtrabackup
+/// that innoscan does not have, and what to do instead.
 const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["--single-transaction", "--trx-tables", "--trx-consistency-only", "--use-savepoints"],
-        "not needed: all tables of a dump are of one moment",
+        "not needed: a dump is one consistent snapshot of all tables",
     ),
     (
         &["--lock-tables", "-l", "--lock-all-tables", "--no-locks", "--less-locking"],
@@ -101,7 +102,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
         ],
         "not needed: the dump loads fast without it",
     ),
-    (&["--quick", "--low-memory"], "not needed: memory is bounded by --memory for any table"),
+    (&["--quick", "--low-memory"], "not needed: --memory limits the memory for tables of any size"),
     (&["--all", "-a"], "use --all-databases (-A) for all databases of a server"),
     (&["--hex-blob"], "not needed: binary values are always written as 0x..."),
     (
@@ -111,7 +112,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--complete-insert"], "not needed: every INSERT names its columns"),
     (
         &["--rows", "-r", "--chunk-rows"],
-        "use --chunk-filesize (-F) for files of a size; all threads read one table together",
+        "use --chunk-filesize (-F) to split files by size; all threads work on one table at a time",
     ),
     (
         &[
@@ -123,11 +124,11 @@ const OPTIONS: &[(&[&str], &str)] = &[
             "--include-master-host-port",
             "--include-source-host-port",
         ],
-        "not needed: a dump of a server has the position in the binary log and the GTIDs",
+        "not needed: a dump of a running server always records the binary log position and the GTIDs",
     ),
     (
         &["--set-gtid-purged"],
-        "not needed: the GTIDs are written down, as a comment in SQL, and not set",
+        "not needed: the GTIDs are recorded (in SQL as a comment), but not set",
     ),
     (&["--result-file"], "use > FILE, or -o DIR for a directory"),
     (&["--tab"], "use --format text -o DIR"),
@@ -152,8 +153,8 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--tables"], "use -T DB.TABLE,DB.TABLE"),
     (&["--database"], "use --databases (-B)"),
     (&["--ignore-database"], "use --ignore-table DB"),
-    (&["--order-by-primary"], "not needed: rows are in the order of the primary key"),
-    (&["--tz-utc"], "not needed: TIMESTAMP values are in UTC"),
+    (&["--order-by-primary"], "not needed: rows are in primary key order"),
+    (&["--tz-utc"], "not needed: TIMESTAMP values are always in UTC"),
     (&["--compact"], "not needed: the SQL has few comments, and no LOCK TABLES or DISABLE KEYS"),
     (
         &["--compatible", "--dialect"],
@@ -161,7 +162,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["--flush-logs", "--delete-master-logs", "--delete-source-logs"],
-        "use FLUSH LOGS or PURGE BINARY LOGS in a client: a dump changes nothing on its server",
+        "use FLUSH LOGS or PURGE BINARY LOGS in a client: a dump changes nothing on the server",
     ),
     (
         &["--flush-privileges", "--system"],
@@ -174,27 +175,27 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["-k"],
-        "use --lock-mode none while another connection holds the tables by FLUSH TABLES ... FOR \
-         EXPORT, or --consistency table for short locks",
+        "use --lock-mode none while another connection holds FLUSH TABLES ... FOR EXPORT, or \
+         --consistency table for short locks",
     ),
     (
         &["--sync-thread-lock-mode", "--no-backup-locks", "--no-ddl-lock", "--lock-ddl"],
-        "see --lock-mode and --consistency for how tables are held still",
+        "see --lock-mode and --consistency for how tables are locked",
     ),
     (
         &["--logfile", "-L", "--log-error"],
-        "use 2> FILE: all that is said goes to stderr, and innoscan.json has what was dumped",
+        "use 2> FILE: all messages go to stderr, and innoscan.json lists what was dumped",
     ),
     (
         &["--daemon", "-D", "--snapshot-interval", "-I", "--snapshot-count"],
-        "use cron or a timer of systemd; docs/cron.md has an example",
+        "use cron or a systemd timer; docs/cron.md has an example",
     ),
     (&["--parallel", "--use-threads"], "use --threads (-t)"),
     (&["--target-dir", "--output-directory"], "use --outputdir (-o)"),
     (
         &["--backup"],
-        "innoscan dump writes rows, not copies of files; to dump from such a backup, prepare it, and \
-         name its directory",
+        "innoscan dump writes rows, not copies of files; to dump from a physical backup, prepare it \
+         and name its directory",
     ),
     (
         &[
@@ -205,7 +206,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
             "--export",
             "--incremental-basedir",
         ],
-        "use the program that made the backup; innoscan dump reads one that was prepared",
+        "use the program that made the backup; innoscan dump reads prepared backups",
     ),
     (
         &["--build-empty-files"],
@@ -221,10 +222,13 @@ const OPTIONS: &[(&[&str], &str)] = &[
         &["--ignore-table-data", "--no-data-med"],
         "use --no-data (-d) with -T for tables without rows, and --ignore-table for the rest",
     ),
-    (&["--updated-since", "-U"], "use -T with the tables that information_schema.tables tells of"),
+    (
+        &["--updated-since", "-U"],
+        "use -T with the tables that UPDATE_TIME in information_schema.tables shows",
+    ),
     (
         &["--as-of", "--dump-history", "-H"],
-        "the rows of a system-versioned table are those of now; mariadb-dump has its history",
+        "only the current rows of system-versioned tables are dumped; mariadb-dump can dump the history",
     ),
     (&["--ask-password"], "use --password (-p), without a value"),
     (&["--protocol"], "use --socket (-S) or --host (-h)"),
@@ -232,20 +236,20 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--ca"], "use --ssl-ca"),
     (
         &["--ocimds", "--compatibility", "--skip-definer"],
-        "definitions are as the server shows them; change them with sed where the target is another",
+        "definitions are written as the server shows them; edit them (with sed, for example) for another target",
     ),
     (&["--ddl-only"], "use --no-data (-d)"),
     (&["--data-only"], "use --no-schemas (-m)"),
     (&["--show-progress", "--progress"], "not needed: progress is shown unless --quiet is given"),
     (&["--bytes-per-chunk", "--chunking"], "use --chunk-filesize (-F)"),
-    (&["--order-by-size"], "not needed: small tables are read side by side"),
+    (&["--order-by-size"], "not needed: small tables are read in parallel"),
     (&["--add-drop-trigger"], "not needed: --add-drop-table drops a table's triggers too"),
     (
         &["--apply-slave-statements", "--apply-replica-statements"],
-        "set up the replica in a client: innoscan.json has the position in the binary log",
+        "set up the replica in a client: innoscan.json has the binary log position",
     ),
     (&["--delayed-insert"], "InnoDB has no INSERT DELAYED; see --insert-ignore and --replace"),
-    (&["--header"], "use --format csv, which begins with the columns' names"),
+    (&["--header"], "use --format csv, which starts with a header line"),
     (&["--max-statement-time"], "not needed: rows are read from files, not by statements"),
     (
         &[
@@ -264,10 +268,13 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["--plugin-dir", "--default-auth"],
-        "not needed: the account's own way of logging in is used",
+        "not needed: the authentication plugin of the account is used",
     ),
-    (&["--stream"], "leave out --outputdir: the dump is then one stream on stdout"),
-    (&["--kill-long-queries"], "use --long-query-guard, which refuses to wait for such queries"),
+    (&["--stream"], "leave out --outputdir to write one stream to stdout"),
+    (
+        &["--kill-long-queries"],
+        "no query is ever killed; --long-query-guard refuses to wait for long ones",
+    ),
     (&["--ssl"], "use --ssl-mode REQUIRED"),
 ];
 
@@ -303,7 +310,7 @@ mod tests {
         }
         assert_eq!(
             instead_of("--single_transaction").unwrap(),
-            "there is no --single-transaction; not needed: all tables of a dump are of one moment"
+            "there is no --single-transaction; not needed: a dump is one consistent snapshot of all tables"
         );
         assert_eq!(instead_of("--nonsense"), None);
     }

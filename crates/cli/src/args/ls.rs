@@ -1,4 +1,4 @@
-//! What can be typed after `innoscan ls`.
+//! Arguments of `innoscan ls`.
 
 use std::path::PathBuf;
 
@@ -15,20 +15,20 @@ pub struct LsArgs {
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 
-    /// Only these databases, separated by commas
+    /// List only these databases, separated by commas
     #[arg(short = 'B', long, value_delimiter = ',', value_name = "DB")]
     pub databases: Vec<String>,
 
-    /// Only these tables, as db.table, separated by commas
+    /// List only these tables, as db.table, separated by commas
     #[arg(short = 'T', long, value_delimiter = ',', value_name = "DB.TABLE")]
     pub tables_list: Vec<String>,
 
-    /// Print one JSON object (docs/json.md), with exact sizes
+    /// Print one JSON object with exact sizes (docs/json.md)
     #[arg(long)]
     pub json: bool,
 
-    /// List the files of a running server or one that was not shut down cleanly: what is listed may
-    /// be old
+    /// List the files of a running server or of one that was not shut down cleanly: the list may be
+    /// out of date
     #[arg(long)]
     pub force: bool,
 }

@@ -1,4 +1,4 @@
-//! What can be typed. Short flags follow mydumper, long names are the ones both families know.
+//! Command line arguments. Short flags follow mydumper; long names are those that mydumper and mysqldump share.
 
 mod dump;
 mod effect;
@@ -30,15 +30,15 @@ use crate::sizes::ByteSize;
 #[derive(Debug, Parser)]
 #[command(name = "innoscan", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-/// What was typed, program name first, as a verb that makes sense.
+/// Parses the words of a command line, program name first, into a command.
 ///
 /// # Errors
-/// What is wrong with it, or the help or version that was asked for.
+/// Wrong usage, or the help or version text if that was asked for.
 pub fn parse(typed: Vec<OsString>) -> Result<Verb, clap::Error> {
     if let Some(refusal) = habits::refusal(&typed) {
         return Err(usage(refusal));
@@ -57,7 +57,7 @@ pub fn parse(typed: Vec<OsString>) -> Result<Verb, clap::Error> {
     }
 }
 
-/// What the parser says, or what is better said of an option of another program.
+/// The parser's error, or a better answer to an option of another program.
 fn answered(error: clap::Error) -> clap::Error {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => argument.as_str(),
@@ -70,92 +70,97 @@ fn answered(error: clap::Error) -> clap::Error {
             None => error,
         },
         ErrorKind::InvalidValue if is_without_value && argument.starts_with("--host") => {
-            usage("a host must follow --host (-h); --help prints help")
+            usage("--host (-h) needs a host name; --help prints help")
         }
         ErrorKind::ValueValidation if argument.starts_with("--threads") => usage(format!(
-            "{}; -t is --threads here: for no CREATE TABLE use --no-schemas (-m)",
+            "{}; -t means --threads here: to leave out CREATE TABLE use --no-schemas (-m)",
             error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ")
         )),
         _ => error,
     }
 }
 
-/// Wrong usage, with what to do instead.
+/// An error for wrong usage, with the remedy in its message.
 fn usage(message: impl std::fmt::Display) -> clap::Error {
     clap::Error::raw(ErrorKind::ArgumentConflict, format!("{message}\n"))
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Logical backup of tables: SQL, INTO OUTFILE text, CSV or NDJSON
+    /// Dump tables as SQL, INTO OUTFILE text, CSV or NDJSON (logical backup)
     Dump(Box<DumpArgs>),
-    /// Read a whole table without output: rows, checksum, read statistics
+    /// Read a whole table without writing rows: row count, checksum, read statistics
     Scan(Box<ScanArgs>),
-    /// Print rows by primary key, by a range of it, or by a condition on any columns
+    /// Print rows by primary key, by a range of keys, or by a condition on any columns
     Get(Box<GetArgs>),
-    /// Tell what a scan would cost under each read-ahead policy, from the branch pages alone
+    /// Estimate the cost of a scan under each read-ahead policy, reading only the non-leaf pages
     Explain(Box<ExplainArgs>),
-    /// Print a table's CREATE TABLE as SHOW CREATE TABLE would
+    /// Print a table's CREATE TABLE, as SHOW CREATE TABLE does
     Schema(SchemaArgs),
-    /// List the databases, tables and other objects of a directory or of a dump
+    /// List the databases, tables and other objects of a data directory or a dump
     #[command(visible_alias = "tables")]
     Ls(LsArgs),
-    /// Verify a dump: every file as it was written, nothing missing; its rows against a source's
+    /// Verify a dump: all files present and unchanged, and optionally the same rows as a source
     Verify(Box<VerifyArgs>),
-    /// Verify tablespaces, or all of a directory: checksums, links, tree order, free lists
+    /// Check tablespaces or whole directories: checksums, page links, tree order, free lists
     Check(CheckArgs),
-    /// Read a table into the page cache, for servers that read through it
+    /// Load a table into the page cache, for servers that read through it
     Warm(Box<WarmArgs>),
-    /// Read a table under each read-ahead policy, one after the other, and say what each took
+    /// Scan a table under each read-ahead policy in turn, and compare the times
     Bench(Box<BenchArgs>),
-    /// Look at every tablespace of a data directory as a server does when it starts: duplicates,
-    /// files that are none
+    /// Check all tablespaces of a data directory as a server does at startup: duplicate ids,
+    /// invalid files
     Tablespaces(TablespacesArgs),
-    /// Print one page with its fields named
+    /// Print one page, field by field
     Inspect(InspectArgs),
 }
 
-/// Which tables, and where their definition comes from.
+/// Where tables and their definitions come from.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Files")]
 pub struct SourceArgs {
-    /// The data directory that `db.table` sources lie in
+    /// Data directory of the tables that are named db.table
     #[arg(long, value_name = "DIR")]
     pub datadir: Option<PathBuf>,
 
-    /// Take the table's definition from this file's CREATE TABLE instead of SDI or .frm
+    /// Take the table definition from this file, a CREATE TABLE statement or a .frm, instead of the
+    /// SDI or .frm of the table
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
 
-    /// Read the files of a running server or one that was not shut down cleanly: rows may be old,
-    /// missing or torn
+    /// Read the files of a running server or of one that was not shut down cleanly: rows may be
+    /// old, missing or torn
     #[arg(long)]
     pub force: bool,
 }
 
-/// How to read.
+/// How files are read.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Reading")]
+#[command(
+    next_help_heading = "Reading (K, M, G, T in SIZE are powers of 1024; TIME in us, ms or s)"
+)]
 pub struct ReadArgs {
-    /// Read-ahead: none, linear and random are a server's own, physical reads the whole file in
-    /// order, logical a sorted window of the leaves that come next, segment all leaves in file order
-    /// (for rows in key order it sets leaves aside in --tmpdir), auto whichever costs least on
-    /// --device [default: logical, with --order any segment]
+    /// Read-ahead policy: none, linear and random work as in a server; physical reads the whole
+    /// file in file order; logical reads the next leaf pages in key order, a window of them sorted
+    /// by their place in the file; segment reads all leaf pages in file order and, for rows in key
+    /// order, spills leaves to --tmpdir; auto chooses the cheapest for --device [default: logical,
+    /// with --order any segment]
     #[arg(hide_short_help = true, long, value_enum, value_name = "POLICY")]
     pub read_ahead: Option<ReadAheadArg>,
 
-    /// The order of the rows: that of the key, or any
+    /// Order of the rows: primary key, or any
     #[arg(long, value_enum, default_value_t = OrderArg::Key, value_name = "ORDER")]
     pub order: OrderArg,
 
-    /// Where segment sets leaves aside that memory cannot hold, up to the table's size [default: the
-    /// output directory, else the system's]; auto does so only where this is given or there is an
-    /// output directory
+    /// Directory for leaves that segment spills when memory is full, up to the size of the table
+    /// [default: the output directory, otherwise the system's]; auto spills only if this option or
+    /// an output directory is given
     #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub tmpdir: Option<PathBuf>,
 
-    /// Pages of an extent that linear read-ahead wants accessed in order, of 64; 0 turns it off
+    /// linear: pages of an extent (of 64) that must have been accessed in order before the next
+    /// extent is read ahead; 0 disables it
     #[arg(hide_short_help = true, long, default_value_t = 56, value_name = "PAGES",
           value_parser = clap::value_parser!(u32).range(0..=64))]
     pub read_ahead_threshold: u32,
@@ -164,64 +169,65 @@ pub struct ReadArgs {
     #[arg(hide_short_help = true, long, default_value = "512M", value_name = "SIZE")]
     pub lra_size: ByteSize,
 
-    /// Rest so long after each window, as 50ms: for others to read
+    /// Pause after each window, e.g. 50ms, to let others read
     #[arg(hide_short_help = true, long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
     pub lra_sleep: Duration,
 
-    /// Memory for pages, in all
+    /// Total memory for pages
     #[arg(long, default_value = "768M", value_name = "SIZE")]
     pub memory: ByteSize,
 
-    /// Threads that decode [default: one a core]
+    /// Number of threads that decode rows [default: one per core]
     #[arg(short = 't', long, value_name = "N")]
     pub threads: Option<usize>,
 
-    /// The device the files are on: hdd, gp3, ssd, nvme, iops=3000,bw=125M,latency=500us (any of
-    /// these three), or auto, which measures it in half a second and remembers. It decides which
-    /// gaps between wanted pages are read through
+    /// Device the files are on: hdd, gp3, ssd, nvme, iops=3000,bw=125M,latency=500us (any of the
+    /// three), or auto, which measures it for half a second and remembers the result. It decides
+    /// which gaps between wanted pages are read through
     #[arg(hide_short_help = true, long, value_name = "DEVICE")]
     pub device: Option<DeviceArg>,
 
-    /// Read no faster than --device would: shows what a scan would take there
-    #[arg(hide_short_help = true, long, requires = "device")]
-    pub impose: bool,
+    /// Emulate --device: read no faster than that device would
+    #[arg(hide_short_help = true, long, alias = "impose", requires = "device")]
+    pub emulate: bool,
 
-    /// The most reads in flight: on a disk others wait behind them
+    /// Maximum number of reads in flight; on a disk, reads of others wait behind them
     #[arg(hide_short_help = true, long, default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub depth: u32,
 
-    /// Read at most so much a second, and leave the rest to others
+    /// Maximum bytes to read per second, e.g. 100M
     #[arg(long, value_name = "SIZE")]
     pub max_rate: Option<ByteSize>,
 
-    /// Make at most so many requests a second
+    /// Maximum number of read requests per second
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iops: Option<u32>,
 
-    /// Whether to read around the page cache; optional falls back where the file system cannot
+    /// Bypass the page cache (O_DIRECT): required, optional (where the file system can), off
     #[arg(hide_short_help = true, long, value_enum, default_value_t = DirectArg::Optional, value_name = "MODE")]
     pub direct: DirectArg,
 
-    /// How to ask the kernel [default: uring where permitted, else pread]
+    /// Interface for reading files [default: uring (io_uring) where permitted, otherwise pread]
     #[arg(hide_short_help = true, long, value_enum, value_name = "ENGINE")]
     pub io_engine: Option<EngineArg>,
 }
 
-/// What is told of reading, and what damage does.
+/// How damage and errors are handled and what is reported.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Damage, statistics, progress")]
+#[command(next_help_heading = "Errors, statistics, progress")]
 pub struct TellArgs {
-    /// What a damaged page does: fail ends the table, skip counts it, reports the keys lost and
-    /// ends with exit code 3
+    /// What to do about a damaged page: fail ends the table; skip goes on, reports the keys lost
+    /// and ends with exit code 3
     #[arg(long, value_enum, default_value_t = OnCorruptArg::Fail, value_name = "WHAT")]
     pub on_corrupt: OnCorruptArg,
 
-    /// Print what reading took on stderr: requests, waits, pages read ahead and their use
+    /// Print read statistics on stderr: requests, waits, pages read ahead and how many of them were
+    /// used
     #[arg(hide_short_help = true, long, value_enum, num_args = 0..=1, default_missing_value = "text",
           require_equals = true, value_name = "FORM")]
     pub stats: Option<StatsArg>,
 
-    /// On stderr only errors, and what is not written or guessed: no progress, no counts
+    /// Print only errors, warnings and notes on stderr: no progress, no summary
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -230,16 +236,16 @@ pub struct TellArgs {
 fn zipf(typed: &str) -> Result<f64, String> {
     match typed.parse() {
         Ok(exponent) if (0.0..=5.0).contains(&exponent) => Ok(exponent),
-        _ => Err(format!("`{typed}` is not a number of 0 to 5")),
+        _ => Err(format!("`{typed}` is not a number from 0 to 5")),
     }
 }
 
-/// A time, which may be none.
+/// A duration, which may be 0.
 fn pause(typed: &str) -> Result<Duration, String> {
     if matches!(typed, "0" | "0us" | "0ms" | "0s") { Ok(Duration::ZERO) } else { duration(typed) }
 }
 
-/// A device, or the wish to measure it.
+/// The device of `--device`, or `auto` to measure it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DeviceArg {
     Auto,
@@ -299,7 +305,7 @@ pub enum OnCorruptArg {
     Skip,
 }
 
-/// One table, and how to read it.
+/// The arguments of a command that reads one table.
 #[derive(Clone, Debug, Args)]
 pub struct TableArgs {
     /// An .ibd file, or db.table with --datadir
@@ -319,15 +325,16 @@ pub struct TableArgs {
                   scan shop.orders --datadir /backup/mysql --json"
 )]
 pub struct ScanArgs {
-    /// Only the rows that satisfy a condition, as `id BETWEEN 1 AND 9 AND total > 5` (see dump)
+    /// Read only rows that satisfy a condition, e.g. `id BETWEEN 1 AND 9 AND total > 5` (see
+    /// innoscan dump)
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
-    /// Also compute what CHECKSUM TABLE of the server that wrote the file would give
+    /// Also compute what CHECKSUM TABLE gives on the server that wrote the file
     #[arg(long)]
     pub checksum: bool,
 
-    /// Print one JSON object
+    /// Print one JSON object (docs/json.md)
     #[arg(long)]
     pub json: bool,
 
@@ -341,15 +348,15 @@ pub struct ScanArgs {
 /// `innoscan explain`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What is printed: first the verdict for each device, then the table's layout, and the\n\
-                  cost of each policy. Without --device, those of three are told; --device auto\n\
-                  measures yours.\n\n\
+    after_help = "The output has a verdict for each device, then the layout of the table, then the cost\n\
+                  of each policy. Without --device, three common devices are shown; --device auto\n\
+                  measures the device of the files.\n\n\
                   Examples:\n  innoscan explain /var/lib/mysql/shop/orders.ibd --device auto\n  \
                   innoscan explain shop.orders --datadir /backup/mysql \\\n    \
                   --device iops=4000,bw=250M --json"
 )]
 pub struct ExplainArgs {
-    /// Print one JSON object
+    /// Print one JSON object (docs/json.md)
     #[arg(long)]
     pub json: bool,
 
@@ -360,38 +367,40 @@ pub struct ExplainArgs {
 /// `innoscan bench`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What is printed: a row for each policy; sorted is segment with the rows put back in key\n\
-                  order, (file) reads the whole file in order, as dd does; expected s is what explain\n\
-                  says of --device.\n\n\
+    after_help = "The output has a row for each policy; sorted is segment with the rows put back into key\n\
+                  order, (file) reads the whole file in order, as dd does; expected s is the estimate of\n\
+                  explain for --device.\n\n\
                   Examples:\n  innoscan bench /backup/mysql/shop/orders.ibd\n  \
-                  innoscan bench shop.orders --datadir /backup/mysql --device gp3 --impose \\\n    \
+                  innoscan bench shop.orders --datadir /backup/mysql --device gp3 --emulate \\\n    \
                   --policies none,logical,segment\n  \
                   innoscan bench orders.ibd --foreground=8 --lookup-rate 100 --device hdd \\\n    \
-                  --impose --policies none,logical --max-rate 50M"
+                  --emulate --policies none,logical --max-rate 50M"
 )]
 pub struct BenchArgs {
-    /// Print one JSON object
+    /// Print one JSON object (docs/json.md)
     #[arg(long)]
     pub json: bool,
 
-    /// The policies, separated by commas
+    /// Policies to run, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "POLICIES",
           default_values_t = [ReadAheadArg::None, ReadAheadArg::Linear, ReadAheadArg::Random,
                               ReadAheadArg::Physical, ReadAheadArg::Logical, ReadAheadArg::Segment])]
     pub policies: Vec<ReadAheadArg>,
 
-    /// Beside each scan let so many threads look up rows by primary key, on the same pool and
-    /// device, and say what they felt. --lra-sleep, --max-rate and --max-iops hold up the scan alone
+    /// During each scan, look rows up by primary key in this many threads, on the same buffer pool
+    /// and device, and print the latencies. --lra-sleep, --max-rate and --max-iops throttle only
+    /// the scan
     #[arg(long, num_args = 0..=1, default_missing_value = "4", require_equals = true,
           value_name = "THREADS", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub foreground: Option<u32>,
 
-    /// Lookups a second, of all threads together [default: each thread begins the next when one is
-    /// over]
+    /// Lookups per second, all threads together [default: each thread starts its next lookup when
+    /// the last one ends]
     #[arg(long, value_name = "N", requires = "foreground", value_parser = clap::value_parser!(u32).range(1..))]
     pub lookup_rate: Option<u32>,
 
-    /// How unevenly rows are looked up: the one of rank r is wanted r^-S as often as the first
+    /// Skew of the lookups: the row of rank r is looked up r^-S times as often as the first (Zipf
+    /// distribution)
     #[arg(long, default_value_t = 0.99, value_name = "S", requires = "foreground", value_parser = zipf)]
     pub zipf: f64,
 
@@ -431,11 +440,11 @@ pub struct SchemaArgs {
 )]
 pub struct CheckArgs {
     /// .ibd files, db.table names with --datadir, data or backup directories, or directories of
-    /// databases
+    /// single databases
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<String>,
 
-    /// A line for each file that is sound, too, where there are many
+    /// Print a line for each sound file too, even if there are many
     #[arg(short, long)]
     pub verbose: bool,
 
@@ -443,7 +452,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// No progress on stderr
+    /// Show no progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -457,10 +466,10 @@ pub struct CheckArgs {
     after_help = "Examples:\n  innoscan inspect orders.ibd 0\n  innoscan inspect orders.ibd 4"
 )]
 pub struct InspectArgs {
-    /// A tablespace file
+    /// Tablespace file
     pub file: String,
 
-    /// The page's number
+    /// Page number
     pub page: u32,
 
     /// Also print all bytes in hexadecimal

@@ -1,4 +1,4 @@
-//! Where a running server is, and how its tables are held still.
+//! Arguments for a running server: its address, and how its tables are locked.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,43 +6,43 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use innoscan_live::lock::LockOptions;
-use innoscan_live::small_tables::SmallTablesBy;
+use innoscan_live::small_tables::SmallTablesMode;
 use innoscan_live::snapshot::{Consistency, LockMode};
 use innoscan_live::{Account, OptionFiles, Password, Tls};
 
-/// A running server, named as its own clients name it.
+/// The address and account of a running server, with the options of its own clients.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "A running server, on this machine")]
+#[command(next_help_heading = "Running server, on this machine")]
 pub struct ServerArgs {
-    /// Its socket [default: of the option files, else the usual places]
+    /// Socket file [default: from the option files, otherwise the usual paths]
     #[arg(short = 'S', long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 
-    /// Its host; localhost is its socket
+    /// Host name; localhost connects through the socket
     #[arg(short = 'h', long, value_name = "HOST")]
     pub host: Option<String>,
 
-    /// Its port
+    /// TCP port
     #[arg(short = 'P', long, value_name = "PORT")]
     pub port: Option<u16>,
 
-    /// The account
+    /// User name
     #[arg(short = 'u', long, value_name = "USER")]
     pub user: Option<String>,
 
-    /// Ask for the password; else it is that of the option files, or of MYSQL_PWD
+    /// Prompt for the password [default: from the option files or MYSQL_PWD]
     #[arg(short = 'p', long, num_args = 0..=1, require_equals = true, value_name = "")]
     pub password: Option<Option<String>>,
 
-    /// TLS where it is reached by host: DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY
+    /// TLS for TCP connections: DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY
     #[arg(hide_short_help = true, long, default_value = "PREFERRED", value_name = "MODE", value_parser = tls)]
     pub ssl_mode: Tls,
 
-    /// Who may have signed its certificate
+    /// Certificates of trusted authorities (PEM)
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
 
-    /// Read this option file alone
+    /// Read only this option file
     #[arg(long, value_name = "FILE")]
     pub defaults_file: Option<PathBuf>,
 
@@ -55,58 +55,61 @@ pub struct ServerArgs {
     pub no_defaults: bool,
 }
 
-/// How a server's tables are held still.
+/// How the tables of a running server are locked.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Locks")]
+#[command(next_help_heading = "Locking")]
 pub struct LockArgs {
-    /// export locks the tables until they are read, clone until they are copied by reflink (XFS,
-    /// btrfs): milliseconds; auto takes clone where it can; none: another connection holds them by
-    /// FLUSH TABLES ... FOR EXPORT until they are read
+    /// How tables are kept from changing: export locks them until they are read; clone locks them
+    /// only while their files are copied by reflink (XFS, btrfs), for milliseconds; auto is clone
+    /// where possible, otherwise export; none takes no lock: another connection holds FLUSH TABLES
+    /// ... FOR EXPORT until the tables are read
     #[arg(long, value_enum, default_value_t = LockModeArg::Auto, value_name = "MODE")]
     pub lock_mode: LockModeArg,
 
-    /// all: all tables are of one moment, locked by one statement; table: each is of its own, locked
-    /// when its turn comes
+    /// all: one consistent snapshot of all tables, locked by one statement; table: each table is
+    /// locked by itself, and tables may be from different times
     #[arg(long, value_enum, default_value_t = ConsistencyArg::All, value_name = "WHICH",
           conflicts_with = "resume")]
     pub consistency: ConsistencyArg,
 
-    /// Tables of InnoDB whose files have at most 1 MiB: files reads them from their files, as all
-    /// others, and locks them; select fetches them over several connections in one consistent
-    /// snapshot; auto does that where there are more than 256 tables
+    /// How InnoDB tables with at most 1 MiB of files are read: files, like all others, under the
+    /// lock; select, by SELECT over several connections in one consistent snapshot; auto, by SELECT
+    /// if there are more than 256 InnoDB tables
     #[arg(long, value_enum, default_value_t = SmallTablesArg::Auto, value_name = "HOW")]
     pub small_tables: SmallTablesArg,
 
-    /// How many seconds the lock is tried; others are held up for one at a time
+    /// Seconds to keep trying for the lock; other sessions are blocked for at most one second at a
+    /// time
     #[arg(hide_short_help = true, long, default_value_t = 60, value_name = "SECONDS")]
     pub lock_wait_timeout: u64,
 
-    /// Refuse while a statement that may keep the lock away has run for so many seconds
+    /// Refuse to lock while a statement that could delay the lock has been running for this many
+    /// seconds
     #[arg(hide_short_help = true, long, default_value_t = 60, value_name = "SECONDS")]
     pub long_query_guard: u64,
 }
 
-/// What of a server is no table.
+/// Objects of a server other than tables.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "What a server has beside tables")]
+#[command(next_help_heading = "Views, triggers, routines, events, accounts")]
 pub struct ObjectArgs {
-    /// Leave views out
+    /// Do not dump views
     #[arg(short = 'W', long)]
     pub no_views: bool,
 
-    /// Leave triggers out
+    /// Do not dump triggers
     #[arg(long)]
     pub no_triggers: bool,
 
-    /// Leave functions, procedures and packages out
+    /// Do not dump functions, procedures and packages
     #[arg(long)]
     pub no_routines: bool,
 
-    /// Leave events out
+    /// Do not dump events
     #[arg(long)]
     pub no_events: bool,
 
-    /// Also accounts and their grants
+    /// Also dump accounts and their grants
     #[arg(long)]
     pub users: bool,
 }
@@ -133,12 +136,12 @@ pub enum SmallTablesArg {
 }
 
 fn tls(typed: &str) -> Result<Tls, String> {
-    Tls::by_name(typed).ok_or_else(|| format!("`{typed}` is no mode of TLS"))
+    Tls::by_name(typed).ok_or_else(|| format!("unknown TLS mode `{typed}`: use DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY"))
 }
 
 impl ServerArgs {
-    /// The account they name, together with option files, environment and prompt; and what is to be
-    /// told of the files.
+    /// The account to connect with, from the arguments, option files, environment and prompt; and
+    /// notes on the option files for the user.
     pub fn account(&self) -> anyhow::Result<(Account, Vec<String>)> {
         let files = OptionFiles {
             only: self.defaults_file.clone(),
@@ -150,14 +153,14 @@ impl ServerArgs {
             None => None,
             Some(None) => {
                 let typed = rpassword::prompt_password("Password: ").context(
-                    "there is no terminal to ask for the password on: use an option file \
+                    "there is no terminal to prompt for the password: use an option file \
                      (--defaults-file) or MYSQL_PWD",
                 )?;
                 Some(Password(typed))
             }
             Some(Some(_)) => anyhow::bail!(
-                "a password in the command line is seen by all users of the machine: use -p alone, \
-                 an option file, or MYSQL_PWD"
+                "a password on the command line is visible to all users of the machine: use -p \
+                 alone, an option file, or MYSQL_PWD"
             ),
         };
         let account = Account {
@@ -174,7 +177,7 @@ impl ServerArgs {
 }
 
 impl LockArgs {
-    /// The mode.
+    /// The lock mode.
     pub fn mode(&self) -> LockMode {
         match self.lock_mode {
             LockModeArg::Auto => LockMode::Auto,
@@ -184,7 +187,7 @@ impl LockArgs {
         }
     }
 
-    /// Of which moment tables are.
+    /// Whether all tables are from one consistent snapshot.
     pub fn consistency(&self) -> Consistency {
         match self.consistency {
             ConsistencyArg::All => Consistency::All,
@@ -192,16 +195,16 @@ impl LockArgs {
         }
     }
 
-    /// What is done about small tables.
-    pub fn small(&self) -> SmallTablesBy {
+    /// How small tables are read.
+    pub fn small(&self) -> SmallTablesMode {
         match self.small_tables {
-            SmallTablesArg::Auto => SmallTablesBy::Auto,
-            SmallTablesArg::Files => SmallTablesBy::Files,
-            SmallTablesArg::Select => SmallTablesBy::Select,
+            SmallTablesArg::Auto => SmallTablesMode::Auto,
+            SmallTablesArg::Files => SmallTablesMode::Files,
+            SmallTablesArg::Select => SmallTablesMode::Select,
         }
     }
 
-    /// The times.
+    /// The timeouts of the lock.
     pub fn options(&self) -> LockOptions {
         LockOptions {
             wait: Duration::from_secs(self.lock_wait_timeout),

@@ -1,4 +1,4 @@
-//! What can be typed after `innoscan tablespaces`.
+//! Arguments of `innoscan tablespaces`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,63 +16,63 @@ use super::{ServerArgs, pause};
     after_help = "Examples:\n  innoscan tablespaces /var/lib/mysql\n  innoscan tablespaces \
                   /var/lib/mysql --innodb-directories '/ssd1;/ssd2' \\\n    --read full-page --json")]
 pub struct TablespacesArgs {
-    /// Data directories; all directories below them are looked through
+    /// Data directories, searched with all their subdirectories
     #[arg(required = true, value_name = "DATADIR")]
     pub directories: Vec<PathBuf>,
 
-    /// Print help; -h alone prints less of it
+    /// Print help (-h alone prints a summary)
     #[arg(long, action = clap::ArgAction::HelpLong)]
     pub help: Option<bool>,
 
-    /// What -h alone stands for
+    /// The summary that -h alone prints
     #[arg(long, hide = true, action = clap::ArgAction::HelpShort)]
     pub short_help: Option<bool>,
 
-    /// Further directories, as the server's variable has them: separated by semicolons
+    /// More directories, written like the server's innodb_directories: separated by semicolons
     #[arg(long, value_delimiter = ';', value_name = "DIRS")]
     pub innodb_directories: Vec<PathBuf>,
 
-    /// Hold the files against the tablespaces the server has: those in the dictionary of the first
-    /// DATADIR, whose server is shut down, or those a running server tells
+    /// Compare the files with the server's list of tablespaces: the one in the dictionary of the
+    /// first DATADIR, whose server is shut down, or the one of a running server
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "dictionary",
           require_equals = true, value_name = "WHOSE")]
     pub server_list: Option<ServerListArg>,
 
-    /// Hold each file's name against the definitions in it too (SDI, MySQL 8 and later): reads some
-    /// pages more of each file
+    /// Also compare each file's name with the definitions in the file (SDI, MySQL 8 and later);
+    /// reads a few more pages of each file
     #[arg(long)]
     pub sdi: bool,
 
-    /// How a file's beginning is read: full-page reads 16 KiB through the page cache, to which the
-    /// kernel's read-ahead adds as much again (servers to MySQL 9.0); fadvise does without
-    /// read-ahead; light reads 4 KiB so; direct reads 16 KiB around the page cache (the newest
-    /// servers); batched reads the device's block around it, of hundreds of files at once by io_uring
-    /// [default: batched where io_uring is permitted, else light]
+    /// How the start of a file is read: full-page, 16 KiB through the page cache with the kernel's
+    /// read-ahead (MySQL up to 9.0); fadvise, the same without read-ahead; light, 4 KiB without
+    /// read-ahead; direct, 16 KiB bypassing the page cache (latest servers); batched, one device
+    /// block bypassing the page cache, hundreds of files at once by io_uring [default: batched
+    /// where io_uring is permitted, otherwise light]
     #[arg(long = "read", value_name = "WAY")]
     pub way: Option<HeadWay>,
 
-    /// Threads; of batched each has an io_uring of its own [default: as many as MySQL takes: one, and
-    /// one for each 8000 files, up to 16 and to twice the cores; of batched four a core, up to 16]
+    /// Number of threads; each thread of batched has its own io_uring [default: as MySQL, one plus
+    /// one per 8000 files, up to 16 and to twice the cores; for batched four per core, up to 16]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// Files at once of all threads together, of batched
+    /// batched: files in flight, all threads together
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub depth: u16,
 
-    /// No read is over before so long, as 1ms: shows what a slower device would take
+    /// Emulate a slower device: no read takes less than this time, e.g. 1ms
     #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
     pub latency: Duration,
 
-    /// Print one JSON object
+    /// Print one JSON object (docs/json.md)
     #[arg(long)]
     pub json: bool,
 
-    /// Say on stderr what opening and reading took
+    /// Print on stderr how long opening and reading took
     #[arg(long)]
     pub stats: bool,
 
-    /// No progress on stderr
+    /// Show no progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -80,7 +80,7 @@ pub struct TablespacesArgs {
     pub server: ServerArgs,
 }
 
-/// Who says which tablespaces there are to be.
+/// Where the list of tablespaces comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ServerListArg {
     Dictionary,

@@ -1,4 +1,4 @@
-//! What can be typed after `innoscan verify`.
+//! Arguments of `innoscan verify`.
 
 use std::path::PathBuf;
 
@@ -20,16 +20,16 @@ pub struct VerifyArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 
-    /// Print help; -h alone prints less of it
+    /// Print help (-h alone prints a summary)
     #[arg(long, action = clap::ArgAction::HelpLong)]
     pub help: Option<bool>,
 
-    /// What -h alone stands for
+    /// The summary that -h alone prints
     #[arg(long, hide = true, action = clap::ArgAction::HelpShort)]
     pub short_help: Option<bool>,
 
-    /// Also compare the rows with those of SOURCE, by their CHECKSUM TABLE: the data directory of a
-    /// stopped server, or server, which is the running server that --socket or --host name
+    /// Also compare the rows with those of a source, by CHECKSUM TABLE: the data directory of a
+    /// stopped server, or the word server for the running server at --socket or --host
     #[arg(long, value_name = "SOURCE")]
     pub against: Option<PathBuf>,
 
@@ -41,20 +41,20 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Threads that decode the rows of a directory [default: one a core]
+    /// Number of threads that decode rows of a data directory [default: one per core]
     #[arg(short = 't', long, value_name = "N")]
     pub threads: Option<usize>,
 
-    /// Memory for pages of a directory
+    /// Total memory for pages of a data directory
     #[arg(long, default_value = "768M", value_name = "SIZE")]
     pub memory: ByteSize,
 
-    /// Read a directory of a running server or one that was not shut down cleanly: rows may be old,
-    /// missing or torn
+    /// Read the data directory of a running server or of one that was not shut down cleanly: rows
+    /// may be old, missing or torn
     #[arg(long)]
     pub force: bool,
 
-    /// Only faults and errors on stderr: no progress
+    /// Print only faults and errors on stderr, no progress
     #[arg(short, long)]
     pub quiet: bool,
 

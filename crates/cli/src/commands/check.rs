@@ -14,7 +14,7 @@ use crate::remedies;
 
 /// The version of the JSON object.
 const FORMAT: u32 = 1;
-/// Up to so many files, those that are sound have a line too.
+/// Up to this many files, sound files have a line too.
 const FEW_FILES: usize = 20;
 
 pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
@@ -31,7 +31,7 @@ fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
     for path in files_of(table.as_ref(), source) {
         let subject = Subject::open(&path, table.as_ref())?;
         if let Some(error) = &subject.not_understood {
-            note!("innoscan: note: records were not looked into: {error}");
+            note!("innoscan: note: records were not checked: {error}");
         }
         let report = subject.check(|_, _| ())?;
         if !args.json {
@@ -50,15 +50,15 @@ fn files_of(table: Option<&Table>, source: &str) -> Vec<PathBuf> {
     }
 }
 
-/// What was checked, and with which result.
+/// The files checked so far, and the results.
 #[derive(Default)]
 struct Checked {
     files: u64,
     pages: u64,
     damaged: u64,
-    /// Files of which no definition was found.
+    /// Files without a definition.
     without_definition: u64,
-    /// What could not be checked, and why.
+    /// Files and tables that could not be checked, and why.
     not_checked: Vec<(String, String)>,
     reports: Vec<Value>,
 }
@@ -86,7 +86,7 @@ impl Checked {
         self.damaged == 0 && self.not_checked.is_empty()
     }
 
-    /// Prints the JSON object, if it is wanted.
+    /// Prints the JSON object, if requested.
     fn end(self, args: &CheckArgs) -> Exit {
         let exit = if self.is_sound() { Exit::Done } else { Exit::Refused };
         if args.json {
@@ -107,14 +107,12 @@ impl Checked {
     fn summarize(&self) {
         let without = match self.without_definition {
             0 => String::new(),
-            1 => {
-                "; 1 has no definition of its own (a full-text index, a general tablespace): keys \
-                  were not compared there"
-                    .to_owned()
-            }
+            1 => "; 1 file has no table definition (a full-text index or general tablespace): its \
+                  keys were not compared"
+                .to_owned(),
             count => format!(
-                "; {count} have no definition of their own (full-text indexes, general \
-                 tablespaces): keys were not compared there"
+                "; {count} files have no table definition (full-text indexes or general \
+                 tablespaces): their keys were not compared"
             ),
         };
         let not_checked = match self.not_checked.len() {
@@ -130,10 +128,10 @@ impl Checked {
     }
 }
 
-/// What the sources name: files, with the catalog that knows their definitions.
+/// The files that the sources name, with the catalogs that have their definitions.
 #[derive(Default)]
 struct Sources {
-    /// The directory a table is of decides on its catalog.
+    /// One catalog per data directory.
     catalogs: Vec<Catalog>,
     files: Vec<(usize, PathBuf)>,
 }
@@ -179,7 +177,7 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
     let names_all = args.verbose || all <= FEW_FILES;
     let mut count = Count::new(args.quiet);
     for (done, (catalog, path)) in sources.files.iter().enumerate() {
-        count.tell("checking", done, Some(all));
+        count.show("checking", done, Some(all));
         let table = match sources.catalogs[*catalog].table(&path.to_string_lossy()) {
             Ok(table) => Some(table),
             Err(error) if error.kind() == ErrorKind::RefusedDirectory => return Err(error.into()),
@@ -229,18 +227,19 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
         out!("{path}: ... and {} more", report.findings_total - listed);
     }
     let bad = report.findings_total - report.harmless_total;
-    out!("{path}: DAMAGED: {bad} findings, {} bad pages", report.damaged_pages.len());
+    let pages = counted(report.damaged_pages.len() as u64, "damaged page");
+    out!("{path}: DAMAGED: {}, {pages}", counted(bad, "finding"));
 }
 
-/// The table a source is of; `None` for a file whose definition is not to be had, of which much
-/// can be said all the same.
+/// The table of a source; `None` for a file without a definition, of which pages and links can be
+/// checked all the same.
 pub(super) fn table(from: &SourceArgs, source: &str) -> anyhow::Result<Option<Table>> {
     match super::catalog(from)?.table(source) {
         Ok(table) => Ok(Some(table)),
         Err(error)
             if Path::new(source).is_file() && error.kind() != ErrorKind::RefusedDirectory =>
         {
-            note!("innoscan: note: read without a definition: {}", remedies::message(&error));
+            note!("innoscan: note: no table definition: {}", remedies::message(&error));
             Ok(None)
         }
         Err(error) => Err(error.into()),

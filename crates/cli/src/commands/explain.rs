@@ -1,16 +1,16 @@
 //! `innoscan explain`.
 
 use anyhow::Error;
-use innoscan::Device;
 use innoscan::explain::{Cost, Explanation, choose, explain};
 use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
+use innoscan::{Device, counted};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::messages::Exit;
 use crate::sizes::{ByteSize, MIB};
 
-/// The devices that are told of when none is named.
+/// The devices that are shown if none is named.
 const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
 
 /// The version of the JSON object.
@@ -56,7 +56,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A device as it was named.
+/// The name of a device; `here` for a model that was given or measured.
 fn short(device: &str) -> &str {
     match device.split_once(": ") {
         Some((name, _)) => name,
@@ -64,8 +64,8 @@ fn short(device: &str) -> &str {
     }
 }
 
-/// How long a scan takes with what is set, how long it would take page by page, and what is worth
-/// setting.
+/// A line with the time of a scan with the current options, the time page by page, and the options
+/// that would make it faster.
 fn verdict(
     explanation: &Explanation,
     device: &Device,
@@ -77,14 +77,14 @@ fn verdict(
     let mut verdict = format!("{} s", seconds(now));
     if let Some(none) = none {
         let none = seconds(none.scan_time.as_secs_f64());
-        verdict += &format!("; page by page, as a server reads it, {none} s");
+        verdict += &format!("; page by page, as a server reads, {none} s");
     }
     let worth = |cost: &&Cost| WORTH_SETTING * cost.scan_time.as_secs_f64() < now;
     let best = costs.iter().filter(worth).min_by_key(|cost| cost.scan_time);
     verdict += &match best {
-        None => "; nothing to set".to_owned(),
+        None => "; no option would help".to_owned(),
         Some(best) => format!(
-            "; {} s by --read-ahead {}{}",
+            "; {} s with --read-ahead {}{}",
             seconds(best.scan_time.as_secs_f64()),
             best.way.policy,
             what_it_wants(best, options)
@@ -93,7 +93,7 @@ fn verdict(
     Ok(verdict)
 }
 
-/// A way is worth setting that is so many times as fast.
+/// Options are worth naming if they make a scan this many times as fast.
 const WORTH_SETTING: f64 = 1.25;
 
 fn seconds(seconds: f64) -> String {
@@ -109,7 +109,7 @@ struct Shares {
     other_indexes: f64,
     /// Off-page columns.
     lobs: f64,
-    /// Pages the segments have in reserve.
+    /// Pages that belong to segments and are not used.
     reserve: f64,
 }
 
@@ -133,8 +133,8 @@ fn print_layout(explanation: &Explanation) {
         explanation.file_pages,
     );
     out!(
-        "leaves        {}, {:.1} % of the files; secondary indexes {:.1} %, off-page columns {:.1} %, in \
-         reserve {:.1} %, free {:.1} %",
+        "leaf pages    {}, {:.1} % of the files; secondary indexes {:.1} %, off-page columns {:.1} %, \
+         reserved {:.1} %, free {:.1} %",
         explanation.leaves(),
         shares.leaves,
         shares.other_indexes,
@@ -143,21 +143,21 @@ fn print_layout(explanation: &Explanation) {
         shares.free,
     );
     out!(
-        "branch pages  {}, read in {} requests",
-        explanation.branch_pages,
-        explanation.branch_reads.requests(),
+        "non-leaf      {}, read in {}",
+        counted(explanation.branch_pages, "page"),
+        counted(explanation.branch_reads.requests(), "request"),
     );
     out!(
-        "order         {:.1} % of the leaves are followed in the file by their next in key order",
+        "order         {:.1} % of the leaf pages are followed in the file by the next one in key order",
         100.0 * explanation.adjacent_share(),
     );
     let runs: Vec<String> = explanation
         .windows_bytes()
         .into_iter()
-        .map(|window| format!("{:.1} of {}", explanation.mean_run(window), ByteSize(window)))
+        .map(|window| format!("{:.1} with {}", explanation.mean_run(window), ByteSize(window)))
         .collect();
     out!(
-        "runs          leaves that lie side by side, on average, once a window is sorted: {}",
+        "runs          average number of adjacent leaf pages, by size of the sorted window: {}",
         runs.join(", ")
     );
 }
@@ -175,7 +175,7 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
         "useful %",
         "device s",
         "memory",
-        "set aside"
+        "spilled"
     );
     for cost in costs {
         let bytes = (cost.pages() * explanation.page_bytes) as f64;
@@ -204,14 +204,14 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
             .window_bytes
             .map_or(String::new(), |window| format!(" with a window of {}", ByteSize(window)));
         out!(
-            "auto, within --memory {}: {}{window}, {gain:.1} times as fast as page by page",
+            "--read-ahead auto, with --memory {}: {}{window}, {gain:.1} times as fast as page by page",
             ByteSize(options.memory_bytes),
             best.way.policy,
         );
         let fastest = costs.iter().filter(|cost| is_twice_as_fast(cost, best));
         if let Some(cost) = fastest.min_by_key(|cost| cost.scan_time) {
             out!(
-                "{:.1} times as fast as that: {}{}",
+                "{:.1} times as fast as that: --read-ahead {}{}",
                 best.scan_time.as_secs_f64() / cost.scan_time.as_secs_f64().max(1e-9),
                 cost.way.policy,
                 what_it_wants(cost, options),
@@ -224,17 +224,16 @@ fn is_twice_as_fast(cost: &Cost, best: &Cost) -> bool {
     2 * cost.scan_time < best.scan_time
 }
 
-/// What has to be allowed for a way to be picked.
+/// The other options that a plan needs.
 fn what_it_wants(cost: &Cost, options: &ScanOptions) -> String {
     if cost.memory_bytes > options.memory_bytes {
-        return format!(" with --memory {}", mib_of(cost.memory_bytes));
+        return format!(" and --memory {}", mib_of(cost.memory_bytes));
     }
     match cost.way.order {
-        RowOrder::Any => " with --order any".to_owned(),
-        RowOrder::Key => format!(
-            ", with {:.0} MiB of leaves set aside in --tmpdir",
-            cost.set_aside_bytes as f64 / MIB
-        ),
+        RowOrder::Any => " and --order any".to_owned(),
+        RowOrder::Key => {
+            format!(", spilling {:.0} MiB of leaves to --tmpdir", cost.set_aside_bytes as f64 / MIB)
+        }
     }
 }
 
@@ -245,7 +244,7 @@ fn order(cost: &Cost) -> &'static str {
     }
 }
 
-/// In whole MiB, which can be typed.
+/// A size in whole MiB, as `--memory` takes it.
 fn mib_of(bytes: u64) -> String {
     ByteSize(bytes.next_multiple_of(1 << 20)).to_string()
 }

@@ -19,7 +19,7 @@ use crate::args::{FormatArg, GetArgs};
 use crate::messages::{self, Exit};
 use crate::stats;
 
-/// Keys that are looked for one by one, to say which have no row, at most.
+/// Keys that are looked up one by one to name those without a row, at most.
 const KEYS_MAX: usize = 1000;
 
 pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
@@ -29,7 +29,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     messages::row_notes(&table);
     if !condition.may_use_key(&table.def) && !args.tell.quiet {
         note!(
-            "innoscan: {}: note: every row is looked at: the condition does not begin with the \
+            "innoscan: {}: note: reading the whole table: the condition does not start with the \
              primary key",
             table.qualified_name()
         );
@@ -59,7 +59,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
             let is_key_missing = outcome.rows == 0 && !typed.is_empty();
             Ok(match outcome.is_damaged() {
                 true => Exit::Skipped,
-                // As grep ends when nothing matches.
+                // The exit code of grep without a match.
                 false if is_key_missing => Exit::Usage,
                 false => Exit::Done,
             })
@@ -68,7 +68,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Notes which of the keys have no row, of which `rows` have been found.
+/// Prints which of the keys have no row; `rows` were found.
 fn note_missing(
     table: &Table,
     options: &ScanOptions,
@@ -77,7 +77,10 @@ fn note_missing(
 ) -> anyhow::Result<()> {
     let name = table.qualified_name();
     if rows == 0 && keys.len() != 1 {
-        note!("innoscan: {name}: no row has such a key");
+        match keys {
+            [] => note!("innoscan: {name}: no row matches"),
+            _ => note!("innoscan: {name}: no row has any of these keys"),
+        }
         return Ok(());
     }
     if keys.len() > KEYS_MAX {
@@ -105,13 +108,13 @@ fn wanted(args: &GetArgs, typed: &[String]) -> anyhow::Result<RowCondition> {
     })
 }
 
-/// The keys that were named, in the command line or on stdin.
+/// The keys on the command line or on stdin.
 fn typed_keys(args: &GetArgs) -> anyhow::Result<Vec<String>> {
     let mut keys = Vec::new();
     for key in &args.keys {
         if key == "-" {
             let lines: Result<Vec<String>, _> = std::io::stdin().lock().lines().collect();
-            keys.extend(lines.context("reading keys from stdin")?);
+            keys.extend(lines.context("cannot read keys from stdin")?);
         } else {
             keys.push(key.clone());
         }

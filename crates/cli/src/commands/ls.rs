@@ -49,7 +49,7 @@ fn print(listing: &Listing) {
     let rows: Vec<[String; 5]> = listing.objects.iter().map(columns).collect();
     let width = |nth: usize| {
         let widths = rows.iter().map(|row| row[nth].chars().count());
-        // One long name does not push all others away.
+        // One long name must not make all lines long.
         widths.max().unwrap_or_default().min(48)
     };
     let widths = [width(0), width(1), width(2), width(3), width(4)];
@@ -85,7 +85,7 @@ fn name(item: &Item) -> String {
         (ItemKind::Database, _) | (_, "") => item.name.clone(),
         (_, database) => format!("{database}.{}", item.name),
     };
-    // A line an object.
+    // One line per object.
     match name.contains(char::is_control) {
         true => name.escape_debug().to_string(),
         false => name,
@@ -100,7 +100,7 @@ fn remarks(object: &ListedObject) -> String {
     remarks.extend(object.rows.map(|rows| counted(rows, "row")));
     remarks.extend(object.listed.table.as_ref().map(|table| format!("of table {table}")));
     if object.is_system {
-        remarks.push("the server's own, not listed".to_owned());
+        remarks.push("system database, its tables are not listed".to_owned());
     }
     remarks.extend(
         object.error.as_ref().map(|error| format!("cannot be read: {}", remedies::reason(error))),

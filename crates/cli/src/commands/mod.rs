@@ -1,4 +1,4 @@
-//! The verbs: what was typed becomes calls of the library.
+//! The commands: arguments become calls of the library.
 
 mod bench;
 mod check;
@@ -32,7 +32,7 @@ use crate::args::{
 };
 use crate::messages::Exit;
 
-/// Does what the verb says.
+/// Runs a command.
 pub fn run(verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Dump(args) => dump::run(&args),
@@ -50,7 +50,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
     }
 }
 
-/// The account to go to a server with; what is to be known of how it was found is told.
+/// The account to connect to a server with; prints notes on the option files.
 fn account(server: &ServerArgs) -> anyhow::Result<Account> {
     let (account, notes) = server.account()?;
     for note in notes {
@@ -66,11 +66,12 @@ fn catalog(from: &SourceArgs) -> anyhow::Result<Catalog> {
         return Ok(catalog.with_frm(path)?);
     }
     let sql = std::fs::read_to_string(path)
-        .with_context(|| format!("reading the definition in {}", path.display()))?;
+        .with_context(|| format!("cannot read the definition in {}", path.display()))?;
     Ok(catalog.with_definition(path.clone(), sql))
 }
 
-/// `table`: one of those to be read, whose device is measured if that is wished for.
+/// The options of a scan. `table` is one of the tables to read: with `--device auto` the device of its
+/// first file is measured.
 fn scan_options(
     args: &ReadArgs,
     table: Option<&Table>,
@@ -108,7 +109,7 @@ fn scan_options(
         direct,
         engine,
         device,
-        imposed: device.filter(|_| args.impose).unwrap_or_default(),
+        imposed: device.filter(|_| args.emulate).unwrap_or_default(),
         limits: limits(args),
         depth: args.depth as usize,
         lra_sleep: args.lra_sleep,
@@ -118,12 +119,12 @@ fn scan_options(
     })
 }
 
-/// A condition on columns, as it was typed.
+/// Parses a condition on columns.
 fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<RowCondition>>> {
     Ok(typed.map(RowCondition::of_where).transpose()?.map(Arc::new))
 }
 
-/// The device a file is on; what was found is told.
+/// Measures the device of a file, or takes the remembered result; prints it.
 fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<Device> {
     let known = device_of(path, direct, engine)?;
     let kept = match &known.kept_in {
@@ -134,8 +135,8 @@ fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<D
     Ok(known.device)
 }
 
-/// The policy that was asked for, or that the order of the rows asks for; `auto` does not count on
-/// it.
+/// The policy that was named, or the default for the order of the rows; with `auto` the scan chooses
+/// another.
 fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
     match named.unwrap_or(ReadAheadArg::Auto) {
         ReadAheadArg::Auto => match args.order {
@@ -158,7 +159,7 @@ fn on_corrupt(args: &TellArgs) -> OnCorrupt {
     }
 }
 
-/// What the scan is to leave to others.
+/// The limits of `--max-rate` and `--max-iops`.
 fn limits(args: &ReadArgs) -> Device {
     Device {
         iops: args.max_iops.map(f64::from),
@@ -167,7 +168,7 @@ fn limits(args: &ReadArgs) -> Device {
     }
 }
 
-/// What was passed over, on stderr; at most this many lines.
+/// Lines about skipped damage on stderr, at most.
 const DAMAGE_LINES: usize = 50;
 
 fn report_damage(damage: &[Damage], damaged: u64) {
@@ -176,6 +177,6 @@ fn report_damage(damage: &[Damage], damaged: u64) {
     }
     let listed = damage.len().min(DAMAGE_LINES) as u64;
     if damaged > listed {
-        note!("innoscan: {} more like these", damaged - listed);
+        note!("innoscan: skipped: {} more places", damaged - listed);
     }
 }

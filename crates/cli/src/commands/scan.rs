@@ -29,7 +29,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     } else {
         Checksum::count_only()
     };
-    // Before the scan: it fills the page cache, where that is read through.
+    // Before the scan, which fills the page cache if it reads through it.
     let is_whole = options.condition.is_none();
     let estimate = args.tell.stats.filter(|_| is_whole).and_then(|_| estimate(&table, &options));
     let mut total = Sum::default();
@@ -47,7 +47,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     Ok(if outcome.damaged > 0 { Exit::Skipped } else { Exit::Done })
 }
 
-/// What `explain` tells of this very scan; nothing of a damaged tree.
+/// The estimate of `explain` for this scan; `None` if the tree is damaged.
 fn estimate(table: &Table, options: &ScanOptions) -> Option<Estimate> {
     let explanation = explain(table, options).ok()?;
     let device = options.device.unwrap_or_default();

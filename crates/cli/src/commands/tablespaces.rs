@@ -30,9 +30,9 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     let mut count = Count::new(args.quiet);
     let report = look(&directories, &options, |step| {
         match step {
-            Step::Walk(found) => count.tell("listing directories", found, None),
-            Step::Read(read, all) => count.tell("reading", read, Some(all)),
-            Step::Names(checked, all) => count.tell("checking names", checked, Some(all)),
+            Step::Walk(found) => count.show("listing directories", found, None),
+            Step::Read(read, all) => count.show("reading", read, Some(all)),
+            Step::Names(checked, all) => count.show("checking names", checked, Some(all)),
         }
         !cancel.load(Ordering::Relaxed)
     })?;
@@ -45,7 +45,7 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     if args.stats {
         stats(&report, heads.way);
     }
-    // Findings are no damage that was passed over, but who asks wants to be told as loudly.
+    // Faults have an exit code of their own, so that scripts notice them.
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
 }
 
@@ -74,7 +74,7 @@ fn print(report: &Report) {
     let row = |name: &str, time: Duration| out!("{name:<12} {:.3} s", time.as_secs_f64());
     row("walk", phases.walk);
     out!(
-        "read         {:.3} s, {:.0} % of it until files were open",
+        "read         {:.3} s, {:.0} % of it opening files",
         phases.read.as_secs_f64(),
         100.0 * opening(report)
     );
@@ -84,7 +84,7 @@ fn print(report: &Report) {
     row("compare", phases.compare);
 }
 
-/// The share of the time of all files together that passed until they were open.
+/// Opening files, as a share of the time spent on all files.
 fn opening(report: &Report) -> f64 {
     let (open, read) = (report.heads.open.as_secs_f64(), report.heads.read.as_secs_f64());
     open / (open + read).max(f64::MIN_POSITIVE)

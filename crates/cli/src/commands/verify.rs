@@ -26,7 +26,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let manifest = Manifest::read(&args.directory)?;
     let mut count = Count::new(args.quiet);
     let report = verify(&args.directory, &manifest, args.decompress, |read, all| {
-        count.tell("verifying", read, Some(all));
+        count.show("verifying", read, Some(all));
         !cancel.load(Ordering::Relaxed)
     });
     count.clear();
@@ -49,7 +49,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     Ok(if is_whole { Exit::Done } else { Exit::Refused })
 }
 
-/// The tables compared with those of a source, if one was named.
+/// Compares the tables with those of `--against`, if given.
 fn comparison(
     args: &VerifyArgs,
     manifest: &Manifest,
@@ -65,7 +65,7 @@ fn comparison(
             if cancel.load(Ordering::Relaxed) {
                 return Err(innoscan::Error::interrupted());
             }
-            count.tell("comparing", done, Some(manifest.tables.len()));
+            count.show("comparing", done, Some(manifest.tables.len()));
             done += 1;
             checksums::checksum(&mut session, name)
         });
@@ -74,7 +74,7 @@ fn comparison(
     }
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
     let options = ScanOptions {
-        // A sum does not depend on the order of the rows.
+        // The checksum does not depend on the order of the rows.
         read_ahead: ReadAheadPolicy::Segment,
         order: RowOrder::Any,
         memory_bytes: args.memory.0,
@@ -83,7 +83,7 @@ fn comparison(
         ..ScanOptions::default()
     };
     let compared = compare_with_files(manifest, &catalog, &options, |done, all| {
-        count.tell("comparing", done, Some(all));
+        count.show("comparing", done, Some(all));
     });
     count.clear();
     Ok(Some(compared?))
@@ -98,11 +98,10 @@ fn print(directory: &Path, manifest: &Manifest, report: &Report, comparison: Opt
         counted(manifest.tables.len() as u64, "table"),
     );
     match report.faults.len() {
-        0 => out!("{directory}: complete and as it was written: {what}"),
-        faults => out!(
-            "{directory}: NOT WHOLE: {}; as they were written: {what}",
-            counted(faults as u64, "fault")
-        ),
+        0 => out!("{directory}: complete and unchanged: {what}"),
+        faults => {
+            out!("{directory}: NOT INTACT: {}; unchanged: {what}", counted(faults as u64, "fault"))
+        }
     }
     let Some(comparison) = comparison else { return };
     let without = match comparison.without_checksum.len() {
@@ -112,17 +111,17 @@ fn print(directory: &Path, manifest: &Manifest, report: &Report, comparison: Opt
     };
     match comparison.differences.len() {
         0 => out!(
-            "the rows of {} are those of the source{without}",
+            "{} with the same rows as in the source{without}",
             counted(comparison.same, "table")
         ),
         count => out!(
-            "{} from the source; the rows of {} are the same{without}",
+            "{} from the source; {} with the same rows{without}",
             if count == 1 {
                 "1 table DIFFERS".to_owned()
             } else {
                 format!("{count} tables DIFFER")
             },
-            comparison.same
+            counted(comparison.same, "table")
         ),
     }
 }

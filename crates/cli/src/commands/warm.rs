@@ -12,8 +12,8 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
         None | Some(ReadAheadArg::Physical) => WarmOrder::Physical,
         Some(ReadAheadArg::Logical) => WarmOrder::Logical,
         Some(_) => bail!(
-            "warm reads all pages (--read-ahead physical) or the clustered index's by windows of \
-             its keys (--read-ahead logical)"
+            "warm reads all pages in file order (--read-ahead physical, the default) or the \
+             clustered index in key order (--read-ahead logical)"
         ),
     };
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
@@ -27,7 +27,7 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
     out!("time        {seconds:.3} s, {:.1} MiB/s", mib / seconds.max(1e-9));
     let failed = reads.demand.failed + reads.ahead.failed;
     if failed > 0 {
-        note!("innoscan: {failed} requests failed: innoscan check says where");
+        note!("innoscan: {failed} read requests failed; innoscan check shows where");
         return Ok(Exit::Skipped);
     }
     Ok(Exit::Done)

@@ -1,4 +1,4 @@
-//! Tables on their way to an output, one after the other.
+//! Writes tables to an output, one after the other.
 
 use std::time::Instant;
 
@@ -12,25 +12,25 @@ use super::{Dump, DumpOptions, SmallTable, SmallTables, TableOutcome};
 use crate::phases::Phase;
 use crate::{Error, ErrorKind, Result, Table};
 
-/// A table that is held only while it is read.
-pub struct LaterTable<'a> {
-    /// Its database.
+/// A table that is locked when its turn comes, and only while it is read.
+pub struct DeferredTable<'a> {
+    /// The database.
     pub database: String,
-    /// Its name.
+    /// The name of the table.
     pub name: String,
-    /// Holds it.
-    pub hold: Box<dyn FnOnce() -> Result<Box<dyn HeldTable>> + 'a>,
+    /// Locks the table.
+    pub lock: Box<dyn FnOnce() -> Result<Box<dyn LockedTable>> + 'a>,
 }
 
-/// A table that is held still as long as this lasts.
-pub trait HeldTable {
-    /// As it is.
+/// A table that is locked as long as this value lives.
+pub trait LockedTable {
+    /// The table under the lock.
     fn table(&self) -> &Table;
 
-    /// Whether it has been held since.
+    /// Checks that the lock has been held all the time.
     ///
     /// # Errors
-    /// When it has not.
+    /// If it was lost.
     fn confirm(&self) -> Result<()>;
 }
 
@@ -113,8 +113,8 @@ fn write_locked(
         ahead.end();
         written
     })?;
-    for later in dump.later.drain(..) {
-        let outcome = later.attempt(target)?;
+    for deferred in dump.deferred.drain(..) {
+        let outcome = deferred.attempt(target)?;
         end(target, outcome)?;
     }
     for table in &mut dump.selected {
@@ -173,17 +173,17 @@ fn write_others(dump: &Dump<'_>, target: &mut dyn Target, end: &mut EndFn<'_>) -
     Ok(())
 }
 
-impl LaterTable<'_> {
-    /// Holds the table while the target reads it. When it was let go of meanwhile that is why nothing
-    /// more is read, of this table or of others.
+impl DeferredTable<'_> {
+    /// Locks the table while the target reads it. An error if the lock was lost: no further table is
+    /// read then.
     fn attempt(self, target: &mut dyn Target) -> Result<TableOutcome> {
         let mut lost = None;
         let outcome = attempt(&self.database, &self.name, |out| {
-            let held = (self.hold)()?;
-            let confirm = || held.confirm();
-            let source = Source { table: held.table(), ahead: None, confirm: &confirm };
+            let locked = (self.lock)()?;
+            let confirm = || locked.confirm();
+            let source = Source { table: locked.table(), ahead: None, confirm: &confirm };
             let read = target.read(source, out);
-            lost = held.confirm().err();
+            lost = locked.confirm().err();
             read
         });
         lost.map_or(outcome, Err)

@@ -34,7 +34,7 @@ use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
 pub use self::done::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
-pub use self::jobs::{HeldTable, LaterTable};
+pub use self::jobs::{DeferredTable, LockedTable};
 pub use self::layout::stem;
 pub use self::objects::{
     Object, ObjectKind, ObjectSession, Origin, SelectedColumn, SelectedRowsIter, SelectedTable,
@@ -152,7 +152,7 @@ pub struct Dump<'a> {
     /// What is no table.
     pub objects: Vec<&'a Object>,
     /// Tables that are held only while they are read.
-    pub later: Vec<LaterTable<'a>>,
+    pub deferred: Vec<DeferredTable<'a>>,
     /// Tables whose rows a server gives.
     pub selected: Vec<SelectedTable<'a>>,
     /// Small tables of InnoDB whose rows a server sends.
@@ -196,7 +196,7 @@ impl<'a> Dump<'a> {
 
     /// How many tables there are.
     fn table_count(&self) -> usize {
-        let read = self.tables.len() + self.later.len() + self.engine_tables.len();
+        let read = self.tables.len() + self.deferred.len() + self.engine_tables.len();
         read + self.selected.len() + self.small.tables.len() + self.without_rows.len()
     }
 
@@ -221,13 +221,13 @@ impl<'a> Dump<'a> {
         let of_def = |def: &TableDef| (def.schema.clone(), def.name.clone());
         let named = |database: &String, name: &String| (database.clone(), name.clone());
         let read = self.tables.iter().map(|table| of_def(&table.def));
-        let later = self.later.iter().map(|table| named(&table.database, &table.name));
+        let deferred = self.deferred.iter().map(|table| named(&table.database, &table.name));
         let selected = self.selected.iter().map(|table| named(&table.database, &table.name));
         let small =
             self.small.tables.iter().map(|table| named(&table.name.schema, &table.name.table));
         let of_engines = self.engine_tables.iter().map(|table| of_def(&table.def));
         let without_rows = self.without_rows.iter().map(|def| of_def(def));
-        read.chain(later)
+        read.chain(deferred)
             .chain(selected)
             .chain(small)
             .chain(of_engines)

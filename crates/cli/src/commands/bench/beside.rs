@@ -1,4 +1,4 @@
-//! `innoscan bench --foreground`: what point lookups feel of a scan, and a scan of them.
+//! `innoscan bench --foreground`: latencies of point lookups during scans, and the scans' times.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::args::BenchArgs;
 use crate::sizes::MIB;
 
-/// How long lookups are watched with no scan beside them.
+/// How long lookups run without a scan.
 const ALONE: Duration = Duration::from_secs(5);
 
-/// Lookups alone, then beside each scan.
+/// Measures lookups alone, then during each scan.
 pub fn run(
     table: &Table,
     args: &BenchArgs,
@@ -52,13 +52,13 @@ pub fn run(
 
 struct Row {
     name: String,
-    /// How long the scan took, or lookups were watched alone.
+    /// Duration of the scan, or of the lookups alone.
     seconds: f64,
-    /// Requests of the scan: those it waited for, and those made ahead.
+    /// Requests of the scan: those it waited for, and read-ahead.
     demand_requests: u64,
     ahead_requests: u64,
     read_bytes: u64,
-    /// Pages read ahead that were used, of all; `None` where there were none.
+    /// Share of the pages read ahead that were used; `None` if there were none.
     useful_share: Option<f64>,
     foreground: KindCounters,
     felt: Latencies,
@@ -143,11 +143,11 @@ fn ms(time: Duration) -> f64 {
 fn print_head(table: &Table, lookups: &LookupOptions) {
     let rate = match lookups.rate {
         Some(rate) => format!("{rate} a second"),
-        None => "each after the other".to_owned(),
+        None => "back to back".to_owned(),
     };
     out!("table       {}, read around the page cache", table.qualified_name());
     out!(
-        "lookups     by {} threads, {rate}, Zipf {}; their latencies in milliseconds\n",
+        "lookups     {} threads, {rate}, Zipf {}; latencies in milliseconds\n",
         lookups.threads,
         lookups.zipf
     );

@@ -24,9 +24,9 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         beside::run(&table, args, threads, &options, ways(args, &options))?;
         return Ok(Exit::Done);
     }
-    let asked = submissions(&table, &options)?;
+    let rates = submissions(&table, &options)?;
     if !args.json {
-        print_head(&table, &asked);
+        print_head(&table, &rates);
     }
     let mut rows = Vec::new();
     let mut measured = |row: Row| {
@@ -41,21 +41,21 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         None => None,
     };
     for (name, options) in ways(args, &options) {
-        let told = match (&explanation, options.device) {
+        let expected = match (&explanation, options.device) {
             (Some(explanation), Some(device)) => Some(explanation.cost_of(&options, &device)?),
             _ => None,
         };
         let outcome = scan_and_forget(&table, &options)?;
-        let told_s = told.map(|cost| cost.device_time.as_secs_f64());
-        measured(Row { told_s, ..Row::of_scan(name, &outcome) });
+        let expected_s = expected.map(|cost| cost.device_time.as_secs_f64());
+        measured(Row { expected_s, ..Row::of_scan(name, &outcome) });
     }
     if args.json {
-        out!("{}", to_json(&table, &asked, &rows));
+        out!("{}", to_json(&table, &rates, &rows));
     }
     Ok(Exit::Done)
 }
 
-/// The policies in the order they were named; segment with rows in any order, and sorted.
+/// The options of each policy to run; segment runs twice, with rows in any order and sorted.
 fn ways(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
     let mut ways = Vec::new();
     for &policy in &args.policies {
@@ -79,10 +79,10 @@ fn ways(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
     ways
 }
 
-/// What one way of reading took.
+/// The measurement of one run.
 struct Row {
     name: String,
-    /// What read ahead; `None` where nothing was scanned.
+    /// The read-ahead policy; `None` for the plain read of the files.
     policy: Option<ReadAheadPolicy>,
     requests: u64,
     read_bytes: u64,
@@ -90,7 +90,7 @@ struct Row {
     wait_s: f64,
     seconds: f64,
     set_aside_bytes: u64,
-    told_s: Option<f64>,
+    expected_s: Option<f64>,
 }
 
 impl Row {
@@ -104,7 +104,7 @@ impl Row {
             wait_s: 0.0,
             seconds: file.elapsed.as_secs_f64(),
             set_aside_bytes: 0,
-            told_s: None,
+            expected_s: None,
         }
     }
 
@@ -118,15 +118,16 @@ impl Row {
             wait_s: outcome.pool.wait.as_secs_f64(),
             seconds: outcome.elapsed.as_secs_f64(),
             set_aside_bytes: outcome.set_aside_bytes,
-            told_s: None,
+            expected_s: None,
         }
     }
 
     fn print(&self) {
         let mib = self.read_bytes as f64 / MIB;
-        let told = self.told_s.map_or(String::new(), |told_s| format!("{told_s:.3}"));
+        let expected =
+            self.expected_s.map_or(String::new(), |expected_s| format!("{expected_s:.3}"));
         out!(
-            "{:<9} {:>10} {mib:>10.1} {:>9.1} {:>9} {:>10.3} {:>9.3} {:>8.1} {told:>10}",
+            "{:<9} {:>10} {mib:>10.1} {:>9.1} {:>9} {:>10.3} {:>9.3} {:>8.1} {expected:>10}",
             self.name,
             self.requests,
             1024.0 * mib / self.requests.max(1) as f64,
@@ -147,19 +148,19 @@ impl Row {
             "wait_seconds": self.wait_s,
             "seconds": self.seconds,
             "set_aside_bytes": self.set_aside_bytes,
-            "told_seconds": self.told_s,
+            "told_seconds": self.expected_s,
         })
     }
 }
 
-fn print_head(table: &Table, asked: &Submissions) {
+fn print_head(table: &Table, rates: &Submissions) {
     out!("table       {}, read around the page cache", table.qualified_name());
     out!(
         "64 adjacent pages of 16 KiB: one by one {:.0} MiB/s; 64 requests in one submission {:.0} \
          MiB/s; one request {:.0} MiB/s\n",
-        asked.one_by_one / MIB,
-        asked.together / MIB,
-        asked.joined / MIB,
+        rates.one_by_one / MIB,
+        rates.together / MIB,
+        rates.joined / MIB,
     );
     out!(
         "{:<9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>9} {:>8} {:>10}",
@@ -175,14 +176,14 @@ fn print_head(table: &Table, asked: &Submissions) {
     );
 }
 
-fn to_json(table: &Table, asked: &Submissions, rows: &[Row]) -> Value {
+fn to_json(table: &Table, rates: &Submissions, rows: &[Row]) -> Value {
     json!({
         "format": FORMAT,
         "table": table.qualified_name(),
         "bytes_per_second_of_64_pages": {
-            "one_by_one": asked.one_by_one,
-            "together": asked.together,
-            "joined": asked.joined,
+            "one_by_one": rates.one_by_one,
+            "together": rates.together,
+            "joined": rates.joined,
         },
         "rows": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
     })

@@ -1,4 +1,4 @@
-//! What rows are written as.
+//! The output format from the arguments.
 
 use innoscan::dump::Format;
 use innoscan::sink::csv::{BinaryForm, CsvOptions, NullText, Separator, TimestampForm};
@@ -9,7 +9,7 @@ use innoscan::sink::text::TextOptions;
 use crate::args::{BinaryArg, DumpArgs, FormatArg, TimestampsArg};
 use crate::sizes::separator;
 
-/// The format that was asked for.
+/// The output format.
 pub(super) fn format(args: &DumpArgs) -> anyhow::Result<Format> {
     Ok(match args.format.unwrap_or(FormatArg::Sql) {
         FormatArg::Sql => Format::Sql(SqlOptions {
@@ -43,8 +43,8 @@ fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
         None => Separator::COMMA,
         Some(typed) => Separator::new(&bytes(typed)?).ok_or_else(|| {
             anyhow::anyhow!(
-                "--fields-terminated-by takes, for --format csv, one character that no bare value \
-                 has, such as `;`, `|` or `\\t`, not `{typed}`; --format text takes any"
+                "with --format csv, --fields-terminated-by takes one character that is in no unquoted \
+                 value, such as `;`, `|` or `\\t`, not `{typed}`; --format text takes any"
             )
         })?,
     };
@@ -54,14 +54,14 @@ fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
             b"\n" => "\n",
             b"\r\n" => "\r\n",
             _ => anyhow::bail!(
-                "--lines-terminated-by takes `\\n` or `\\r\\n` for --format csv, not `{typed}`"
+                "with --format csv, --lines-terminated-by takes `\\n` or `\\r\\n`, not `{typed}`"
             ),
         },
     };
     let null = NullText::new(&args.csv.null, separator).ok_or_else(|| {
         anyhow::anyhow!(
-            "--null takes a text that needs no quotes, and `{}` has the separator, a quote, a line \
-             end or a blank around it",
+            "--null takes text that needs no quotes, but `{}` contains the separator, a quote or a \
+             line end, or starts or ends with a blank",
             args.csv.null
         )
     })?;

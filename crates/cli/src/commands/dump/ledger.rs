@@ -1,4 +1,4 @@
-//! The ledger of a dump as a user reads it: the plan of a dry run, the last lines of a dump.
+//! Prints the ledger of a dump: the plan of a dry run, the last lines of a dump.
 
 use std::collections::HashSet;
 
@@ -12,28 +12,28 @@ use crate::messages::Exit;
 use crate::remedies;
 use crate::sizes::bytes;
 
-/// Objects that are not dumped are listed on stderr up to so many; `innoscan.json` has them all.
+/// Objects not dumped that are listed on stderr, at most; `innoscan.json` lists all.
 const LISTED_MAX: usize = 20;
 
-/// Prints the plan of a dry run; what a dump would end with, as far as it can be known before rows are
-/// read.
+/// Prints the plan of a dry run, and returns the exit code that a dump would have, as far as it is known
+/// before rows are read.
 pub fn print(ledger: &Ledger) -> Exit {
     for Entry { listed, state } in ledger.entries() {
         let what = described(listed);
         match state {
             State::Planned(Means::Definition) if listed.item.kind == ItemKind::Table => {
-                out!("{what}: to be dumped without rows, for it has none of its own")
+                out!("{what}: to be dumped without rows: it has none of its own")
             }
             State::Planned(means) => out!("{what}: {means}"),
             State::Dumped { .. } => out!("{what}: dumped"),
             State::LeftOut(choice) => out!("{what}: left out ({})", remedies::choice(*choice)),
             State::NotDumped(reason) => {
-                out!("{what}: NOT TO BE DUMPED: {}", remedies::reason(reason))
+                out!("{what}: CANNOT BE DUMPED: {}", remedies::reason(reason))
             }
         }
     }
     for unlisted in ledger.unlisted() {
-        out!("NOT TO BE DUMPED: {}", remedies::reason(&unlisted.to_reason()));
+        out!("CANNOT BE DUMPED: {}", remedies::reason(&unlisted.to_reason()));
     }
     match ledger.is_complete() {
         true => Exit::Done,
@@ -56,7 +56,7 @@ fn described(listed: &Listed) -> String {
     format!("{}{facts}", listed.item)
 }
 
-/// The last lines of a dump: what was dumped, left out, and not dumped.
+/// Prints the last lines of a dump: what was dumped, left out, and not dumped.
 pub fn summarize(summary: &Summary, args: &DumpArgs) {
     let ledger = &summary.ledger;
     if !args.tell.quiet {
@@ -69,16 +69,16 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
             note!("innoscan: left out: {} ({choice})", counted_kinds(&counts));
         }
     }
-    // Those that failed while they were read were named then.
+    // Tables that failed while they were read have been reported already.
     let failed = summary.failed().map(|table| (&*table.database, &*table.table));
     let failed: HashSet<(&str, &str)> = failed.collect();
-    let untold = || {
+    let unreported = || {
         ledger.not_dumped().filter(|(Listed { item, .. }, _)| {
             item.kind != ItemKind::Table || !failed.contains(&(&*item.database, &*item.name))
         })
     };
-    let count = untold().count();
-    for (listed, reason) in untold().take(LISTED_MAX) {
+    let count = unreported().count();
+    for (listed, reason) in unreported().take(LISTED_MAX) {
         note!("innoscan: NOT DUMPED: {}: {}", described(listed), remedies::reason(reason));
     }
     if count > LISTED_MAX {

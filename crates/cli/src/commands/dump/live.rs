@@ -18,8 +18,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
             || !args.databases.is_empty()
             || !args.tables_list.is_empty()
             || args.regex.is_some(),
-        "name what to dump: files or a directory; or of a running server -B DATABASES, -T TABLES, \
-         -x REGEX, -A"
+        "name what to dump: files or a directory, or for a running server -B DATABASES, -T TABLES, \
+         -x REGEX or -A"
     );
     let account = crate::commands::account(&args.server)?;
     let options = SnapshotOptions {
@@ -34,7 +34,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if args.dry_run {
         return tell_plan(args, &account, &options);
     }
-    // Before tables are locked: it may read for long.
+    // Before tables are locked, since it may take long.
     let unfinished = super::unfinished(args)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
@@ -42,16 +42,16 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     super::note_unmatched(&snapshot.inventory.ledger, args);
     for (name, error) in snapshot.unread.iter().filter(|_| !args.tell.quiet) {
         let why = remedies::message(error);
-        note!("innoscan: {name}: note: read by SELECT, for its files cannot be read: {why}");
+        note!("innoscan: {name}: note: read by SELECT, because its files cannot be read: {why}");
     }
     let origin = origin(&mut snapshot, &account, &options)?;
     let selected = std::mem::take(&mut snapshot.selected);
-    let later = std::mem::take(&mut snapshot.later);
+    let deferred = std::mem::take(&mut snapshot.deferred);
     let small = snapshot.small.tables.len();
     let dump = Dump {
         tables: snapshot.tables.iter().collect(),
         objects: snapshot.objects.iter().collect(),
-        later,
+        deferred,
         selected,
         small: std::mem::take(&mut snapshot.small),
         unfinished,
@@ -65,13 +65,12 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         .map(|confirmation| -> Arc<ConfirmFn> { Arc::new(move || confirmation.conclude()) });
     let of_server = OfServer { origin: Some(origin), confirm };
     let written = write(args, dump, of_server, Arc::clone(&cancel));
-    // A lock that was lost is why nothing more was written.
+    // A lost lock is the cause of a failed write, so it is reported first.
     let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
     let (summary, layout) = written?;
     if let Some(why) = &snapshot.coordinates.unread {
         note!(
-            "innoscan: note: the position in the binary log is not recorded: {why}; grant REPLICATION \
-             CLIENT"
+            "innoscan: note: the binary log position is not recorded: {why}; grant REPLICATION CLIENT"
         );
     }
     if !args.tell.quiet {
@@ -96,7 +95,7 @@ fn origin(
     })
 }
 
-/// Connections that fetch small tables.
+/// Number of connections that fetch small tables.
 fn sessions(args: &DumpArgs) -> usize {
     const MOST: usize = 16;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -105,7 +104,7 @@ fn sessions(args: &DumpArgs) -> usize {
 
 fn nothing() -> innoscan::Error {
     innoscan::Error::refused(
-        "the server has nothing of what is wanted",
+        "no object of the server is selected",
         "see --databases, --tables-list, --ignore-table and --regex",
     )
 }
@@ -122,9 +121,9 @@ fn tell_plan(
     out!("data directory  {}", plan.directory.display());
     out!(
         "lock            {}{}",
-        if options.consistency == Consistency::Table { "each table by itself, " } else { "" },
+        if options.consistency == Consistency::Table { "each table separately, " } else { "" },
         match (options.mode, plan.is_cloned) {
-            (LockMode::Others, _) => "held by another connection",
+            (LockMode::Others, _) => "taken by another connection",
             (_, true) => "until the files are copied by reflink",
             (_, false) => "until the tables are read",
         }
@@ -142,14 +141,14 @@ fn tell_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held:
     let count = snapshot.tables.len();
     let were = if count == 1 { "1 table was".to_owned() } else { format!("{count} tables were") };
     match (options.mode, options.consistency) {
-        (LockMode::Others, _) => note!("innoscan: {were} held by another connection"),
+        (LockMode::Others, _) => note!("innoscan: {were} locked by another connection"),
         (_, Consistency::Table) => note!(
-            "innoscan: each table was locked by itself until it was {how}, for {} at the most; they \
-             are not of one moment",
+            "innoscan: each table was locked separately until it was {how}, for at most {}; the \
+             tables are not one consistent snapshot",
             seconds(held)
         ),
         (_, Consistency::All) if count > 0 => note!(
-            "innoscan: {were} locked for {} until {how}; the lock came after {}",
+            "innoscan: {were} locked for {} until {how}; waiting for the lock took {}",
             seconds(held),
             seconds(snapshot.waited),
         ),
@@ -158,7 +157,7 @@ fn tell_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held:
     if small > 0 {
         note!(
             "innoscan: {small} small tables were fetched in one consistent snapshot; commits were \
-             stopped for {}",
+             blocked for {}",
             seconds(snapshot.stopped)
         );
     }

@@ -29,7 +29,7 @@ use crate::progress::{Bar, Whole};
 use crate::sizes::bytes;
 use crate::stats;
 
-/// Bytes of a dump to stdout that are written at once.
+/// Buffer size for a dump to stdout.
 const STREAM_BYTES: usize = 64 << 10;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
@@ -37,23 +37,25 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
 }
 
-/// Whoever names a directory as a file may expect a file.
+/// Notes that the output is a directory if its name looks like a file's.
 fn note_directory(args: &DumpArgs) {
     let directory = &args.outputdir;
     let extension = Path::new(directory).extension().and_then(|extension| extension.to_str());
     let is_like_file = matches!(extension, Some("csv" | "sql" | "txt" | "tsv" | "json" | "ndjson"));
     if is_like_file && !args.tell.quiet && !Path::new(directory).exists() {
-        note!("innoscan: note: {directory} is made as a directory; for one file use > {directory}");
+        note!(
+            "innoscan: note: creating {directory} as a directory; to write one file, use > {directory}"
+        );
     }
 }
 
-/// Notes what was to be left out and is not there.
+/// Notes names in `--ignore-table` that match nothing.
 fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
     for ignored in &args.ignore_table {
         let matches = |entry: &Entry| {
             let item = &entry.listed.item;
             let is_left_out = matches!(entry.state, State::LeftOut(_));
-            // Of a database that is left out as a whole the tables are not listed.
+            // The tables of a database that is left out as a whole are not listed.
             let is_within = item.kind == ItemKind::Database
                 && is_left_out
                 && ignored.strip_prefix(&*item.database).is_some_and(|rest| rest.starts_with('.'));
@@ -62,12 +64,12 @@ fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
                 || *ignored == format!("{}.{}", item.database, item.name)
         };
         if !ledger.entries().any(matches) {
-            note!("innoscan: note: --ignore-table {ignored}: there is no such database or table");
+            note!("innoscan: note: --ignore-table {ignored}: no such database or table");
         }
     }
 }
 
-/// Which objects the arguments choose.
+/// The filter of objects that the arguments select.
 fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
     let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
     Ok(Filter {
@@ -87,13 +89,13 @@ fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
         definitions: !args.no_schemas,
         holds_objects: is_sql || args.outputdir != "-",
         select_refusal: (!is_sql).then(|| {
-            let why = "rows that a server selects are not written in this format";
+            let why = "rows fetched by SELECT are not written in this format";
             Reason::new(why, Remedy::ChooseFormat("sql"))
         }),
     })
 }
 
-/// What there is of a dump that is to be gone on with.
+/// The state of the interrupted dump that `--resume` continues.
 fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
     let on_change = match args.resume {
         None => return Ok(None),
@@ -104,25 +106,25 @@ fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
         return Ok(None);
     };
     for (file, wrong) in unfinished.spoiled() {
-        note!("innoscan: {file}: note: dumped anew, with what follows it: {wrong}");
+        note!("innoscan: {file}: note: dumped again, with the files after it: {wrong}");
     }
     if !args.tell.quiet {
         let (files, done_bytes) = unfinished.done();
         let are = if files == 1 { "is" } else { "are" };
         let files = counted(files as u64, "file");
-        note!("innoscan: {files} of rows {are} done, {}", bytes(done_bytes));
+        note!("innoscan: {files} of rows {are} already complete, {}", bytes(done_bytes));
     }
     Ok(Some(unfinished))
 }
 
-/// What is known of a dump whose server runs.
+/// What a dump of a running server has in addition.
 #[derive(Default)]
 struct OfServer {
     origin: Option<Origin>,
     confirm: Option<Arc<ConfirmFn>>,
 }
 
-/// Writes what there is to dump as the arguments say, and tells of each table.
+/// Writes the dump to stdout or a directory, and reports each table.
 fn write(
     args: &DumpArgs,
     dump: Dump<'_>,
@@ -174,7 +176,7 @@ fn write(
     };
     let summary = match &*args.outputdir {
         "-" => {
-            // Of small tables several to a write.
+            // Several small tables fit into one write.
             let mut stdout = BufWriter::with_capacity(STREAM_BYTES, std::io::stdout().lock());
             to_stream(dump, &mut stdout, &options, finished)?
         }
@@ -185,7 +187,7 @@ fn write(
     Ok((summary, layout))
 }
 
-/// Whether the arguments choose databases or tables.
+/// Whether the arguments select databases or tables.
 fn is_selection(args: &DumpArgs) -> bool {
     let names_tables = match &args.sources[..] {
         [] => false,
@@ -197,20 +199,21 @@ fn is_selection(args: &DumpArgs) -> bool {
     names_tables || chooses
 }
 
-/// The tables as their progress is shown; of those whose turn comes later no size is known.
+/// The tables for the progress bar; the sizes of deferred tables are not known.
 fn whole(dump: &Dump<'_>) -> Whole {
     let read = dump.tables.iter().map(|table| (table.qualified_name(), table.size_bytes()));
-    let later = dump.later.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
-    // Those that are selected come before them, and are not counted.
+    let deferred =
+        dump.deferred.iter().map(|table| (format!("{}.{}", table.database, table.name), 0));
+    // Tables read by SELECT come before them, and are not counted.
     let small = dump.small.tables.iter();
     let small = small
         .map(|table| (format!("{}.{}", table.name.schema, table.name.table), table.size_bytes));
-    Whole::new(read.chain(later).chain(small).collect())
+    Whole::new(read.chain(deferred).chain(small).collect())
 }
 
-/// An error, and how to go on with the dump it ended, where something is done of it.
+/// Adds the advice to resume to an error that interrupted a dump, if finished files were kept.
 fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
-    // Others say themselves what to do.
+    // Other errors have a remedy of their own.
     use ErrorKind::{BrokenPipe, Interrupted, Resources, Server, Write};
     let ends_work = matches!(error.kind(), BrokenPipe | Interrupted | Resources | Server | Write);
     if !ends_work || args.outputdir == "-" || !is_begun(Path::new(&args.outputdir)) {
@@ -218,14 +221,14 @@ fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
     }
     let without = match args.lock.consistency() {
         Consistency::All => "",
-        Consistency::Table => ", and without --consistency,",
+        Consistency::Table => " and without --consistency",
     };
     anyhow::Error::new(error).context(Advice(format!(
-        "what is done is kept: the same command with --resume{without} goes on with it"
+        "finished files are kept; to continue, run the same command with --resume{without}"
     )))
 }
 
-/// How to have it loaded.
+/// Prints the command that loads the dump.
 fn tell_loader(layout: Layout, directory: &str, compression: Compression) {
     match layout {
         Layout::Files => {}
@@ -238,7 +241,7 @@ fn tell_loader(layout: Layout, directory: &str, compression: Compression) {
     }
 }
 
-/// What the myloader that is installed cannot read of a dump: before 0.11 it knows gzip alone.
+/// A warning if the installed myloader cannot read the dump: before 0.11 it reads only gzip.
 fn old_myloader(compression: Compression) -> String {
     let asked = std::process::Command::new("myloader").arg("--version").output();
     let said = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -248,14 +251,14 @@ fn old_myloader(compression: Compression) -> String {
     let is_old = ["0.9.", "0.10."].iter().any(|old| version.starts_with(old));
     match compression {
         Compression::Zstd { .. } if is_old => format!(
-            " (the myloader {version} that is installed cannot read .zst files: unpack them first, or \
-             dump with -c gzip)"
+            " (the installed myloader {version} cannot read .zst files: decompress them first, or dump \
+             with -c gzip)"
         ),
         _ => String::new(),
     }
 }
 
-/// Refuses a dump of nothing: a pattern that nothing matches, an empty directory.
+/// Refuses a dump without any object: a pattern that matches nothing, an empty directory.
 fn require_something(
     ledger: &Ledger,
     args: &DumpArgs,
@@ -263,7 +266,7 @@ fn require_something(
 ) -> anyhow::Result<()> {
     let is_wanted = |state: &State| matches!(state, State::Planned(_) | State::NotDumped(_));
     let counts = ledger.counts(is_wanted);
-    // Databases alone are all there is of a server that has no table yet.
+    // A server without tables still has databases to dump.
     let is_nothing = match args.regex {
         Some(_) => counts.keys().all(|kind| *kind == ItemKind::Database),
         None => counts.is_empty(),
@@ -274,8 +277,8 @@ fn require_something(
     Ok(())
 }
 
-/// The layout asked for. SQL in a directory is as mydumper has it, when its names can be had: they
-/// begin with the tables' databases.
+/// The layout of the output. The default for SQL in a directory is mydumper's, if the databases of all
+/// tables are known: its file names start with them.
 fn layout(args: &DumpArgs, tables: &[&Table]) -> Layout {
     let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
     let named = tables.iter().all(|table| !table.def.schema.is_empty());
@@ -296,7 +299,7 @@ fn qualified(outcome: &TableOutcome) -> String {
     }
 }
 
-/// A table's end, on stderr: what went wrong always, the rest when `verbose`.
+/// Reports a finished table on stderr: faults always, the rest if `verbose`.
 pub fn tell(outcome: &TableOutcome, verbose: bool) {
     let name = qualified(outcome);
     for left in &outcome.left_out {
@@ -306,7 +309,7 @@ pub fn tell(outcome: &TableOutcome, verbose: bool) {
     }
     if outcome.unmapped_characters > 0 {
         note!(
-            "innoscan: {name}: warning: {} without a meaning in the column's character set became \
+            "innoscan: {name}: warning: {} not valid in the column's character set, replaced with \
              U+FFFD; --format sql and text keep the bytes",
             counted(outcome.unmapped_characters, "character")
         );
@@ -318,8 +321,8 @@ pub fn tell(outcome: &TableOutcome, verbose: bool) {
     } else if verbose {
         let kept = match outcome.kept_files {
             0 => String::new(),
-            1 => "; 1 file was done".to_owned(),
-            files => format!("; {files} files were done"),
+            1 => "; 1 file kept".to_owned(),
+            files => format!("; {files} files kept"),
         };
         note!(
             "innoscan: {name}: {}, {} in {}{kept}",
@@ -343,7 +346,7 @@ fn compression(args: &DumpArgs, layout: Layout) -> Compression {
     }
 }
 
-/// The last lines of a dump, and its exit code.
+/// Prints the last lines of a dump, and returns its exit code.
 fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
     ledger::summarize(summary, args);
     let ledger = &summary.ledger;

@@ -1,4 +1,4 @@
-//! `innoscan dump` of files: a directory, or tables that are named one by one.
+//! `innoscan dump` of files: a directory, or tables named one by one.
 
 use std::path::Path;
 
@@ -55,8 +55,8 @@ fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
     Ok(offline)
 }
 
-/// Tables that are named one by one: one alone that cannot be read is an error, one of several is
-/// entered in the ledger.
+/// Tables named one by one. If the only one cannot be read, that is an error; one of several is entered
+/// in the ledger.
 fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
     let catalog = crate::commands::catalog(&args.from)?;
     let mut ledger = Ledger::default();

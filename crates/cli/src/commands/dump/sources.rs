@@ -1,4 +1,4 @@
-//! Files that are named one by one, as a shell's `*.ibd` names them.
+//! Files named one by one, as the shell expands `*.ibd`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use innoscan::catalog::{Catalog, FileKind, TableName};
 use innoscan::{Error, Result, Table, counted};
 
-/// A table that was named, or why it cannot be read.
+/// A table named on the command line, or the error from opening it.
 pub(super) struct Source {
     pub named: String,
     pub table: Result<Table>,
 }
 
-/// The tables of the sources, each once: files of its partitions stand for one table, and files of
-/// its FULLTEXT indexes for none. What was passed over is noted, and unless `quiet` what was put
-/// together.
+/// The tables of the sources, each once: the files of all partitions are one table, and files of
+/// FULLTEXT indexes are skipped. Notes skipped files and, unless `quiet`, combined partitions.
 pub(super) fn tables(catalog: &Catalog, sources: &[String], quiet: bool) -> Vec<Source> {
     let mut found = Vec::new();
     let mut partitions: BTreeMap<(PathBuf, String), Vec<&String>> = BTreeMap::new();
@@ -38,7 +37,7 @@ pub(super) fn tables(catalog: &Catalog, sources: &[String], quiet: bool) -> Vec<
             (_, read) => {
                 if !quiet {
                     note!(
-                        "innoscan: note: {table}: {} files of its partitions are one table",
+                        "innoscan: note: {table}: {} partition files are read as one table",
                         files.len()
                     );
                 }
@@ -48,22 +47,22 @@ pub(super) fn tables(catalog: &Catalog, sources: &[String], quiet: bool) -> Vec<
     }
     if passed_over > 0 {
         note!(
-            "innoscan: note: not dumped: {}, by their names parts of FULLTEXT indexes or left over \
-             from an ALTER TABLE",
+            "innoscan: note: not dumped: {}, by name parts of FULLTEXT indexes or leftovers of an \
+             ALTER TABLE",
             counted(passed_over, "file")
         );
     }
     found
 }
 
-/// A table of partitions by the directory its files are in.
+/// A partitioned table, found by the directory of its files.
 fn whole_table(catalog: &Catalog, directory: &Path, table: &str) -> Result<Table> {
-    let failed = |error| Error::read("looking for it", error).in_file(directory);
+    let failed = |error| Error::read("cannot open", error).in_file(directory);
     let place = if directory == Path::new("") { Path::new(".") } else { directory };
     let place = std::fs::canonicalize(place).map_err(failed)?;
     let (Some(root), Some(schema)) = (place.parent(), place.file_name()) else {
         return Err(Error::refused(
-            "the file is in no database's directory",
+            "the file is not in a database directory",
             "name one of its files",
         ));
     };
@@ -71,7 +70,7 @@ fn whole_table(catalog: &Catalog, directory: &Path, table: &str) -> Result<Table
     catalog.in_directory(root).named(&TableName { schema, table: table.to_owned() })
 }
 
-/// Why there is nothing to dump in a directory.
+/// The error for a directory without anything to dump.
 pub(super) fn nothing_in(directory: &Path) -> Error {
     let place = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let has_tables = std::fs::read_dir(&place).into_iter().flatten().flatten().any(|entry| {

@@ -1,38 +1,38 @@
-//! Tables that somebody else holds by `FLUSH TABLES ... FOR EXPORT`, from another connection.
+//! Tables that another connection has locked by `FLUSH TABLES ... FOR EXPORT`.
 //!
-//! The server has put a `.cfg` beside each of their files. As long as that very file is there they
-//! have been held all the while: whoever lets go has it taken away, and who locks anew has another
-//! one made.
+//! The server has written a `.cfg` beside each of their files. As long as the same `.cfg` file exists,
+//! the lock has not been released: the server removes the file on release, and writes a new one for a
+//! new lock.
 
 use std::path::PathBuf;
 
 use innoscan::{Error, FileStamp, Remedy, Result, Table};
 
-/// What tells that tables are held.
+/// The evidence that another connection holds tables: their `.cfg` files.
 #[derive(Debug)]
-pub struct HeldByOthers {
+pub struct OthersLock {
     notes: Vec<(PathBuf, FileStamp)>,
 }
 
-impl HeldByOthers {
-    /// Looks at what is beside each table's files.
+impl OthersLock {
+    /// Records the `.cfg` file of each table.
     ///
     /// # Errors
-    /// When there is nothing: the table is not held.
-    pub fn of(tables: &[Table]) -> Result<HeldByOthers> {
+    /// If one is missing: the table is not locked.
+    pub fn of(tables: &[Table]) -> Result<OthersLock> {
         let files = tables.iter().flat_map(|table| &table.files);
         let note = |path: PathBuf| match FileStamp::of(&path) {
             Ok(stamp) => Ok((path, stamp)),
             Err(_) => Err(not_held(&path)),
         };
         let notes = files.map(|file| note(file.path.with_extension("cfg")));
-        Ok(HeldByOthers { notes: notes.collect::<Result<_>>()? })
+        Ok(OthersLock { notes: notes.collect::<Result<_>>()? })
     }
 
-    /// Whether they have been held since.
+    /// Checks that all tables have been locked since.
     ///
     /// # Errors
-    /// When one was let go of.
+    /// If one was released.
     pub fn confirm(&self) -> Result<()> {
         let is_as_it_was = |(path, stamp): &&(PathBuf, FileStamp)| {
             FileStamp::of(path).is_ok_and(|now| now == *stamp)
@@ -46,8 +46,8 @@ impl HeldByOthers {
 
 fn not_held(note: &std::path::Path) -> Error {
     Error::refused(
-        "its table is not held by FLUSH TABLES ... FOR EXPORT, or was let go of meanwhile: what was \
-         read is not kept",
+        "its table is not locked by FLUSH TABLES ... FOR EXPORT, or the lock was released meanwhile: the \
+         rows read are not kept",
         ["hold it until the dump is complete".into(), Remedy::ChangeLockMode],
     )
     .in_file(note)

@@ -1,8 +1,8 @@
-//! One moment for several connections: transactions that begin while nobody can commit.
+//! One consistent snapshot for several connections: their transactions start while commits are blocked.
 //!
-//! `FLUSH TABLES WITH READ LOCK` takes a server milliseconds, whatever the number of its tables, and
-//! is let go of as soon as the transactions see the moment. As with the tables' own lock, each try
-//! lasts a second at most, for those that write wait meanwhile.
+//! `FLUSH TABLES WITH READ LOCK` takes milliseconds, whatever the number of tables, and is released as
+//! soon as the transactions have started. As with the export lock, each attempt lasts at most one second,
+//! since writers wait meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -14,24 +14,24 @@ use crate::account::Account;
 use crate::lock_statement::{is_locked, qualified};
 use crate::session::{Session, cell};
 
-/// The place in a transaction before any table was read.
+/// The savepoint at the start of each transaction, before any table is read.
 const SAVEPOINT: &str = "innoscan";
 
-/// Connections that are to see one moment, and the one that stops the server for it.
-pub struct Moment {
+/// Connections that share one consistent snapshot, and the connection that blocks commits for it.
+pub struct ConsistentSnapshot {
     lock: Session,
     sessions: Vec<Session>,
     since: Instant,
-    /// How long nobody could commit.
+    /// How long commits were blocked.
     pub held: Duration,
 }
 
-impl Moment {
-    /// Connects; locks nothing yet.
+impl ConsistentSnapshot {
+    /// Opens the connections, without a lock.
     ///
     /// # Errors
-    /// When there are no more connections to be had.
-    pub fn new(account: &Account, sessions: usize) -> Result<Moment> {
+    /// If the server refuses a connection.
+    pub fn new(account: &Account, sessions: usize) -> Result<ConsistentSnapshot> {
         let mut lock = Session::connect(account)?;
         lock.run("SET SESSION lock_wait_timeout = 1")?;
         let connect = |_| {
@@ -40,15 +40,15 @@ impl Moment {
             Ok(session)
         };
         let sessions = (0..sessions.max(1)).map(connect).collect::<Result<_>>()?;
-        Ok(Moment { lock, sessions, since: Instant::now(), held: Duration::ZERO })
+        Ok(ConsistentSnapshot { lock, sessions, since: Instant::now(), held: Duration::ZERO })
     }
 
-    /// The numbers of its connections.
+    /// The connection ids.
     pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
         self.sessions.iter().chain([&self.lock]).map(Session::id)
     }
 
-    /// Stops all that commit; `false` when that could not be had within a second.
+    /// Blocks commits; `false` if the lock was not granted within a second.
     pub(crate) fn try_lock(&mut self) -> Result<bool> {
         let begun = Instant::now();
         let is_held = is_locked(&mut self.lock, "FLUSH TABLES WITH READ LOCK")?;
@@ -56,28 +56,28 @@ impl Moment {
         Ok(is_held)
     }
 
-    /// Lets the others go on.
+    /// Releases the lock.
     pub(crate) fn unlock(&mut self) -> Result<()> {
         self.lock.run("UNLOCK TABLES")?;
         self.held = self.since.elapsed();
         Ok(())
     }
 
-    /// Begins the transactions, while all is stopped.
-    pub(crate) fn begin(&mut self) -> Result<()> {
+    /// Starts the transactions, while commits are blocked.
+    pub(crate) fn start(&mut self) -> Result<()> {
         for session in &mut self.sessions {
             session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
         }
         Ok(())
     }
 
-    /// The connections, each in a transaction that sees the moment.
+    /// The connections, each in a transaction with the snapshot.
     ///
     /// # Errors
-    /// When one is gone.
+    /// If a connection was lost.
     pub fn into_sessions(self) -> Result<Vec<Box<dyn TableSession>>> {
         let prepared = self.sessions.into_iter().map(|mut session| {
-            // What was stored, as it is stored.
+            // Values come in the charset they are stored in.
             session.run("SET SESSION character_set_results = binary")?;
             session.run(&format!("SAVEPOINT {SAVEPOINT}"))?;
             let session: Box<dyn TableSession> = Box::new(SnapshotSession(session));
@@ -87,7 +87,7 @@ impl Moment {
     }
 }
 
-/// A connection in a transaction that sees one moment.
+/// A connection in a transaction with the snapshot.
 struct SnapshotSession(Session);
 
 impl TableSession for SnapshotSession {
@@ -106,11 +106,11 @@ impl TableSession for SnapshotSession {
         expressions: &[String],
         row: &mut SentRowFn<'_>,
     ) -> Result<()> {
-        // Without a secondary index the rows come in the order of the clustered one.
+        // Without a secondary index the rows come in clustered index order.
         let place = qualified(name);
         let sql = format!("SELECT {} FROM {place} USE INDEX ()", expressions.join(", "));
         self.0.for_each_row(&sql, |values| row(&values))?;
-        // Whoever wants to alter the table need not wait for the other tables.
+        // Releases the metadata lock, so that the table can be altered from now on.
         self.0.run(&format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}"))
     }
 

@@ -1,4 +1,4 @@
-//! Tables that are locked each by itself, when its turn has come to be read.
+//! Tables that are locked one at a time, each when it is read (`--consistency table`).
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan::catalog::{Catalog, TableName};
-use innoscan::dump::{HeldTable, LaterTable};
+use innoscan::dump::{DeferredTable, LockedTable};
 use innoscan::{Result, Table};
 
 use crate::account::Account;
@@ -17,58 +17,58 @@ use crate::lock::{ExportLock, LockOptions, ToLock};
 use crate::session::Session;
 use crate::table::open_table;
 
-/// How tables are locked when their turn comes.
+/// Locks tables one at a time.
 #[derive(Clone)]
-pub(crate) struct Turns {
+pub(crate) struct LockQueue {
     pub account: Account,
     pub directory: PathBuf,
     pub options: LockOptions,
     pub is_cloned: bool,
     pub cancel: Arc<AtomicBool>,
-    /// The longest that one was locked.
+    /// The longest time that one table was locked.
     pub longest: Rc<Cell<Duration>>,
 }
 
-impl Turns {
-    /// A table that is locked when it is wanted.
-    pub fn later(&self, name: &TableName) -> LaterTable<'static> {
-        let (turns, wanted) = (self.clone(), name.clone());
-        LaterTable {
+impl LockQueue {
+    /// A table that is locked when it is read.
+    pub fn deferred(&self, name: &TableName) -> DeferredTable<'static> {
+        let (queue, wanted) = (self.clone(), name.clone());
+        DeferredTable {
             database: name.schema.clone(),
             name: name.table.clone(),
-            hold: Box::new(move || Ok(Box::new(turns.hold(&wanted)?))),
+            lock: Box::new(move || Ok(Box::new(queue.lock(&wanted)?))),
         }
     }
 
-    fn hold(self, name: &TableName) -> Result<Held> {
+    fn lock(self, name: &TableName) -> Result<Locked> {
         let mut control = Session::connect(&self.account)?;
         let tables = std::slice::from_ref(name);
         let (flushes_first, control_id) = (self.is_cloned, control.id());
         let to_lock =
-            ToLock { tables, others: None, moment: None, flushes_first, control: control_id };
+            ToLock { tables, others: None, snapshot: None, flushes_first, control: control_id };
         let session = Session::connect(&self.account)?;
         let lock = ExportLock::acquire(session, to_lock, self.options, &self.cancel)?;
         let catalog = Catalog::new(Some(self.directory));
         let table = open_table(&catalog, name, &mut control)?;
-        let mut held = Held { table, lock: Some(lock), longest: self.longest };
+        let mut locked = Locked { table, lock: Some(lock), longest: self.longest };
         if self.is_cloned {
-            clone::require_room(std::slice::from_ref(&held.table))?;
-            clone::clone_table(&mut held.table)?;
-            held.let_go()?;
+            clone::require_room(std::slice::from_ref(&locked.table))?;
+            clone::clone_table(&mut locked.table)?;
+            locked.release()?;
         }
-        Ok(held)
+        Ok(locked)
     }
 }
 
-/// A table that is locked, or copied.
-struct Held {
+/// A table that is locked, or was copied under the lock.
+struct Locked {
     table: Table,
     lock: Option<ExportLock>,
     longest: Rc<Cell<Duration>>,
 }
 
-impl Held {
-    fn let_go(&mut self) -> Result<()> {
+impl Locked {
+    fn release(&mut self) -> Result<()> {
         let Some(lock) = self.lock.take() else { return Ok(()) };
         let held = lock.release()?;
         self.longest.set(self.longest.get().max(held));
@@ -76,14 +76,14 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Locked {
     fn drop(&mut self) {
-        // Whether it was held to the end was asked before.
-        _ = self.let_go();
+        // `confirm` has checked that the lock was held to the end.
+        _ = self.release();
     }
 }
 
-impl HeldTable for Held {
+impl LockedTable for Locked {
     fn table(&self) -> &Table {
         &self.table
     }

@@ -41,7 +41,7 @@ pub(crate) fn leaves(
     let slot = pool.add_file(Arc::clone(space.file()));
     let root_page = pool.read_now(PageKey { file: slot, page: root_no })?;
     let root = IndexPage::parse(Page::parse(&root_page, space.format(), root_no)?)?;
-    let mut walk = Walk::new(&root, &layout, None, None)?;
+    let mut walk = Walk::new(&root, &layout, None, None, file.span.clone())?;
 
     let run_pages = options.run_pages(space.page_size().len());
     let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());

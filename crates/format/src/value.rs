@@ -10,6 +10,7 @@ use crate::types::{decimal, json};
 
 /// What a stored column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// A signed integer.
     Int(i64),
@@ -133,11 +134,12 @@ pub struct Timestamp {
 pub struct Json<'a> {
     /// The bytes as stored; empty stands for `null`, as on the server.
     pub stored: &'a [u8],
+    pub(crate) dialect: json::Dialect,
 }
 
 impl Json<'_> {
-    /// The document as MySQL 9.7 prints it, in utf8mb4.
+    /// The document as the server that the column's codec was made for prints it, in utf8mb4.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        json::write_text(self.stored, json::Dialect::NEWEST, out)
+        json::write_text(self.stored, self.dialect, out)
     }
 }

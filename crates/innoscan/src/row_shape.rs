@@ -88,7 +88,12 @@ pub(crate) enum Purpose {
     Insert,
 }
 
-/// The columns and rows of an output; see the [module](self)'s text.
+/// The row contract: which of a stored row's columns an output shows, and which rows it shows at all.
+///
+/// A scan gives a [`RowSink`](crate::RowSink) every row that the clustered index holds, with every
+/// column that is stored. That is more than a server shows: a MariaDB system-versioned table keeps old
+/// versions of its rows beside the current ones ([`RowShape::is_history`]), and invisible and hidden
+/// columns stand beside those that `SELECT *` lists. Virtual generated columns are in no file.
 ///
 /// ```
 /// use innoscan::{RowShape, Table};

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! It cannot run forever: levels decrease from parent to child, and no page may be reached twice.
-//! A walk of some keys ([`KeyRanges`]) leaves out the children that hold none of them; what its
+//! A walk of some keys (`KeyRanges`) leaves out the children that hold none of them; what its
 //! pages have for neighbours it does not know.
 //!
 //! Damage does not end it: what lies below a page that cannot be used is lost, and a step in the

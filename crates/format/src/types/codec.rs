@@ -296,7 +296,7 @@ impl Codec {
             Kind::Bytes => Value::Bytes(stored),
             Kind::Enum(members) => Value::Enum(members.index(stored)?),
             Kind::Set(members) => Value::Set(members.mask(stored)?),
-            Kind::Json(_) => Value::Json(Json { stored }),
+            &Kind::Json(dialect) => Value::Json(Json { stored, dialect }),
             Kind::Geometry => Value::Geometry(stored),
             Kind::Vector => Value::Vector(stored),
             &Kind::Uuid { always_reversed } => Value::Uuid(network::uuid(stored, always_reversed)?),

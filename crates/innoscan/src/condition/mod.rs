@@ -1,8 +1,8 @@
 //! Which rows are wanted: by keys that are typed, or by a condition as SQL has it.
 //!
-//! A [`RowCondition`] is what somebody typed. With a table's definition it becomes a [`RowFilter`],
+//! A [`RowCondition`] is what somebody typed. With a table's definition it becomes a `RowFilter`,
 //! which says of each row whether it is wanted, as the server would; and, as far as the order of
-//! the primary key goes, [`KeyRanges`](crate::key_ranges::KeyRanges), by which pages are left out.
+//! the primary key goes, `KeyRanges`, by which pages are left out.
 
 mod exact;
 mod filter;

@@ -38,7 +38,7 @@ impl RowSink for Hashes {
         Vec::new()
     }
 
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Vec<u64>) -> innoscan_format::Result<()> {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Vec<u64>) -> innoscan::Result<()> {
         let mut hasher = DefaultHasher::new();
         row.hash(&mut hasher);
         batch.push(hasher.finish());

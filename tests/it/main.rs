@@ -13,6 +13,7 @@ mod cut_short;
 mod damage;
 mod datadir;
 mod ddl;
+mod facade;
 mod failing_output;
 mod frm;
 mod frm_objects;

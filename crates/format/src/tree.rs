@@ -69,6 +69,19 @@ pub fn node_pointer<'a>(
     Ok(NodePointer { key: bytes::slice(record.page(), record.origin(), key_len)?, child })
 }
 
+/// The fields of a node pointer's key, in the order of [`Layout::key_parts`].
+///
+/// # Errors
+/// The record is no node pointer of this index.
+pub fn key_fields<'a>(record: &Record<'a>, layout: &Layout) -> Result<Vec<&'a [u8]>> {
+    let mut fields = Vec::new();
+    layout.for_each_key_field(record, |start, len| {
+        fields.push(bytes::slice(record.page(), record.origin() + start, len)?);
+        Ok(())
+    })?;
+    Ok(fields)
+}
+
 impl Layout {
     /// Bytes of a node pointer's key, where they vary.
     fn node_key_len(&self, record: &Record<'_>) -> Result<usize> {

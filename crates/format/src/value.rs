@@ -5,9 +5,11 @@
 //! charset. Nothing is rounded, clipped or transcoded.
 
 use crate::charset::CollationId;
+use crate::server::ServerVersion;
 
 /// What a stored column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// A signed integer.
     Int(i64),
@@ -123,4 +125,6 @@ pub struct Timestamp {
 pub struct Json<'a> {
     /// The bytes as stored; empty stands for `null`, as on the server.
     pub stored: &'a [u8],
+    /// Servers print some values in different ways.
+    pub(crate) server: ServerVersion,
 }

@@ -11,6 +11,7 @@ use innoscan_io::Direct;
 
 use crate::file_head::{FileHead, RootHead};
 use crate::file_stamp::FileStamp;
+use crate::leaf_span::LeafSpan;
 use crate::space::Space;
 use crate::{Error, Result};
 
@@ -56,6 +57,8 @@ pub struct TableFile {
     pub partition: Option<String>,
     /// What its first pages said when the table was looked for, where they were looked at.
     pub(crate) head: Option<FileHead>,
+    /// The part of its clustered index that is read; `None`: all.
+    pub(crate) span: Option<Arc<LeafSpan>>,
 }
 
 /// A copy of a file, which has no name of its own.
@@ -97,7 +100,14 @@ impl TableFile {
 
     /// A file that is all of its table.
     pub fn whole(path: PathBuf) -> TableFile {
-        TableFile { path, copy: None, clustered_root: None, partition: None, head: None }
+        TableFile {
+            path,
+            copy: None,
+            clustered_root: None,
+            partition: None,
+            head: None,
+            span: None,
+        }
     }
 
     /// Opens its tablespace, or the copy of it.

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! It cannot run forever: levels decrease from parent to child, and no page may be reached twice.
-//! A walk of some keys ([`KeyRanges`]) leaves out the children that hold none of them; what its
+//! A walk of some keys (`KeyRanges`) leaves out the children that hold none of them; what its
 //! pages have for neighbours it does not know.
 //!
 //! Damage does not end it: what lies below a page that cannot be used is lost, and a step in the
@@ -27,6 +27,7 @@ use innoscan_format::{Error as FormatError, IndexId, PageNo, tree};
 
 use crate::file_order::FileOrder;
 use crate::key_ranges::KeyRanges;
+use crate::leaf_span::LeafSpan;
 pub use crate::step::{Sibling, Step};
 use crate::{Error, Result};
 
@@ -49,6 +50,8 @@ pub struct Walk {
     keys: Option<Arc<KeyRanges>>,
     /// The leaf after which it begins, until it was met; those before it, and it, are passed over.
     looks_for: Option<PageNo>,
+    /// The part of the tree to walk; `None`: all.
+    span: Option<Arc<LeafSpan>>,
 }
 
 #[derive(Default)]
@@ -62,12 +65,13 @@ struct Level {
 
 impl Walk {
     /// A walk from a root, which is looked into at once, to the leaves of some keys or of all: to
-    /// those after a leaf, or all.
+    /// those after a leaf, to those of a span, or all.
     pub fn new(
         root: &IndexPage<'_>,
         layout: &Layout,
         keys: Option<Arc<KeyRanges>>,
         after: Option<PageNo>,
+        span: Option<Arc<LeafSpan>>,
     ) -> Result<Walk> {
         let format = root.page().format();
         let mut walk = Walk {
@@ -82,7 +86,15 @@ impl Walk {
             last_leaf: Sibling::Is(None),
             keys,
             looks_for: after,
+            span,
         };
+        if let Some(span) = &walk.span {
+            span.require_root(root.page_no())?;
+            if span.has_start() {
+                walk.levels.iter_mut().for_each(|level| level.before = Some(Sibling::Unknown));
+                walk.last_leaf = Sibling::Unknown;
+            }
+        }
         walk.reach(root.page_no());
         let level = root.level();
         if root.is_leaf() {
@@ -206,6 +218,10 @@ impl Walk {
             None => links().and_then(|()| tree::children(page, layout, &mut children)),
             Some(keys) => keys.children(page, layout, &mut children),
         };
+        let named = named.and_then(|()| match &self.span {
+            None => Ok(()),
+            Some(span) => span.narrow(page, layout, &mut children),
+        });
         if let Err(error) = named {
             // The children named before the error are as good as any.
             self.damage_below(level, page_no, error.into());
@@ -241,7 +257,8 @@ impl Walk {
         match self.levels[level].pages.front() {
             Some(page) => page.non_null().map_or(Sibling::Unknown, |page| Sibling::Is(Some(page))),
             None if self.levels.iter().skip(level + 1).all(|above| above.pages.is_empty()) => {
-                Sibling::Is(None)
+                let ends_before = self.span.as_ref().is_some_and(|span| span.has_end());
+                if ends_before { Sibling::Unknown } else { Sibling::Is(None) }
             }
             None => Sibling::Unknown,
         }

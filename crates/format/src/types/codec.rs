@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Bytes,
     Enum(members::Members),
     Set(members::Members),
-    Json(json::Dialect),
+    Json(ServerVersion),
     Geometry,
     Vector,
     Uuid { always_reversed: bool },
@@ -133,7 +133,7 @@ impl Codec {
             ColumnType::Set { members, collation } => {
                 Kind::Set(members::Members::new_set(members, collation.charset()?))
             }
-            ColumnType::Json => Kind::Json(json::Dialect::of(server)),
+            ColumnType::Json => Kind::Json(server),
             ColumnType::Geometry(_) => Kind::Geometry,
             ColumnType::Vector { .. } => Kind::Vector,
             ColumnType::Uuid => Kind::Uuid { always_reversed: false },
@@ -217,7 +217,7 @@ impl Codec {
             }
             Kind::Enum(members) => out.extend_from_slice(members.enum_text(stored)?),
             Kind::Set(members) => members.write_set(stored, out)?,
-            &Kind::Json(dialect) => json::write_text(stored, dialect, out)?,
+            &Kind::Json(server) => Json { stored, server }.write_text(out)?,
             &Kind::Uuid { always_reversed } => {
                 network::write_uuid(network::uuid(stored, always_reversed)?, out);
             }
@@ -296,7 +296,7 @@ impl Codec {
             Kind::Bytes => Value::Bytes(stored),
             Kind::Enum(members) => Value::Enum(members.index(stored)?),
             Kind::Set(members) => Value::Set(members.mask(stored)?),
-            Kind::Json(_) => Value::Json(Json { stored }),
+            &Kind::Json(server) => Value::Json(Json { stored, server }),
             Kind::Geometry => Value::Geometry(stored),
             Kind::Vector => Value::Vector(stored),
             &Kind::Uuid { always_reversed } => Value::Uuid(network::uuid(stored, always_reversed)?),
@@ -346,7 +346,7 @@ impl Codec {
             &Kind::Char { charset, chars, .. } => {
                 write_padded_char(stored, charset, chars, out)?;
             }
-            &Kind::Json(dialect) => json::write_text(stored, dialect, out)?,
+            &Kind::Json(server) => Json { stored, server }.write_text(out)?,
             Kind::Decimal { .. }
             | Kind::Float(_)
             | Kind::Double(_)

@@ -3,8 +3,8 @@
 //! The file is read once, in file order and in large requests. Each page is verified as it comes
 //! (checksum, number, tablespace, LSN, records, directory, heap, order of keys); what it says of
 //! others is noted and compared at the end: links both ways, levels, parents and children
-//! ([`trees`]), extents, segments and their lists ([`extents`]), order from page to page
-//! ([`order`]).
+//! (`trees`), extents, segments and their lists (`extents`), order from page to page
+//! (`order`).
 //!
 //! Without a definition of the table all but two things are checked: children against parents, and
 //! the order of keys, for both of which records must be understood.

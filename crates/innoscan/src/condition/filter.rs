@@ -10,7 +10,7 @@ use super::check::Check;
 use super::literal::Literal;
 use super::members::wanted_members;
 use super::target::{Scale, ZERO_DATE};
-use super::{Comparison, Operator, RowCondition, Test, Wanted};
+use super::{Comparison, Operator, RowCondition, Test};
 use crate::{Error, Remedy, Result};
 
 /// Says of rows whether they are wanted.
@@ -54,7 +54,10 @@ impl RowFilter {
     /// Names the column that the table lacks or does not store, and the value that cannot be
     /// compared with a column as a server does.
     pub fn new(condition: &RowCondition, def: &TableDef) -> Result<Option<RowFilter>> {
-        let Wanted::All(comparisons) = condition.wanted() else { return Ok(None) };
+        let comparisons = condition.comparisons();
+        if comparisons.is_empty() {
+            return Ok(None);
+        }
         let tests: Result<Vec<_>> =
             comparisons.iter().map(|comparison| ColumnTest::new(comparison, def)).collect();
         let mut tests = tests?;

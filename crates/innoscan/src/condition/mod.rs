@@ -1,8 +1,8 @@
 //! Which rows are wanted: by keys that are typed, or by a condition as SQL has it.
 //!
-//! A [`RowCondition`] is what somebody typed. With a table's definition it becomes a [`RowFilter`],
+//! A [`RowCondition`] is what somebody typed. With a table's definition it becomes a `RowFilter`,
 //! which says of each row whether it is wanted, as the server would; and, as far as the order of
-//! the primary key goes, [`KeyRanges`](crate::key_ranges::KeyRanges), by which pages are left out.
+//! the primary key goes, `KeyRanges`, by which pages are left out.
 
 mod check;
 mod exact;
@@ -15,6 +15,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod times;
+
+use std::ops::Bound;
 
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
@@ -38,7 +40,12 @@ pub(crate) enum Wanted {
     Range(Vec<Literal>, Vec<Literal>),
     /// All of these hold.
     All(Vec<Comparison>),
+    /// Any of some ranges of keys, and all of these comparisons hold; there may be none.
+    Within(Vec<LiteralRange>, Vec<Comparison>),
 }
+
+/// A range of keys, each by the values of the key's first columns, or of all.
+pub(crate) type LiteralRange = (Bound<Vec<Literal>>, Bound<Vec<Literal>>);
 
 /// A column, and what is to hold of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +121,21 @@ impl RowCondition {
         parse::comparisons(typed).map(|comparisons| RowCondition(Wanted::All(comparisons)))
     }
 
+    /// Rows whose key is in any of some ranges, and which satisfy a condition of
+    /// [`RowCondition::of_where`].
+    pub(crate) fn within(ranges: Vec<LiteralRange>, and: Option<&RowCondition>) -> RowCondition {
+        let comparisons = and.map(RowCondition::comparisons).unwrap_or_default();
+        RowCondition(Wanted::Within(ranges, comparisons.to_vec()))
+    }
+
+    /// The comparisons of which all are to hold; none for keys and ranges of keys.
+    pub(crate) fn comparisons(&self) -> &[Comparison] {
+        match &self.0 {
+            Wanted::All(comparisons) | Wanted::Within(_, comparisons) => comparisons,
+            Wanted::Keys(_) | Wanted::Range(..) => &[],
+        }
+    }
+
     pub(crate) fn wanted(&self) -> &Wanted {
         &self.0
     }
@@ -122,17 +144,13 @@ impl RowCondition {
     pub fn to_sql(&self) -> Option<String> {
         match &self.0 {
             Wanted::All(comparisons) => Some(sql::conjunction(comparisons)),
-            Wanted::Keys(_) | Wanted::Range(..) => None,
+            Wanted::Keys(_) | Wanted::Range(..) | Wanted::Within(..) => None,
         }
     }
 
     /// The columns it names.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
-        let comparisons = match &self.0 {
-            Wanted::All(comparisons) => comparisons.as_slice(),
-            Wanted::Keys(_) | Wanted::Range(..) => &[],
-        };
-        comparisons.iter().map(|comparison| &*comparison.column)
+        self.comparisons().iter().map(|comparison| &*comparison.column)
     }
 
     /// Whether it says something of the primary key's first column that the key's order may help

@@ -46,6 +46,7 @@ pub use self::table_outcome::TableOutcome;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
 use crate::ledger::{Ledger, Listed, Means, State};
 use crate::phases::Phases;
+use crate::row_shape::stored_columns;
 use crate::scan::ScanOptions;
 use crate::sink::csv::{Csv, CsvOptions};
 use crate::sink::load::Load;
@@ -86,12 +87,6 @@ impl Format {
             Format::Ndjson(options) => Form::Ndjson(Ndjson::new(def, stored, *options)?),
         })
     }
-}
-
-/// The columns that rows hold, in the order a scan gives them.
-fn stored_columns(def: &TableDef) -> Vec<usize> {
-    let stored = |&index: &usize| def.columns.get(index).is_some_and(|column| column.is_stored());
-    (0..def.columns.len()).filter(stored).collect()
 }
 
 /// The names of a primary key's columns.

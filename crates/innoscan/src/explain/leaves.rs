@@ -42,7 +42,8 @@ pub(crate) fn leaves(
     let frames = 4 * BRANCHES_AT_ONCE;
     let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
     let slot = pool.add_file(Arc::clone(space.file()));
-    let mut walk = Walk::new(&index.root_page()?, &index.layout, None, None)?;
+    let span = file.span.clone();
+    let mut walk = Walk::new(&index.root_page()?, &index.layout, None, None, span)?;
     let mut scratch = Scratch::default();
 
     let run_pages = options.run_pages(page_bytes);

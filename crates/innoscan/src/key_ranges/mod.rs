@@ -8,6 +8,7 @@
 mod ranges;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 use std::cmp::Ordering;
 
@@ -100,6 +101,7 @@ impl KeyRanges {
         let mut ranges = match condition.wanted() {
             Wanted::Keys(keys) => ranges::of_keys(keys, def, &order)?,
             Wanted::Range(from, to) => ranges::between(from, to, def, &order)?,
+            Wanted::Within(ranges, _) => typed::within(ranges, def, &order)?,
             Wanted::All(comparisons) => match ranges::of_comparisons(comparisons, def, &order)? {
                 Some(ranges) => ranges,
                 None => return Ok(None),

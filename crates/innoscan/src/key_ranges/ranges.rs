@@ -42,7 +42,7 @@ pub(super) fn between(
 }
 
 /// All keys that begin with an image.
-fn whole(image: Vec<u8>) -> KeyRange {
+pub(super) fn whole(image: Vec<u8>) -> KeyRange {
     KeyRange { from: Cut::before(image.clone()), to: Cut::after(image) }
 }
 
@@ -90,7 +90,8 @@ fn named(def: &TableDef, nth: usize) -> String {
     column.map_or_else(|| (nth + 1).to_string(), |column| format!("`{}`", column.name))
 }
 
-fn image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result<Vec<u8>> {
+/// The image of a key's first columns, or of all.
+pub(super) fn image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result<Vec<u8>> {
     let mut image = Vec::new();
     for (nth, value) in key.iter().enumerate() {
         let (part, column) = part(def, order, nth)?;

@@ -370,6 +370,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             cells.push(match row.get(place)? {
                 Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
                 Located::Null => None,
+                Located::External { .. } if !self.sink.reads_column(place) => None,
                 Located::External { .. } => {
                     return self.row_with_lobs(space, row, batch).map(|()| true);
                 }
@@ -404,7 +405,9 @@ impl<'s, S: RowSink> Decoder<'s, S> {
     ) -> Result<()> {
         let mut values: Vec<Vec<u8>> = Vec::new();
         for place in 0..row.len() {
-            if let Located::External { prefix, lob } = row.get(place)? {
+            if let Located::External { prefix, lob } = row.get(place)?
+                && self.sink.reads_column(place)
+            {
                 let at_column = |error: Error| {
                     error.map_format(|error| error.at_column(space.layout.column_name(place)))
                 };
@@ -419,10 +422,13 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             cells.push(match row.get(place)? {
                 Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
                 Located::Null => None,
-                Located::External { .. } => fetched.next().map(Vec::as_slice),
+                Located::External { .. } if self.sink.reads_column(place) => {
+                    fetched.next().map(Vec::as_slice)
+                }
+                Located::External { .. } => None,
             });
         }
-        Ok(self.sink.row(&cells, batch)?)
+        self.sink.row(&cells, batch)
     }
 
     #[cold]

@@ -6,12 +6,12 @@
 //! walk, policy, pool, engine  <-- LOB pages wanted --+                        puts in order
 //! ```
 //!
-//! **Memory.** Pages live in the slab, and nowhere else. Reading ahead leaves [`Budget::reserve`]
+//! **Memory.** Pages live in the slab, and nowhere else. Reading ahead leaves `Budget::reserve`
 //! frames alone; a leaf or branch page that is needed next may use all of these but one a worker,
 //! and a worker's next LOB page may use those too. So what is needed next is always admitted in
 //! the end: a worker that has its LOB page gives it back without needing anything more, a worker
 //! with none to fetch gives back its leaves, and if pages read ahead hold all the rest, one of
-//! them is let go. Tasks under way are bounded by [`Budget::tasks`]; a batch is delivered when its
+//! them is let go. Tasks under way are bounded by `Budget::tasks`; a batch is delivered when its
 //! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
 //! it is, while the others wait.
 

@@ -47,7 +47,8 @@ impl Tree {
             }
         };
         let after = options.after.filter(|after| after.file == number);
-        let walk = Walk::new(&root, &index.layout, keys.clone(), after.map(|after| after.page))?;
+        let (after, span) = (after.map(|after| after.page), file.span.clone());
+        let walk = Walk::new(&root, &index.layout, keys.clone(), after, span)?;
         let branch = (!root.is_leaf()).then_some(root_no);
         let context = SpaceContext {
             path: space.file().path().to_owned(),

@@ -50,7 +50,7 @@ impl RowSink for Checksum {
     }
 
     #[inline]
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Sum) -> format::Result<()> {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Sum) -> crate::Result<()> {
         if let Some(rows) = &self.rows {
             batch.sum = batch.sum.wrapping_add(rows.row(row, &mut batch.scratch)?);
         }

@@ -19,9 +19,9 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
-use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::escape::{Finder, append_base64, append_hex};
 use super::real::{append_real, append_vector};
+use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// How bytes without a charset are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl TimestampForm {
     /// Appends a `TIMESTAMP`.
     pub(super) fn append(
         self,
-        column: &OutputColumn,
+        column: &RowColumn,
         stored: &[u8],
         out: &mut Vec<u8>,
     ) -> format::Result<()> {
@@ -134,7 +134,7 @@ impl Default for CsvOptions {
 /// A table's rows as CSV.
 #[derive(Debug)]
 pub struct Csv {
-    selection: Selection,
+    selection: RowShape,
     forms: Vec<Form>,
     head: Vec<u8>,
     line_end: &'static str,
@@ -162,7 +162,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(column: &OutputColumn, binary: BinaryForm) -> Form {
+    fn of(column: &RowColumn, binary: BinaryForm) -> Form {
         match column.codec.class() {
             Class::Number if matches!(column.ty, ColumnType::Float(_) | ColumnType::Double(_)) => {
                 Form::Real
@@ -180,7 +180,7 @@ impl Csv {
     /// For a table whose rows hold the columns `stored` (places in `def.columns`).
     pub fn new(def: &TableDef, stored: &[usize], options: &CsvOptions) -> format::Result<Csv> {
         let purpose = Purpose::Select { include_invisible: options.include_invisible };
-        let selection = Selection::new(def, stored, purpose)?;
+        let selection = RowShape::new(def, stored, purpose)?;
         let forms =
             selection.columns.iter().map(|column| Form::of(column, options.binary)).collect();
         let separator = options.separator.0;
@@ -238,7 +238,7 @@ impl Csv {
 
     fn write_value(
         &self,
-        column: &OutputColumn,
+        column: &RowColumn,
         form: Form,
         stored: &[u8],
         batch: &mut Encoded,

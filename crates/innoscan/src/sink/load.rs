@@ -22,9 +22,9 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
-use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::escape::{Escapes, Finder, append_base64, escape_json_newlines};
 use super::real::append_real;
+use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// What `LOAD DATA` reads as one byte.
 const PAIRS: &[(u8, [u8; 2])] = &[
@@ -45,7 +45,7 @@ pub(super) fn load_escapes() -> Escapes<3> {
 /// A table's rows for `LOAD DATA`.
 #[derive(Debug)]
 pub struct Load {
-    selection: Selection,
+    selection: RowShape,
     forms: Vec<Form>,
     escapes: Box<Escapes<3>>,
 }
@@ -61,7 +61,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(column: &OutputColumn) -> Form {
+    fn of(column: &RowColumn) -> Form {
         let utf8 = [Charset::Utf8Mb4, Charset::Utf8Mb3, Charset::Ascii];
         match column.codec.class() {
             Class::Number => match column.ty {
@@ -82,7 +82,7 @@ impl Form {
 impl Load {
     /// For a table whose rows hold the columns `stored` (places in `def.columns`).
     pub fn new(def: &TableDef, stored: &[usize]) -> format::Result<Load> {
-        let selection = Selection::new(def, stored, Purpose::Insert)?;
+        let selection = RowShape::new(def, stored, Purpose::Insert)?;
         let forms = selection.columns.iter().map(Form::of).collect();
         Ok(Load { selection, forms, escapes: Box::new(load_escapes()) })
     }
@@ -122,7 +122,7 @@ impl Load {
     #[inline]
     fn value(
         &self,
-        column: &OutputColumn,
+        column: &RowColumn,
         form: Form,
         stored: &[u8],
         batch: &mut Encoded,

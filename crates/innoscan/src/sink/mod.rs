@@ -18,17 +18,15 @@ pub mod summed;
 mod tests;
 pub mod text;
 
-use innoscan_format as format;
-
 use self::batch::BatchPool;
 pub use self::batch::{Compression, Encoded};
-pub use self::columns::{LeftOut, LeftOutReason};
 use self::csv::Csv;
 use self::load::Load;
 use self::ndjson::Ndjson;
 use self::sql::Sql;
 use self::text::Text;
 use crate::Result;
+pub use crate::row_shape::{LeftOut, LeftOutReason};
 
 /// Takes the rows of a scan. One sink serves all decode workers at once; what a worker writes
 /// goes into a batch that is its own, and batches are delivered in key order.
@@ -45,7 +43,15 @@ pub trait RowSink: Sync {
     ///
     /// On an error the batch is as it was before the call, so that a scan which skips damage can
     /// go on with the next row. The error names the column at most; the caller knows the place.
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Self::Batch) -> format::Result<()>;
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Self::Batch) -> Result<()>;
+
+    /// Whether [`RowSink::row`] looks at the column at a place of its rows; by default at all. What
+    /// stands at the place of a column that it does not look at has no meaning: an off-page value is
+    /// not read then.
+    fn reads_column(&self, position: usize) -> bool {
+        let _ = position;
+        true
+    }
 
     /// Whether the batch has grown so large that it should be delivered before more is added.
     /// Asked after each row; a batch of few leaves grows large by off-page values alone.
@@ -158,7 +164,7 @@ impl RowSink for Encoder {
     }
 
     #[inline]
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> Result<()> {
         let len = batch.bytes.len();
         let encoded = match &self.form {
             Form::Text(text) => text.row(row, batch),
@@ -167,7 +173,10 @@ impl RowSink for Encoder {
             Form::Csv(csv) => csv.row(row, batch),
             Form::Ndjson(ndjson) => ndjson.row(row, batch),
         };
-        encoded.inspect_err(|_| batch.bytes.truncate(len))
+        encoded.map_err(|error| {
+            batch.bytes.truncate(len);
+            error.into()
+        })
     }
 
     fn is_full(&self, batch: &Encoded) -> bool {

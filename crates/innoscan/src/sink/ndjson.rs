@@ -20,10 +20,10 @@ use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
 use super::batch::Encoded;
-use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::csv::TimestampForm;
 use super::escape::{Finder, append_base64, escape_json_newlines};
 use super::real::{append_real, append_vector};
+use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// The shape of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct NdjsonOptions {
 /// A table's rows as NDJSON.
 #[derive(Debug)]
 pub struct Ndjson {
-    selection: Selection,
+    selection: RowShape,
     forms: Vec<Form>,
     /// What stands before each value: `{"a":`, `,"b":`.
     keys: Vec<Vec<u8>>,
@@ -61,7 +61,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(column: &OutputColumn) -> Form {
+    fn of(column: &RowColumn) -> Form {
         match (column.codec.class(), &column.ty) {
             (_, ColumnType::Float(_) | ColumnType::Double(_)) => Form::Real,
             (_, ColumnType::Decimal { .. }) => Form::Quoted,
@@ -81,7 +81,7 @@ impl Ndjson {
     /// For a table whose rows hold the columns `stored` (places in `def.columns`).
     pub fn new(def: &TableDef, stored: &[usize], options: NdjsonOptions) -> format::Result<Ndjson> {
         let NdjsonOptions { include_invisible, timestamps } = options;
-        let selection = Selection::new(def, stored, Purpose::Select { include_invisible })?;
+        let selection = RowShape::new(def, stored, Purpose::Select { include_invisible })?;
         let forms = selection.columns.iter().map(Form::of).collect();
         let mut keys = Vec::new();
         for (index, column) in selection.columns.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Ndjson {
 }
 
 fn write_value(
-    column: &OutputColumn,
+    column: &RowColumn,
     form: Form,
     timestamps: TimestampForm,
     stored: &[u8],

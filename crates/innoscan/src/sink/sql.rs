@@ -34,9 +34,9 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 pub use super::columns::quoted_name;
-use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
 use super::real::real_text;
+use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// The verb of the statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ const PAIRS: &[(u8, [u8; 2])] = &[
 /// A table's rows as `INSERT` statements.
 #[derive(Debug)]
 pub struct Sql {
-    selection: Selection,
+    selection: RowShape,
     forms: Vec<Form>,
     shape: Shape,
     escapes: Box<Escapes<3>>,
@@ -119,7 +119,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(column: &OutputColumn, hex_blob: bool) -> Form {
+    fn of(column: &RowColumn, hex_blob: bool) -> Form {
         match column.codec.class() {
             Class::Number => match column.ty {
                 ColumnType::Float(_) | ColumnType::Double(_) => Form::Real,
@@ -139,7 +139,7 @@ impl Form {
 impl Sql {
     /// For a table whose rows hold the columns `stored` (places in `def.columns`).
     pub fn new(def: &TableDef, stored: &[usize], options: &SqlOptions) -> format::Result<Sql> {
-        let selection = Selection::new(def, stored, Purpose::Insert)?;
+        let selection = RowShape::new(def, stored, Purpose::Insert)?;
         let forms =
             selection.columns.iter().map(|column| Form::of(column, options.hex_blob)).collect();
         let names = selection.columns.iter().map(|column| &*column.name);
@@ -214,7 +214,7 @@ impl Sql {
     #[inline]
     fn value(
         &self,
-        column: &OutputColumn,
+        column: &RowColumn,
         form: Form,
         stored: &[u8],
         out: &mut Vec<u8>,

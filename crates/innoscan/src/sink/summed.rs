@@ -1,7 +1,5 @@
 //! Rows as output bytes and as their sum, in one pass.
 
-use innoscan_format as format;
-
 use super::checksum::{Checksum, Sum};
 use super::{Encoded, Encoder, RowSink};
 use crate::Result;
@@ -33,7 +31,7 @@ impl RowSink for Summed {
     }
 
     #[inline]
-    fn row(&self, row: &[Option<&[u8]>], (encoded, sum): &mut Self::Batch) -> format::Result<()> {
+    fn row(&self, row: &[Option<&[u8]>], (encoded, sum): &mut Self::Batch) -> Result<()> {
         let Some(checksum) = &self.checksum else { return self.encoder.row(row, encoded) };
         let before = (sum.rows, sum.sum);
         checksum.row(row, sum)?;

@@ -22,8 +22,8 @@ use innoscan_format::schema::{Family, ServerVersion, TableDef};
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
-use super::columns::{LeftOut, OutputColumn, Purpose, Selection};
 use super::escape::Escapes;
+use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// Characters that mean something else after an escape character (`ESCAPE_CHARS`).
 const MEANS_MORE_ESCAPED: &[u8] = b"ntrb0ZN\0";
@@ -68,7 +68,7 @@ impl Default for TextOptions {
 /// A table's rows as `INTO OUTFILE` text.
 #[derive(Debug)]
 pub struct Text {
-    selection: Selection,
+    selection: RowShape,
     fields: Vec<Field>,
     null: Vec<u8>,
     line_start: Vec<u8>,
@@ -99,7 +99,7 @@ impl Text {
             ));
         }
         let purpose = Purpose::Select { include_invisible: options.include_invisible };
-        let selection = Selection::new(def, stored, purpose)?;
+        let selection = RowShape::new(def, stored, purpose)?;
         let rules = Rules::new(options, &selection.columns, def.server);
         let fields = selection.columns.iter().map(|column| rules.field(column)).collect();
         Ok(Text {
@@ -146,7 +146,7 @@ impl Field {
     #[inline]
     fn write(
         &self,
-        column: &OutputColumn,
+        column: &RowColumn,
         stored: &[u8],
         out: &mut Vec<u8>,
         scratch: &mut Vec<u8>,
@@ -193,7 +193,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn new(options: &TextOptions, columns: &[OutputColumn], server: ServerVersion) -> Rules {
+    fn new(options: &TextOptions, columns: &[RowColumn], server: ServerVersion) -> Rules {
         let field_end = options.fields_terminated_by.first().copied();
         let separator = options.enclosed_by.or(field_end).unwrap_or_default();
         let doubled = MEANS_MORE_ESCAPED.contains(&separator);
@@ -226,7 +226,7 @@ impl Rules {
         }
     }
 
-    fn field(&self, column: &OutputColumn) -> Field {
+    fn field(&self, column: &RowColumn) -> Field {
         let class = column.codec.class();
         let string = class.is_string() || (class == Class::Bit && self.bit_is_string);
         let enclosed_by = self.enclosed_by.filter(|_| !self.optionally || string);
@@ -285,7 +285,7 @@ impl Rules {
 
 /// Whether there are columns that the server takes for strings, and for numbers. It stops looking
 /// at the first that can be 16 MiB long.
-fn result_types(columns: &[OutputColumn]) -> (bool, bool) {
+fn result_types(columns: &[RowColumn]) -> (bool, bool) {
     let (mut strings, mut numbers) = (false, false);
     for column in columns {
         match &column.ty {

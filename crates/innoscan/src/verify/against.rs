@@ -272,7 +272,7 @@ fn sum_of_engine(table: &EngineTable, options: &ScanOptions) -> Result<u32> {
         if is_cancelled() {
             return Err(Error::interrupted());
         }
-        Ok(sink.row(row, &mut total)?)
+        sink.row(row, &mut total)
     })?;
     Ok(total.sum)
 }

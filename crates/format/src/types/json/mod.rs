@@ -43,7 +43,7 @@ const STRING: u8 = 12;
 const OPAQUE: u8 = 15;
 
 /// What differs between servers. Seen on 5.7.22, 8.0.12, 8.0.33 and 9.7.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
     /// MySQL 8: a double without a fraction shows `.0`.
     doubles_show_a_point: bool,
@@ -55,6 +55,7 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// The newest server's.
+    #[cfg(test)]
     pub(crate) const NEWEST: Dialect =
         Dialect { doubles_show_a_point: true, escapes_base64: true, varchar_is_string: true };
 
@@ -68,9 +69,9 @@ impl Dialect {
 }
 
 impl Json<'_> {
-    /// The document as MySQL 9.7 prints it, in utf8mb4.
+    /// The document as the server that the column's codec was made for prints it, in utf8mb4.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        write_text(self.stored, Dialect::NEWEST, out)
+        write_text(self.stored, Dialect::of(self.server), out)
     }
 }
 

@@ -213,7 +213,7 @@ impl<F: Fn(&Row) -> bool + Sync> RowSink for Sink<F> {
         Batch::default()
     }
 
-    fn row(&self, stored: &[Option<&[u8]>], batch: &mut Batch) -> format::Result<()> {
+    fn row(&self, stored: &[Option<&[u8]>], batch: &mut Batch) -> Result<()> {
         let mut cells = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
             let bytes = source.as_ref().and_then(|source| {
@@ -230,7 +230,8 @@ impl<F: Fn(&Row) -> bool + Sync> RowSink for Sink<F> {
                 return Err(format::Error::corrupt(format!(
                     "a row of mysql.{} has text that is none in its charset",
                     self.columns.table
-                )));
+                ))
+                .into());
             }
             cells.push(Some(cell));
         }

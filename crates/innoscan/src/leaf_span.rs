@@ -1,0 +1,81 @@
+//! A part of a clustered index: the leaves between two places of its tree.
+//!
+//! A place is named by the pages on the way to it, from the root on. So it needs no order of the keys,
+//! which is not known for every type and collation; whoever goes to it reads the branch pages of that
+//! way and no other; and it holds as long as nobody writes to the file. A way may end above the
+//! leaves: then all of the subtree below its last page is meant.
+
+use std::collections::HashSet;
+
+use innoscan_format::layout::Layout;
+use innoscan_format::page::IndexPage;
+use innoscan_format::{Error as FormatError, PageNo, tree};
+
+use crate::{Error, Result};
+
+/// The leaves from one place to another, both among it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeafSpan {
+    /// The way to the first subtree; empty where the span begins with the tree.
+    pub from: Vec<PageNo>,
+    /// The way to the last subtree; empty where the span ends with the tree.
+    pub to: Vec<PageNo>,
+}
+
+impl LeafSpan {
+    /// Whether leaves come before it.
+    pub fn has_start(&self) -> bool {
+        !self.from.is_empty()
+    }
+
+    /// Whether leaves come after it.
+    pub fn has_end(&self) -> bool {
+        !self.to.is_empty()
+    }
+
+    /// Requires that both ways begin at a tree's root.
+    pub fn require_root(&self, root: PageNo) -> Result<()> {
+        let is_elsewhere = |way: &[PageNo]| way.first().is_some_and(|first| *first != root);
+        if is_elsewhere(&self.from) || is_elsewhere(&self.to) {
+            let why = format!("the split begins at another root than page {root}");
+            return Err(Error::refused(why, "make the splits anew"));
+        }
+        Ok(())
+    }
+
+    /// Removes those of a branch page's children that lie outside.
+    ///
+    /// # Errors
+    /// The page lies on a way whose next page is none of its children.
+    pub fn narrow(
+        &self,
+        page: &IndexPage<'_>,
+        layout: &Layout,
+        children: &mut Vec<PageNo>,
+    ) -> innoscan_format::Result<()> {
+        let (from, to) = (next_on(&self.from, page.page_no()), next_on(&self.to, page.page_no()));
+        if from.is_none() && to.is_none() {
+            return Ok(());
+        }
+        let mut all = Vec::new();
+        tree::children(page, layout, &mut all)?;
+        let place = |child: PageNo| {
+            all.iter().position(|found| *found == child).ok_or_else(|| {
+                let what = format!("page {child}, which the split names, is no child of it");
+                page.page().locate_error(FormatError::corrupt(what))
+            })
+        };
+        let first = from.map_or(Ok(0), place)?;
+        let end = to.map_or(Ok(all.len()), |child| place(child).map(|last| last + 1))?;
+        let inside: HashSet<PageNo> =
+            all.get(first..end).unwrap_or_default().iter().copied().collect();
+        children.retain(|child| inside.contains(child));
+        Ok(())
+    }
+}
+
+/// The page after another on a way.
+fn next_on(way: &[PageNo], page: PageNo) -> Option<PageNo> {
+    let at = way.iter().position(|found| *found == page)?;
+    way.get(at + 1).copied()
+}

@@ -1,0 +1,85 @@
+//! From a path to a table.
+
+use std::path::Path;
+
+use innoscan_format::schema::{ColumnDef, TableDef, filename};
+
+use crate::catalog::{Catalog, TableName};
+use crate::{Error, Notes, Result, Table, TableFile, given_definition};
+
+/// Opens a table by the path of its `.ibd` or `.frm` file, or by that path without its ending.
+///
+/// The definition comes from the file itself (MySQL 8 and later) or from the `.frm` beside it. Of a
+/// partitioned table the path without `#P#...` and ending, as `data/shop/orders`, opens all
+/// partitions; the path of one partition's file opens that partition alone.
+///
+/// # Errors
+/// There is no such table; the definition is missing or not supported; the file lies in the data
+/// directory of a server that runs or was not shut down cleanly.
+pub fn open(path: impl AsRef<Path>) -> Result<Table> {
+    let path = path.as_ref();
+    let has_ending = path.extension().is_some_and(|ending| ending == "ibd" || ending == "frm");
+    let catalog = Catalog::new(None);
+    if has_ending {
+        return catalog.table(utf8(path)?);
+    }
+    let with_ending = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        Some(std::path::PathBuf::from(name)).filter(|path| path.is_file())
+    };
+    match with_ending(".ibd").or_else(|| with_ending(".frm")) {
+        Some(found) => catalog.table(utf8(&found)?),
+        None => named(path),
+    }
+}
+
+/// The table of a database's directory: `data/shop/orders`.
+fn named(path: &Path) -> Result<Table> {
+    let missing = || {
+        let why = format!("there is no table {}", path.display());
+        Error::refused(why, "give the path of an .ibd file, with or without the ending")
+    };
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Some(table), Ok(dir)) = (path.file_name(), std::fs::canonicalize(dir)) else {
+        return Err(missing());
+    };
+    let (Some(root), Some(schema)) = (dir.parent(), dir.file_name()) else { return Err(missing()) };
+    let decoded = |name: &std::ffi::OsStr| filename::decode(&name.to_string_lossy());
+    let name = TableName { schema: decoded(schema), table: decoded(table) };
+    Catalog::new(Some(root.to_owned())).named(&name)
+}
+
+fn utf8(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| {
+        let why = format!("the path {} is not UTF-8", path.display());
+        Error::refused(why, "give a path that is")
+    })
+}
+
+impl Table {
+    /// The table that an `.ibd` file holds, of a definition of the caller's own, as of a file without
+    /// one. Nothing is asked of the directory that the file lies in: that no server writes to it, the
+    /// caller knows.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the definition does not fit its pages.
+    pub fn of_file(path: impl AsRef<Path>, def: TableDef) -> Result<Table> {
+        let table = Table {
+            def,
+            create_sql: None,
+            is_definition_given: true,
+            files: vec![TableFile::whole(path.as_ref().to_owned())],
+            newest_lsn: None,
+            notes: Notes::default(),
+        };
+        given_definition::check(&table)?;
+        Ok(table)
+    }
+
+    /// The table's columns as SQL orders them, with invisible and virtual generated ones. Those that
+    /// [`Table::rows`] shows are [`RowsBuilder::shape`](crate::RowsBuilder::shape)'s.
+    pub fn columns(&self) -> &[ColumnDef] {
+        &self.def.columns
+    }
+}

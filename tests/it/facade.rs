@@ -21,13 +21,13 @@ fn tables(are_wanted: impl Fn(&CorpusTable) -> bool) -> Vec<(CorpusTable, Table)
     let is_wanted = |table: &CorpusTable| !table.is("refused") && are_wanted(table);
     let tables = corpus::tables().into_iter().filter(is_wanted);
     let opened = tables.filter_map(|table| {
-        let no_sdi = table.file.to_string_lossy().contains("mysql-8.0.12/")
+        let no_sdi = table.file().to_string_lossy().contains("mysql-8.0.12/")
             && table.create_sql().is_some_and(|sql| sql.contains("SUBPARTITION"));
         // That server writes the definition of a table with subpartitions into no file.
         if no_sdi {
             return None;
         }
-        let opened = innoscan::open(&table.file);
+        let opened = innoscan::open(table.file());
         Some((table, opened.unwrap_or_else(|error| panic!("{error}"))))
     });
     let opened: Vec<_> = opened.collect();
@@ -36,9 +36,7 @@ fn tables(are_wanted: impl Fn(&CorpusTable) -> bool) -> Vec<(CorpusTable, Table)
 }
 
 fn expected(table: &CorpusTable, ending: &str) -> Vec<u8> {
-    let mut path = table.expected.clone().into_os_string();
-    path.push(".");
-    path.push(ending);
+    let path = table.expected(ending);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -177,7 +175,7 @@ fn rows_and_values_are_what_the_servers_say() {
                     let shown = shown.escape_ascii().to_string();
                     failed.push(format!(
                         "{} {}: {value:?} is {shown}",
-                        table.file.display(),
+                        table.file().display(),
                         column.name()
                     ));
                 }
@@ -187,7 +185,7 @@ fn rows_and_values_are_what_the_servers_say() {
         let drop = if table.is("virtual") { fields_that_say(&create, ") VIRTUAL") } else { vec![] };
         let said = without_fields(&expected(&table, "txt"), &drop);
         if let Some(difference) = difference(&said, writer.batch.output()) {
-            failed.push(format!("{}: {difference}", table.file.display()));
+            failed.push(format!("{}: {difference}", table.file().display()));
         }
     }
     println!("{rows_seen} rows, values {kinds:?}");
@@ -201,7 +199,7 @@ fn old_versions_and_hidden_columns_are_shown_when_asked_for() {
     let mut seen = 0;
     for (table, opened) in tables(|table| table.is("versioned")) {
         let current = opened.rows().read().unwrap().count() as u64;
-        assert_eq!(current, number(&table, "count"), "{}", table.file.display());
+        assert_eq!(current, number(&table, "count"), "{}", table.file().display());
         let mut all = opened.rows().with_history(true).read().unwrap();
         let with_history = all.by_ref().map(Result::unwrap).count() as u64;
         assert_eq!(with_history, all.outcome().unwrap().rows);
@@ -266,7 +264,8 @@ fn splits_read_by_other_processes_are_the_table() {
         divided += usize::from(splits.len() > 1);
         // Backwards, to one process after the other.
         for split in splits.iter().rev() {
-            let path = table.file.display();
+            let path = table.file();
+            let path = path.display();
             writeln!(lists[dealt % PROCESSES], "{number}\t{path}\t{split}").unwrap();
             dealt += 1;
         }
@@ -296,7 +295,8 @@ fn splits_read_by_other_processes_are_the_table() {
         }
     }
     for ((table, opened), (rows, scanned, sum)) in tables.iter().zip(totals) {
-        let name = table.file.display();
+        let name = table.file();
+        let name = name.display();
         assert_eq!(rows, number(table, "count"), "{name}");
         assert!(scanned == rows || table.is("versioned") && scanned > rows, "{name}: {scanned}");
         if Checksum::new(&opened.def).is_ok() {

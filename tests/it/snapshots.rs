@@ -1,7 +1,7 @@
 //! What users read, word by word, as committed text: the help of every command, and the messages and
 //! exit codes of many commands on committed data.
 //!
-//! To accept a change of wording: `UPDATE_SNAPSHOTS=1 INNOSCAN=... cargo test -p innoscan-tests
+//! To accept a change of wording: `UPDATE_SNAPSHOTS=1 cargo test -p innoscan-cli --test it
 //! snapshots`, then read the difference with `git diff tests/it/snapshots`. To add a command, add its
 //! `$` line to `messages.txt` and do the same.
 
@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::corpus::fixtures;
-use crate::parity::{command, there_is_a_binary};
+use innoscan_testkit::server::fixtures;
+
+use crate::parity::command;
 
 const COMMANDS: [&str; 12] = [
     "dump",
@@ -52,9 +53,6 @@ fn difference(path: &Path, text: &str) -> Option<String> {
 
 #[test]
 fn help_reads_as_committed() {
-    if !there_is_a_binary() {
-        return;
-    }
     let mut changed = Vec::new();
     let of_program = [("innoscan", vec![])].into_iter();
     for (name, verb) in of_program.chain(COMMANDS.map(|verb| (verb, vec![verb]))) {
@@ -115,16 +113,14 @@ fn playground() -> tempfile::TempDir {
     std::fs::write(at("other.sql"), "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(10))").unwrap();
     std::fs::write(at("view.sql"), "CREATE VIEW v AS SELECT 1").unwrap();
     for (name, archive) in [("mysql-8.0", "mysql-8.0.33"), ("mariadb-11.4", "mariadb-11.4.5")] {
-        std::os::unix::fs::symlink(fixtures().join(archive).join("data"), at(name)).unwrap();
+        std::os::unix::fs::symlink(fixtures().unwrap().join(archive).join("data"), at(name))
+            .unwrap();
     }
     place
 }
 
 #[test]
 fn messages_and_exit_codes_read_as_committed() {
-    if !there_is_a_binary() {
-        return;
-    }
     let place = playground();
     let path = snapshots().join("messages.txt");
     let mut text = String::new();
@@ -163,7 +159,7 @@ fn messages_and_exit_codes_read_as_committed() {
 /// The same text without the paths of this machine; each line ends as it does, with a newline.
 fn neutral(said: &str, place: &Path) -> String {
     let mut said = said.to_owned();
-    for (name, path) in [("HERE", place.to_owned()), ("FIXTURES", fixtures())] {
+    for (name, path) in [("HERE", place.to_owned()), ("FIXTURES", fixtures().unwrap())] {
         said = said.replace(path.canonicalize().unwrap().to_str().unwrap(), name);
         said = said.replace(path.to_str().unwrap(), name);
     }

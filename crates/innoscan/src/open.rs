@@ -38,7 +38,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Table> {
 fn named(path: &Path) -> Result<Table> {
     let missing = || {
         let why = format!("there is no table {}", path.display());
-        Error::refused(why, "give the path of an .ibd file, with or without the ending")
+        Error::not_found(why, "give the path of an .ibd file, with or without the ending")
     };
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Some(table), Ok(dir)) = (path.file_name(), std::fs::canonicalize(dir)) else {
@@ -53,7 +53,7 @@ fn named(path: &Path) -> Result<Table> {
 fn utf8(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
         let why = format!("the path {} is not UTF-8", path.display());
-        Error::refused(why, "give a path that is")
+        Error::usage(why, "give a path that is")
     })
 }
 

@@ -229,11 +229,11 @@ fn named_column(def: &TableDef, stored: &[usize], name: &str) -> Result<RowColum
     let Some(index) = def.columns.iter().position(|column| is_named(&column)) else {
         let names: Vec<&str> = def.columns.iter().map(|column| &*column.name).collect();
         let remedy = format!("its columns are {}", names.join(", "));
-        return Err(Error::refused(format!("{table} has no column `{name}`"), remedy));
+        return Err(Error::usage(format!("{table} has no column `{name}`"), remedy));
     };
     let Some(position) = stored.iter().position(|&stored| stored == index) else {
         let why = format!("column `{name}` of {table} is VIRTUAL: its values are in no file");
-        return Err(Error::refused(why, "read the columns it is computed of"));
+        return Err(Error::usage(why, "read the columns it is computed of"));
     };
     Ok(row_column(def, &def.columns[index], position)?)
 }

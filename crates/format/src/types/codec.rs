@@ -1,8 +1,8 @@
 //! One column's reader: from the bytes a record holds to what SQL shows.
 
 use super::{
-    ColumnType, TemporalFormat, bit, decimal, digits, float, integer, json, members, network,
-    temporal, wrong_length,
+    ColumnType, TemporalFormat, bit, decimal, digits, float, integer, members, network, temporal,
+    wrong_length,
 };
 use crate::charset::{Charset, CollationId};
 use crate::server::ServerVersion;
@@ -256,9 +256,9 @@ impl Codec {
                 digits::write_hex(stored, out);
                 Ok(0)
             }
-            &Kind::Json(dialect) => {
+            &Kind::Json(server) => {
                 let start = out.len();
-                json::write_text(stored, dialect, out)?;
+                Json { stored, server }.write_text(out)?;
                 // A sound document is UTF-8 already.
                 let written = out.get(start..).unwrap_or_default();
                 if std::str::from_utf8(written).is_ok() {

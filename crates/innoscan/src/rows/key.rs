@@ -81,7 +81,7 @@ impl KeyValue {
             Value::Uuid(bytes) => uuid_text(bytes).into(),
             _ => {
                 let why = format!("{value:?} cannot be a key's value");
-                return Err(Error::refused(why, "give the text of an ENUM or SET"));
+                return Err(Error::usage(why, "give the text of an ENUM or SET"));
             }
         })
     }

@@ -97,7 +97,7 @@ impl Row {
     fn column(&self, column: usize) -> Result<&RowColumn> {
         self.columns().get(column).ok_or_else(|| {
             let why = format!("column {column} of a row of {}", self.len());
-            Error::refused(why, "columns are counted from 0, in the order they were asked for")
+            Error::usage(why, "columns are counted from 0, in the order they were asked for")
         })
     }
 }

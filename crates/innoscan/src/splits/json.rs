@@ -47,7 +47,7 @@ impl FromStr for Split {
             Some(FORM) => split_of(&json).ok_or_else(no_split),
             Some(form) => {
                 let why = format!("the split is of form {form}; this version reads {FORM}");
-                Err(Error::refused(why, "make and read splits with the same version"))
+                Err(Error::usage(why, "make and read splits with the same version"))
             }
             None => Err(no_split()),
         }
@@ -55,7 +55,7 @@ impl FromStr for Split {
 }
 
 fn no_split() -> Error {
-    Error::refused("the text is no split", "pass what Split::to_string gave")
+    Error::usage("the text is no split", "pass what Split::to_string gave")
 }
 
 fn split_of(json: &Value) -> Option<Split> {

@@ -3,14 +3,14 @@
 
 use innoscan_format::PageNo;
 use innoscan_format::layout::Layout;
-use innoscan_format::page::{IndexPage, Page};
+use innoscan_format::page::{self, IndexPage, Scratch};
 use innoscan_format::schema::TableDef;
 use innoscan_format::tree;
 use innoscan_format::types::Codec;
 use innoscan_io::Direct;
 
 use super::{Part, Split, file_name};
-use crate::space::SpaceReader;
+use crate::space_reader::SpaceReader;
 use crate::{Result, Table, TableFile};
 
 /// Subtrees to divide the table by, for each split.
@@ -157,7 +157,7 @@ impl Tree {
         let root = file.clustered_root.unwrap_or(space.first_root());
         let mut reader = SpaceReader::new(space)?;
         let def = &*table.def_of(file);
-        let (_, layout) = reader.clustered(def, root)?;
+        let layout = reader.clustered(def, root)?.layout;
         let key = key_codecs(def, &layout);
         Ok(Tree { reader, root, layout, key })
     }
@@ -170,7 +170,9 @@ impl Tree {
     fn children(&mut self, parent: &Subtree, level: u16, out: &mut Vec<Subtree>) -> Result<()> {
         let Some(&top) = parent.way.last() else { return Ok(()) };
         let bytes = self.reader.read_page(top)?;
-        let page = IndexPage::parse(Page::parse(&bytes, self.reader.space().format(), top)?)?;
+        let mut scratch = Scratch::default();
+        let page = page::open(&bytes, self.reader.space().page_context(), top, &mut scratch)?;
+        let page = IndexPage::parse(page)?;
         if page.level() != level {
             let what = format!("a page of level {} on level {level}", page.level());
             let error = innoscan_format::Error::corrupt(what);

@@ -67,6 +67,7 @@ step "tests"
 # Most wait for a server or a disk, not for a core.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
 if [ -n "$ALL" ]; then
+    export INNOSCAN_EVERY_POLICY=yes
     export INNOSCAN_DAMAGE_CASES=${INNOSCAN_DAMAGE_CASES:-3000}
     cargo test --workspace --locked -- --include-ignored
 else

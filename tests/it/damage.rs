@@ -19,12 +19,13 @@ use innoscan_format::page::SpaceHeader;
 use innoscan_format::schema::{ServerVersion, TableDef, from_create_table};
 use innoscan_io::{Direct, EngineKind};
 use innoscan_testkit::damage::Random;
+use innoscan_testkit::fixture::Fixture;
 use innoscan_testkit::tablespace::{Means, damage_file};
 
 use crate::check::{index_of, layout_of};
 
-/// Cases for each file, unless told otherwise.
-const CASES: u64 = 1000;
+/// Cases for each file, unless `INNOSCAN_DAMAGE_CASES` says otherwise (`make test-all`: 3000).
+const CASES: u64 = 300;
 /// A case that takes longer goes on for ever.
 const CASE_SECONDS: u64 = 30;
 
@@ -101,11 +102,9 @@ pub fn watch(case: &Arc<AtomicU64>, name: &'static str) {
 
 /// A sound file and its definition.
 pub fn sound(name: &str, server: u32) -> (Vec<u8>, TableDef) {
-    let data = crate::tests_dir("data/damage");
-    let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
-    let bytes = zstd::decode_all(packed.as_slice()).unwrap();
-    let text = std::fs::read_to_string(data.join(format!("{name}.create.sql"))).unwrap();
-    let def = from_create_table(&text, ServerVersion::from_number(server)).unwrap();
+    let fixture = Fixture::unpack(&format!("damage/{name}"));
+    let bytes = std::fs::read(&fixture.file).unwrap();
+    let def = from_create_table(&fixture.create_sql, ServerVersion::from_number(server)).unwrap();
     (bytes, def)
 }
 

@@ -137,37 +137,37 @@ impl Writer {
     }
 }
 
+/// Stands between the answers to statements of one connection.
+const BETWEEN: &str = "\u{1}\n";
+
+/// The answer to each statement, all over one connection.
+fn answers(server: &Server, statements: &[String]) -> Vec<String> {
+    let sql: String =
+        statements.iter().map(|sql| format!("{sql}\nSELECT '{}';\n", BETWEEN.trim_end())).collect();
+    let text = server.sql(sql).unwrap_or_else(|error| panic!("{error}"));
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let answers: Vec<String> = text.split_terminator(BETWEEN).map(str::to_owned).collect();
+    assert_eq!(answers.len(), statements.len());
+    answers
+}
+
 /// Everything the server says of everything it has: name of the thing, and what it says.
 fn state(server: &Server) -> BTreeMap<String, String> {
-    let text = |sql: String| {
-        let answer = server.sql(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-        String::from_utf8_lossy(&answer).into_owned()
-    };
-    let mut state = BTreeMap::new();
+    let text = |sql: &str| String::from_utf8_lossy(&server.sql(sql).unwrap()).into_owned();
+    let mut asked: Vec<(String, String)> = Vec::new();
     let tables = text(
         "SELECT CONCAT('`', table_schema, '`.`', table_name, '`'), table_type \
-         FROM information_schema.tables WHERE table_schema LIKE 'sh%';"
-            .into(),
+         FROM information_schema.tables WHERE table_schema LIKE 'sh%';",
     );
     for line in tables.lines() {
         let (name, kind) = line.split_once('\t').unwrap();
-        let create = text(format!("SHOW CREATE TABLE {name};"));
-        // A counter runs ahead of the rows on the server that was written to.
-        let create = match create.split_once(" AUTO_INCREMENT=") {
-            Some((before, after)) => {
-                format!("{before}{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
-            }
-            None => create,
-        };
-        state.insert(format!("create {name}"), create);
+        asked.push((format!("create {name}"), format!("SHOW CREATE TABLE {name};")));
         if kind == "BASE TABLE" {
-            state.insert(format!("sum {name}"), text(format!("CHECKSUM TABLE {name};")));
+            asked.push((format!("sum {name}"), format!("CHECKSUM TABLE {name};")));
         }
         if kind == "SEQUENCE" {
-            state.insert(
-                format!("next {name}"),
-                text(format!("SELECT next_not_cached_value FROM {name};")),
-            );
+            let sql = format!("SELECT next_not_cached_value FROM {name};");
+            asked.push((format!("next {name}"), sql));
         }
     }
     for (kind, sql) in [
@@ -188,18 +188,29 @@ fn state(server: &Server) -> BTreeMap<String, String> {
             "SELECT CONCAT('`', routine_schema, '`.`', routine_name, '`') FROM information_schema.routines WHERE routine_schema LIKE 'sh%' AND routine_type = 'FUNCTION';",
         ),
     ] {
-        for name in text(sql.into()).lines() {
-            let create = text(format!("SHOW CREATE {kind} {name};"));
-            // When a trigger was made is not a part of it.
-            let create = create
-                .rsplit_once('\t')
-                .filter(|_| kind == "TRIGGER")
-                .map_or(&*create, |(before, _)| before)
-                .to_owned();
-            state.insert(format!("{kind} {name}"), create);
+        for name in text(sql).lines() {
+            asked.push((format!("{kind} {name}"), format!("SHOW CREATE {kind} {name};")));
         }
     }
-    state
+    let (names, statements): (Vec<String>, Vec<String>) = asked.into_iter().unzip();
+    let answers = answers(server, &statements);
+    let parts = names.into_iter().zip(answers);
+    parts.map(|(name, answer)| (name.clone(), shown_part(&name, answer))).collect()
+}
+
+/// What of an answer belongs to the thing itself.
+fn shown_part(name: &str, answer: String) -> String {
+    // A counter runs ahead of the rows on the server that was written to.
+    if let Some((before, after)) =
+        answer.split_once(" AUTO_INCREMENT=").filter(|_| name.starts_with("create "))
+    {
+        return format!("{before}{}", after.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    // When a trigger was made is not a part of it.
+    match answer.rsplit_once('\t').filter(|_| name.starts_with("TRIGGER ")) {
+        Some((before, _)) => before.to_owned(),
+        None => answer,
+    }
 }
 
 fn assert_same(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>, what: &str) {
@@ -278,9 +289,8 @@ fn busy(version: &str) {
     let logged = ["--log-bin=binlog", "--server-id=1", "--binlog-format=ROW"];
     let options: Vec<&str> = logged.into_iter().chain(QUICK).collect();
     let server = Server::start(version, &options).unwrap();
-    for number in 0..SCHEMAS {
-        server.sql(schema_sql(number, is_mariadb)).unwrap();
-    }
+    let schemas: String = (0..SCHEMAS).map(|number| schema_sql(number, is_mariadb)).collect();
+    server.sql(schemas).unwrap();
     let account = backup_account(&server);
     let writers: Vec<Writer> =
         (0..8).map(|seed| Writer::start(&server, seed, is_mariadb)).collect();

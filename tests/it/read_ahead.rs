@@ -3,25 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use innoscan_testkit::fixture::Fixture;
 use serde_json::Value;
 
 use crate::parity::command;
 
-/// A table of `tests/data/read_ahead`, and its CHECKSUM TABLE.
-struct Fixture {
-    file: PathBuf,
-    checksum: u64,
-    _dir: tempfile::TempDir,
-}
-
 fn fixture(name: &str) -> Fixture {
-    let data = crate::tests_dir("data/read_ahead");
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join(format!("{name}.ibd"));
-    let packed = std::fs::read(data.join(format!("{name}.ibd.zst"))).unwrap();
-    std::fs::write(&file, zstd::decode_all(&packed[..]).unwrap()).unwrap();
-    let checksum = std::fs::read_to_string(data.join(format!("{name}.checksum"))).unwrap();
-    Fixture { file, checksum: checksum.trim().parse().unwrap(), _dir: dir }
+    Fixture::unpack(&format!("read_ahead/{name}"))
 }
 
 /// Exit code, stdout and stderr of the binary.
@@ -60,7 +48,7 @@ fn every_policy_sums_as_the_server_and_does_what_was_told() {
             ];
             let (code, out, err) = innoscan("scan", &fixture.file, &more);
             assert_eq!(code, 0, "{policy}: {err}");
-            assert_eq!(json(&out)["checksum"], fixture.checksum, "{name} {policy}");
+            assert_eq!(json(&out)["checksum"], fixture.checksum.unwrap(), "{name} {policy}");
             let stats = json(err.lines().last().unwrap());
             assert_eq!(stats["read_ahead"], policy);
             let made: u64 = ["sync", "async"]

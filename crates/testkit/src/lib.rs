@@ -1,6 +1,7 @@
 //! For tests only: pages and records made by hand, their damage, and real servers.
 
 pub mod damage;
+pub mod fixture;
 pub mod fuzz;
 pub mod page;
 pub mod server;

@@ -1,7 +1,6 @@
 //! Which pages each policy asks for, of real tables, in which order.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use innoscan_format::page::{IndexPage, PageKind};
 use innoscan_format::schema::from_create_table;
@@ -20,30 +19,24 @@ use crate::{Direct, Table, TableFile};
 /// Frames of the pool: its read-ahead areas are of 64 pages.
 pub(crate) const POOL_PAGES: u64 = 3000;
 
+/// A table of `tests/data/read_ahead`.
 pub(crate) struct Fixture {
     pub table: Table,
     checksum: u32,
-    _dir: tempfile::TempDir,
+    _unpacked: innoscan_testkit::fixture::Fixture,
 }
 
 pub(crate) fn fixture(name: &str) -> Fixture {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/read_ahead");
-    let read = |extension: &str| std::fs::read(data.join(format!("{name}.{extension}"))).unwrap();
-    let text = |extension: &str| String::from_utf8(read(extension)).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join(format!("{name}.ibd"));
-    std::fs::write(&path, zstd::decode_all(&read("ibd.zst")[..]).unwrap()).unwrap();
-    let def = from_create_table(&text("create.sql"), MYSQL).unwrap();
-    let files = vec![TableFile::whole(path)];
+    let unpacked = innoscan_testkit::fixture::Fixture::unpack(&format!("read_ahead/{name}"));
     let table = Table {
-        def,
+        def: from_create_table(&unpacked.create_sql, MYSQL).unwrap(),
         create_sql: None,
         is_definition_given: false,
-        files,
+        files: vec![TableFile::whole(unpacked.file.clone())],
         newest_lsn: None,
         notes: Default::default(),
     };
-    Fixture { table, checksum: text("checksum").trim().parse().unwrap(), _dir: dir }
+    Fixture { table, checksum: unpacked.checksum.unwrap(), _unpacked: unpacked }
 }
 
 /// The requests of a scan in their order, each as its first page and how many.

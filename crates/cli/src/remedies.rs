@@ -29,7 +29,7 @@ pub fn word(remedy: &Remedy) -> String {
             let (file, definition) = (file.display(), definition.display());
             return format!("name that file: {file} --schema {definition}");
         }
-        Remedy::SeeDefinition => "see its columns with `innoscan schema`",
+        Remedy::SeeDefinition => "see `innoscan schema` for its columns",
         Remedy::NameDirectory => "add --datadir DIR",
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
         Remedy::DumpDirectory => "dump all of it with `innoscan dump`",
@@ -38,7 +38,7 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",
         Remedy::ReadUnended => "--force reads their changes too",
         Remedy::UseCondition => "use --where, which looks at all rows",
-        Remedy::ReadAllRows => "read all rows with `innoscan dump`",
+        Remedy::ReadAllRows => "read all rows instead: innoscan dump",
         Remedy::SkipDamagedPages => "--on-corrupt skip reads the rows around it",
         Remedy::CheckFile => "innoscan check lists all damage of the file",
         Remedy::RaiseMemory { bytes } => return format!("raise --memory to {bytes}"),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use innoscan_format as format;
 
@@ -51,7 +51,7 @@ pub enum ErrorKind {
 #[derive(Debug)]
 pub struct Error {
     repr: Repr,
-    file: Option<PathBuf>,
+    file: Option<Box<Path>>,
     remedies: Remedies,
 }
 
@@ -139,7 +139,7 @@ impl Error {
     /// Adds the file, unless a nearer caller named one.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Error {
-        self.file.get_or_insert_with(|| path.to_owned());
+        self.file.get_or_insert_with(|| path.into());
         self
     }
 

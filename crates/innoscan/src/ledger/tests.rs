@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::Error;
 use crate::wanted::{Exclusion, Wanted};
+use crate::{Error, Reason};
 
 fn planned(ledger: &mut Ledger, listed: Listed) {
     ledger.enter(listed, State::Planned(Means::Files));
@@ -33,12 +33,11 @@ fn every_planned_entry_has_an_end() {
     let outcomes = [outcome("a", None, 0), outcome("b", Some(failed), 0), outcome("c", None, 2)];
     ledger.settle(&outcomes);
     let states: Vec<&State> = ledger.entries().map(|entry| &entry.state).collect();
-    let not_dumped = |reason: &str| State::NotDumped(reason.into());
     let expected = [
         &State::Dumped { damaged: 0 },
-        &not_dumped("it is broken; mend it"),
+        &State::NotDumped(Reason::new("it is broken", "mend it")),
         &State::Dumped { damaged: 2 },
-        &not_dumped("it was not reached"),
+        &State::NotDumped("it was not reached".into()),
         &State::Dumped { damaged: 0 },
     ];
     assert_eq!(states, expected);

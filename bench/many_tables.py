@@ -8,7 +8,7 @@ the output, and by mydumper with as many threads as there are cores, twice each,
 each:
 
   seconds   from start to end
-  stopped   how long innoscan says that commits were stopped
+  blocked   how long commits were blocked, as innoscan prints it
   stall     the longest that any client waited for its update
   memory    the most that the tool had
 
@@ -117,7 +117,7 @@ def main():
     try:
         fill(socket, tables)
         print(f"{version}, {tables} tables of 100 rows, {WRITERS} clients update single rows")
-        print(f"{'':16} {'seconds':>8} {'stopped':>8} {'stall':>8} {'memory':>8}")
+        print(f"{'':16} {'seconds':>8} {'blocked':>8} {'stall':>8} {'memory':>8}")
         spent = dict.fromkeys(ways, 0.0)
         for turn in range(2):
             for nth, (way, command) in enumerate(ways.items()):

@@ -19,18 +19,18 @@ inline std::uint64_t now_us() {
 
 /** The counters: name, and what it counts. */
 #define LRA_COUNTERS(COUNTER)                                                        \
-  COUNTER(scans, "scans that were read ahead of")                                    \
-  COUNTER(windows, "windows' worth of leaves read")                                  \
-  COUNTER(sweeps, "times the file was gone through from its start")                  \
+  COUNTER(scans, "scans with read-ahead")                                    \
+  COUNTER(windows, "windows of leaves read")                                  \
+  COUNTER(sweeps, "passes over the file from its start")                  \
   COUNTER(pages_prefetched, "pages read ahead")                                      \
   COUNTER(pages_present, "leaves that were in the buffer pool already")              \
   COUNTER(pages_failed, "pages that could not be read ahead")                        \
-  COUNTER(misses, "leaves the scan came to that were not foreseen")                  \
-  COUNTER(evicted_unused, "pages that left the pool before the scan came to them")   \
-  COUNTER(requests, "requests made of the file")                                     \
-  COUNTER(request_us, "microseconds they took, all together")                        \
+  COUNTER(misses, "leaves reached without read-ahead")                  \
+  COUNTER(evicted_unused, "pages evicted before the scan reached them")   \
+  COUNTER(requests, "read requests")                                     \
+  COUNTER(request_us, "total time of the requests, in microseconds")                        \
   COUNTER(bytes, "bytes read, gaps included")                                        \
-  COUNTER(gap_bytes, "bytes read through that nobody wanted")                        \
+  COUNTER(gap_bytes, "bytes read in gaps between wanted pages")                        \
   COUNTER(waits, "times the scan waited for a leaf")                                 \
   COUNTER(wait_us, "microseconds it waited")
 

@@ -23,7 +23,7 @@ int init(MYSQL_PLUGIN plugin) {
     return 1;
   }
   if (!lra::hook_handlers()) {
-    my_plugin_log_message(&plugin, MY_ERROR_LEVEL, "there is no InnoDB in this server.");
+    my_plugin_log_message(&plugin, MY_ERROR_LEVEL, "this server has no InnoDB.");
     return 1;
   }
   return 0;

@@ -19,18 +19,18 @@ MYSQL_THDVAR_ULONG(size, PLUGIN_VAR_RQCMDARG,
                    "Megabytes of leaf pages that a scan is read ahead of; 0 is off.", nullptr,
                    nullptr, 0, 0, 16384, 0);
 MYSQL_THDVAR_ULONG(sleep, PLUGIN_VAR_RQCMDARG,
-                   "Milliseconds of rest after each 1024 pages, for others to read.", nullptr, nullptr,
+                   "Milliseconds to pause after each 1024 pages, to let others read.", nullptr, nullptr,
                    0, 0, 1000, 0);
 MYSQL_THDVAR_LONG(gap, PLUGIN_VAR_RQCMDARG,
-                  "Pages nobody wants that one request may read through; -1: what the device is "
-                  "measured to like.",
+                  "Unneeded pages that one request may read through; -1: chosen by measuring the "
+                  "device.",
                   nullptr, nullptr, automatic, automatic, 1000, 0);
 MYSQL_THDVAR_LONG(max_io, PLUGIN_VAR_RQCMDARG,
-                  "Kilobytes of one request, at most; -1: 1024.", nullptr, nullptr, automatic,
+                  "Maximum kilobytes of one request; -1: 1024.", nullptr, nullptr, automatic,
                   automatic, 16384, 0);
 MYSQL_THDVAR_LONG(threads, PLUGIN_VAR_RQCMDARG,
-                  "Reads a scan may have under way at once; -1: what the device is measured to "
-                  "like.",
+                  "Maximum reads in flight of one scan; -1: chosen by measuring the "
+                  "device.",
                   nullptr, nullptr, automatic, automatic, 256, 0);
 
 /** A session's counters have their place among its variables, so they end with it. */
@@ -48,7 +48,7 @@ void update_reads_most(THD *, SYS_VAR *, void *var, const void *value) {
 }
 
 MYSQL_SYSVAR_ULONG(max_reads, reads_most, PLUGIN_VAR_RQCMDARG,
-                   "Reads that all scans together may have under way at once.", nullptr,
+                   "Maximum reads in flight of all scans together.", nullptr,
                    update_reads_most, 64, 1, 256, 0);
 
 /** Fills in what one status variable shows. */
@@ -96,8 +96,8 @@ void add_to_session(THD *thd, Counters *counters) {
 
 void warn_of_window(THD *thd, std::size_t window_bytes) {
   push_warning_printf(thd, Sql_condition::SL_WARNING, ER_UNKNOWN_ERROR,
-                      "lra_size is %lu MB, but %zu MB of pages nobody has used yet would stay in "
-                      "the buffer pool: the window is of that size. Raise innodb_old_blocks_pct "
+                      "lra_size is %lu MB, but only %zu MB of unused pages would stay in "
+                      "the buffer pool: the window is reduced to that size. Raise innodb_old_blocks_pct "
                       "or innodb_buffer_pool_size, or lower lra_size.",
                       THDVAR(thd, size), window_bytes >> 20);
 }

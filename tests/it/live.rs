@@ -405,7 +405,7 @@ fn what_keeps_a_dump_from_its_tables_is_said() {
     });
     refused(
         &["-S", proxy.to_str().unwrap(), "-u", "root", "-B", "d"],
-        "this directory is another server's",
+        "the directory belongs to another server",
     );
     let (code, said) = dump(&["-S", socket, "-u", "root", "-B", "d", "--dry-run"]);
     assert!(code == Some(0) && !out.exists(), "{said}");

@@ -468,7 +468,7 @@ fn a_password_without_a_terminal_is_asked_for_in_vain() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("there is no terminal to ask for the password on"), "{said}");
+    assert!(said.contains("there is no terminal to prompt for the password"), "{said}");
 }
 
 /// A stopped server's directory with a table that has a FULLTEXT index, one of partitions and one

@@ -18,21 +18,24 @@ pub struct FileOrder {
     damaged: VecDeque<(PageNo, Error)>,
     /// The leaf before the first in key order.
     before: Sibling,
+    /// The leaf after the last in key order.
+    after: Sibling,
 }
 
 impl FileOrder {
     /// Sorts leaves in key order, among which [`PageNo::NULL`] stands for each of `damaged`. `before`
-    /// comes before the first.
+    /// comes before the first, `after` after the last.
     pub(crate) fn new(
         leaves: Vec<PageNo>,
         damaged: VecDeque<(PageNo, Error)>,
         before: Sibling,
+        after: Sibling,
     ) -> FileOrder {
         let places = 0..u32::try_from(leaves.len()).unwrap_or(u32::MAX);
         let mut sorted: Vec<u32> =
             places.filter(|place| leaves[*place as usize] != PageNo::NULL).collect();
         sorted.sort_unstable_by_key(|place| leaves[*place as usize]);
-        FileOrder { leaves, sorted, next: 0, damaged, before }
+        FileOrder { leaves, sorted, next: 0, damaged, before, after }
     }
 
     /// The leaves in file order.
@@ -90,6 +93,7 @@ impl FileOrder {
         }
         let sibling = |at: usize| match self.leaves.get(at) {
             Some(&PageNo::NULL) => Sibling::Unknown,
+            None => self.after,
             page => Sibling::Is(page.copied()),
         };
         let prev = place.checked_sub(1).map_or(self.before, sibling);
@@ -107,7 +111,7 @@ mod tests {
         let damaged = VecDeque::from([(PageNo(9), Error::interrupted())]);
         let is = |page| Sibling::Is(Some(PageNo(page)));
         let leaves = [7, 3, u32::MAX, 5].map(PageNo).to_vec();
-        let mut order = FileOrder::new(leaves, damaged, is(2));
+        let mut order = FileOrder::new(leaves, damaged, is(2), Sibling::Is(None));
         assert_eq!(order.pages(), [3, 5, 7].map(PageNo));
         assert_eq!(order.peek(), None);
         assert!(matches!(order.next_step(), Some(Step::Damaged { page: PageNo(9), .. })));

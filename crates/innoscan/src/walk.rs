@@ -307,7 +307,8 @@ impl Walk {
     pub fn take_file_order(&mut self) -> FileOrder {
         assert!(self.is_all_learnt(), "a leaf that is not learnt yet has no place");
         let leaves = std::mem::take(&mut self.levels[0]);
-        FileOrder::new(leaves.pages.into(), leaves.damaged, self.last_leaf)
+        let after = self.next_on(0);
+        FileOrder::new(leaves.pages.into(), leaves.damaged, self.last_leaf, after)
     }
 
     /// The leaf the next step is, if it is one and known.

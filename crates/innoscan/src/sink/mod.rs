@@ -30,6 +30,49 @@ pub use crate::row_shape::{LeftOut, LeftOutReason};
 
 /// Takes the rows of a scan. One sink serves all decode workers at once; what a worker writes
 /// goes into a batch that is its own, and batches are delivered in key order.
+///
+/// ```
+/// use innoscan::{Result, RowShape, RowSink, ScanOptions, Value, scan};
+///
+/// /// Sums a column of unsigned integers.
+/// struct Total(RowShape);
+///
+/// impl RowSink for Total {
+///     type Batch = u64;
+///
+///     fn new_batch(&self) -> u64 {
+///         0
+///     }
+///
+///     fn row(&self, row: &[Option<&[u8]>], batch: &mut u64) -> Result<()> {
+///         let column = &self.0.columns()[0];
+///         if !self.0.is_history(row)
+///             && let Some(stored) = row[column.position()]
+///             && let Value::UInt(number) = column.codec().value(stored)?
+///         {
+///             *batch += number;
+///         }
+///         Ok(())
+///     }
+///
+///     fn reads_column(&self, position: usize) -> bool {
+///         self.0.reads_column(position)
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/orders/orders.ibd");
+/// let table = innoscan::open(path)?;
+/// let sink = Total(RowShape::named(&table.def, ["id"])?);
+/// let mut total = 0;
+/// scan(&table, &ScanOptions::default(), &sink, |batch| {
+///     total += batch;
+///     Ok(())
+/// })?;
+/// assert_eq!(total, (1..=400).sum());
+/// # Ok(())
+/// # }
+/// ```
 pub trait RowSink: Sync {
     /// What several consecutive leaves' rows become.
     type Batch: Send;
@@ -37,8 +80,8 @@ pub trait RowSink: Sync {
     /// An empty batch. Called on decode workers; sinks hand out used batches again.
     fn new_batch(&self) -> Self::Batch;
 
-    /// Adds a row: its stored columns in the order of `Layout::columns()`, each as the bytes
-    /// stored in the record (off-page parts fetched, defaults of instant columns filled in), or
+    /// Adds a row: its stored columns in the order of the definition, virtual generated ones left
+    /// out ([`RowColumn::position`](crate::RowColumn::position)), each as the bytes stored in the record (off-page parts fetched, defaults of instant columns filled in), or
     /// `None` for NULL. Called on decode workers.
     ///
     /// On an error the batch is as it was before the call, so that a scan which skips damage can

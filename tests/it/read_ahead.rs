@@ -107,7 +107,11 @@ fn explain_tells_of_each_policy_on_each_device() {
     assert!(code == 2 && err.contains("it has 98 pages, its header says 2560"), "{code}: {err}");
 
     let (_, text, _) = innoscan("explain", &fixture.file, &["--device", "iops=100,bw=1M"]);
-    assert!(text.contains("100 requests/s, 1 MiB/s") && text.contains("--read-ahead auto, with --memory"), "{text}");
+    assert!(
+        text.contains("100 requests/s, 1 MiB/s")
+            && text.contains("--read-ahead auto, with --memory"),
+        "{text}"
+    );
     // The verdict comes before the numbers it is made of.
     let verdict = text.lines().nth(1).unwrap();
     assert!(verdict.starts_with("here ") && verdict.contains("; page by page, "), "{text}");

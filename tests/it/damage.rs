@@ -58,15 +58,14 @@ fn rows(path: &Path, def: &TableDef, on_corrupt: OnCorrupt) -> (Vec<u64>, Result
         newest_lsn: None,
         notes: Default::default(),
     };
-    let options = ScanOptions {
-        memory_bytes: 1 << 20,
-        threads: 2,
-        direct: Direct::Off,
-        engine: EngineKind::Pread,
-        depth: 2,
-        on_corrupt,
-        ..ScanOptions::default()
-    };
+    let options = ScanOptions::default().with(|scan| {
+        scan.plan.memory_bytes = 1 << 20;
+        scan.plan.threads = 2;
+        scan.io.direct = Direct::Off;
+        scan.io.engine = EngineKind::Pread;
+        scan.io.depth = 2;
+        scan.rows.on_corrupt = on_corrupt;
+    });
     let mut rows = Vec::new();
     let scanned = scan(&table, &options, &Hashes, |batch| {
         rows.extend(batch);

@@ -243,7 +243,10 @@ fn splits_that_another_process_made_are_read() {
 fn sum(table: &Table) -> Sum {
     let sink = Checksum::new(&table.def).unwrap_or_else(|_| Checksum::count_only());
     let mut total = Sum::default();
-    let options = ScanOptions { threads: 1, memory_bytes: 64 << 20, ..ScanOptions::default() };
+    let options = ScanOptions::default().with(|scan| {
+        scan.plan.threads = 1;
+        scan.plan.memory_bytes = 64 << 20;
+    });
     innoscan::scan(table, &options, &sink, |sum| {
         total.add(&sum);
         Ok(())

@@ -69,10 +69,10 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
         "read ahead:   {} pages, {} used, {} evicted without access, {} in gaps, {} dropped\n",
         pool.ahead_pages, pool.ahead_used, pool.ahead_evicted, pool.gap_pages, pool.dropped_pages,
     );
-    if outcome.set_aside_bytes > 0 {
+    if outcome.spilled_bytes > 0 {
         text += &format!(
             "spilled:      {:.1} MiB of leaves to a temporary file\n",
-            outcome.set_aside_bytes as f64 / MIB
+            outcome.spilled_bytes as f64 / MIB
         );
     }
     text += &format!("useful:       {:.1} % of the bytes read\n", 100.0 * useful_share(outcome));
@@ -124,7 +124,7 @@ fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Va
         "ahead_evicted_unused": pool.ahead_evicted,
         "gap_pages": pool.gap_pages,
         "dropped_pages": pool.dropped_pages,
-        "set_aside_bytes": outcome.set_aside_bytes,
+        "set_aside_bytes": outcome.spilled_bytes,
         "useful_share": useful_share(outcome),
         "estimate": estimate.map(|Estimate { cost, page_bytes, is_timed }| json!({
             "requests": cost.requests(),

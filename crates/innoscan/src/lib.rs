@@ -78,6 +78,7 @@ mod file_stamp;
 mod given_definition;
 #[doc(hidden)]
 pub mod inspect;
+mod io_options;
 mod key_ranges;
 mod leaf_span;
 #[doc(hidden)]
@@ -133,10 +134,11 @@ pub use table::{FileCopy, Notes, Table, TableFile};
 pub use ahead::ReadAheadPolicy;
 #[doc(inline)]
 pub use condition::RowCondition;
+pub use io_options::IoOptions;
 #[doc(inline)]
 pub use scan::{
-    Damage, LeafPlace, Lost, OnCorrupt, Progress, ProgressFn, RowOrder, ScanOptions, ScanOutcome,
-    scan,
+    Damage, Hooks, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
+    RowOrder, ScanOptions, ScanOutcome, scan,
 };
 #[doc(inline)]
 pub use sink::RowSink;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use innoscan_format::PageNo;
 use innoscan_format::page::{self, Page, Scratch};
 use innoscan_format::schema::TableDef;
-use innoscan_io::{EngineKind, engine};
+use innoscan_io::{Engine, EngineKind, engine};
 
 use crate::clustered_index::ClusteredIndex;
 use crate::pool::{FileSlot, PageKey, PageRef, Pool, PoolOptions, Retention};
@@ -24,9 +24,13 @@ pub struct SpaceReader {
 const READER_PAGES: usize = 64;
 
 impl SpaceReader {
-    /// A reader of a tablespace.
+    /// A reader of a tablespace, on the caller's thread.
     pub fn new(space: Space) -> Result<SpaceReader> {
-        let engine = engine::open(EngineKind::Inline, 1)?;
+        SpaceReader::with_engine(space, engine::open(EngineKind::Inline, 1)?)
+    }
+
+    /// A reader of a tablespace with an engine of the caller's own.
+    pub fn with_engine(space: Space, engine: Box<dyn Engine>) -> Result<SpaceReader> {
         let page_bytes = space.page_context().physical_bytes();
         let mut pool = Pool::new(READER_PAGES, page_bytes, engine, PoolOptions::default())?;
         let slot = pool.add_file(Arc::clone(space.file()));

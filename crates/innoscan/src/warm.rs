@@ -9,6 +9,7 @@ use innoscan_io::{self as io, Direct, Kind};
 use crate::ahead::Sizes;
 use crate::explain::leaves::leaves;
 use crate::pool::{Pool, PoolOptions, RunReader, runs_in_file_order};
+use crate::scan::plan::ReadPlan;
 use crate::scan::{Budget, ScanOptions, open_spaces};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
@@ -34,10 +35,12 @@ pub struct Warmed {
     pub elapsed: Duration,
 }
 
-/// Reads a table's files through the page cache, whatever `options.direct` says; of the options
+/// Reads a table's files through the page cache, whatever `options.io.direct` says; of the options
 /// those about reading matter.
 pub fn warm(table: &Table, order: WarmOrder, options: &ScanOptions) -> Result<Warmed> {
-    let options = ScanOptions { direct: Direct::Off, ..options.clone() };
+    let options = options.clone().with(|scan| {
+        scan.io.direct = Direct::Off;
+    });
     match order {
         WarmOrder::Physical => read_in_order(table, &options),
         WarmOrder::Logical => read_by_windows(table, &options),
@@ -62,13 +65,13 @@ fn read_by_windows(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     Ok(warmed)
 }
 
-/// Reads a table's files from the first page to the last, as `options.direct` says.
+/// Reads a table's files from the first page to the last, as `options.io.direct` says.
 pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     let started = Instant::now();
     let mut warmed = Warmed::default();
     for file in &table.files {
         let in_file = |error: Error| error.in_file(&file.path);
-        let space = Space::open(&file.path, options.direct)?;
+        let space = Space::open(&file.path, options.io.direct)?;
         let sizes = sizes(&space, options)?;
         let runs = runs_in_file_order(whole_pages(&space), sizes.run_pages);
         let reads = read(&space, runs, options).map_err(in_file)?;
@@ -79,7 +82,9 @@ pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warm
 }
 
 fn sizes(space: &Space, options: &ScanOptions) -> Result<Sizes> {
-    Ok(Budget::new(options, space.page_size().len())?.sizes(options, space.format()))
+    let page_bytes = space.page_context().physical_bytes();
+    let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
+    Ok(budget.sizes(&options.io, space.format()))
 }
 
 fn whole_pages(space: &Space) -> u32 {
@@ -106,7 +111,7 @@ fn read(
     options: &ScanOptions,
 ) -> Result<io::Counters> {
     let page_bytes = space.page_context().physical_bytes();
-    let run_bytes = usize::try_from(options.read_bytes_most).unwrap_or(usize::MAX);
+    let run_bytes = usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX);
     let frames = POOL_BYTES.max(run_bytes.saturating_mul(2)) / page_bytes;
     let engine = options.open_engine()?;
     let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
@@ -134,11 +139,13 @@ mod tests {
     fn each_page_is_read_once() {
         let fixture = fixture("grown");
         let file_bytes = std::fs::metadata(&fixture.table.files[0].path).unwrap().len();
-        let options = ScanOptions { gap_bytes: 0, ..small(POOL_PAGES, 1) };
+        let options = small(POOL_PAGES, 1).with(|scan| {
+            scan.io.gap_bytes = 0;
+        });
         let warm = |order| warm(&fixture.table, order, &options).unwrap().reads;
         let physical = warm(WarmOrder::Physical);
         assert_eq!(physical.read_bytes(), file_bytes);
-        assert_eq!(physical.requests(), file_bytes.div_ceil(options.read_bytes_most));
+        assert_eq!(physical.requests(), file_bytes.div_ceil(options.io.request_bytes_max));
         // 210 leaves of the clustered index, and the branch pages above them.
         let logical = warm(WarmOrder::Logical);
         assert!((200..230).contains(&(logical.read_bytes() / 4096)), "{logical:?}");

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use innoscan::{Device, duration};
+use innoscan::ahead::Linear;
+use innoscan::{Device, IoOptions, PlanOptions, duration};
 
 pub use self::dump::{
     BinaryArg, CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
@@ -161,12 +162,12 @@ pub struct ReadArgs {
 
     /// linear: pages of an extent (of 64) that must have been accessed in order before the next
     /// extent is read ahead; 0 disables it
-    #[arg(hide_short_help = true, long, default_value_t = 56, value_name = "PAGES",
+    #[arg(hide_short_help = true, long, default_value_t = Linear::THRESHOLD_DEFAULT, value_name = "PAGES",
           value_parser = clap::value_parser!(u32).range(0..=64))]
     pub read_ahead_threshold: u32,
 
     /// Window of logical read-ahead
-    #[arg(hide_short_help = true, long, default_value = "512M", value_name = "SIZE")]
+    #[arg(hide_short_help = true, long, default_value_t = ByteSize(PlanOptions::WINDOW_BYTES), value_name = "SIZE")]
     pub lra_size: ByteSize,
 
     /// Pause after each window, e.g. 50ms, to let others read
@@ -174,7 +175,7 @@ pub struct ReadArgs {
     pub lra_sleep: Duration,
 
     /// Total memory for pages
-    #[arg(long, default_value = "768M", value_name = "SIZE")]
+    #[arg(long, default_value_t = ByteSize(PlanOptions::MEMORY_BYTES), value_name = "SIZE")]
     pub memory: ByteSize,
 
     /// Number of threads that decode rows [default: one per core]
@@ -191,8 +192,18 @@ pub struct ReadArgs {
     #[arg(hide_short_help = true, long, alias = "impose", requires = "device")]
     pub emulate: bool,
 
+    #[command(flatten)]
+    pub io: IoArgs,
+}
+
+/// How files are read by every command that reads pages.
+#[derive(Clone, Debug, Args)]
+#[command(
+    next_help_heading = "Reading (K, M, G, T in SIZE are powers of 1024; TIME in us, ms or s)"
+)]
+pub struct IoArgs {
     /// Maximum number of reads in flight; on a disk, reads of others wait behind them
-    #[arg(hide_short_help = true, long, default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(hide_short_help = true, long, default_value_t = IoOptions::DEPTH as u32, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub depth: u32,
 
     /// Maximum bytes to read per second, e.g. 100M
@@ -457,6 +468,9 @@ pub struct CheckArgs {
     pub quiet: bool,
 
     #[command(flatten)]
+    pub io: IoArgs,
+
+    #[command(flatten)]
     pub from: SourceArgs,
 }
 
@@ -475,6 +489,9 @@ pub struct InspectArgs {
     /// Also print all bytes in hexadecimal
     #[arg(long)]
     pub hex: bool,
+
+    #[command(flatten)]
+    pub io: IoArgs,
 
     #[command(flatten)]
     pub from: SourceArgs,

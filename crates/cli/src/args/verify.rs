@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ServerArgs;
+use innoscan::PlanOptions;
+
 use crate::sizes::ByteSize;
 
 /// `innoscan verify`.
@@ -46,7 +48,7 @@ pub struct VerifyArgs {
     pub threads: Option<usize>,
 
     /// Total memory for pages of a data directory
-    #[arg(long, default_value = "768M", value_name = "SIZE")]
+    #[arg(long, default_value_t = ByteSize(PlanOptions::MEMORY_BYTES), value_name = "SIZE")]
     pub memory: ByteSize,
 
     /// Read the data directory of a running server or of one that was not shut down cleanly: rows

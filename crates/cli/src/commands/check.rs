@@ -29,7 +29,7 @@ fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
     let table = table(&args.from, source)?;
     let mut checked = Checked::default();
     for path in files_of(table.as_ref(), source) {
-        let subject = Subject::open(&path, table.as_ref())?;
+        let subject = Subject::open(&path, table.as_ref(), &super::io_options(&args.io))?;
         if let Some(error) = &subject.not_understood {
             note!("innoscan: note: records were not checked: {error}");
         }
@@ -189,10 +189,11 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
                 None
             }
         };
-        let report = Subject::open(path, table.as_ref()).and_then(|subject| {
-            let has_definition = table.is_some() && subject.not_understood.is_none();
-            Ok((subject.check(|_, _| ())?, has_definition))
-        });
+        let report =
+            Subject::open(path, table.as_ref(), &super::io_options(&args.io)).and_then(|subject| {
+                let has_definition = table.is_some() && subject.not_understood.is_none();
+                Ok((subject.check(|_, _| ())?, has_definition))
+            });
         match report {
             Ok((report, has_definition)) => {
                 if !args.json {

@@ -25,7 +25,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
         crate::signals::cancel_on_signal()?,
     )?;
     let explanation = explain(&table, &options)?;
-    let devices: Vec<(String, Device)> = match options.device {
+    let devices: Vec<(String, Device)> = match options.io.device {
         Some(device) => vec![(device.to_string(), device)],
         None => {
             let named = |name: &str| {
@@ -73,7 +73,7 @@ fn verdict(
     options: &ScanOptions,
 ) -> anyhow::Result<String> {
     let now = explanation.cost_of(options, device)?.scan_time.as_secs_f64();
-    let none = costs.iter().find(|cost| cost.way.policy == ReadAheadPolicy::None);
+    let none = costs.iter().find(|cost| cost.plan.policy == ReadAheadPolicy::None);
     let mut verdict = format!("{} s", seconds(now));
     if let Some(none) = none {
         let none = seconds(none.scan_time.as_secs_f64());
@@ -86,7 +86,7 @@ fn verdict(
         Some(best) => format!(
             "; {} s with --read-ahead {}{}",
             seconds(best.scan_time.as_secs_f64()),
-            best.way.policy,
+            best.plan.policy,
             what_it_wants(best, options)
         ),
     };
@@ -180,40 +180,40 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
     for cost in costs {
         let bytes = (cost.pages() * explanation.page_bytes) as f64;
         let window =
-            cost.way.window_bytes.map_or("-".to_owned(), |window| ByteSize(window).to_string());
+            cost.plan.window().map_or("-".to_owned(), |window| ByteSize(window).to_string());
         out!(
             "{:<9} {:>5} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8} {:>7.0} MiB",
-            cost.way.policy,
+            cost.plan.policy,
             order(cost),
             cost.requests(),
             bytes / MIB,
             bytes / 1024.0 / cost.requests().max(1) as f64,
             100.0 * explanation.leaves() as f64 / cost.pages().max(1) as f64,
             cost.device_time.as_secs_f64(),
-            mib_of(cost.memory_bytes),
-            cost.set_aside_bytes as f64 / MIB,
+            mib_of(cost.plan.memory_bytes),
+            cost.spilled_bytes as f64 / MIB,
         );
     }
     if let Some(best) = choose(costs, options) {
-        let none = costs.iter().find(|cost| cost.way.policy == ReadAheadPolicy::None);
+        let none = costs.iter().find(|cost| cost.plan.policy == ReadAheadPolicy::None);
         let gain = none.map_or(1.0, |none| {
             none.scan_time.as_secs_f64() / best.scan_time.as_secs_f64().max(1e-9)
         });
         let window = best
-            .way
-            .window_bytes
+            .plan
+            .window()
             .map_or(String::new(), |window| format!(" with a window of {}", ByteSize(window)));
         out!(
             "--read-ahead auto, with --memory {}: {}{window}, {gain:.1} times as fast as page by page",
-            ByteSize(options.memory_bytes),
-            best.way.policy,
+            ByteSize(options.plan.memory_bytes),
+            best.plan.policy,
         );
         let fastest = costs.iter().filter(|cost| is_twice_as_fast(cost, best));
         if let Some(cost) = fastest.min_by_key(|cost| cost.scan_time) {
             out!(
                 "{:.1} times as fast as that: --read-ahead {}{}",
                 best.scan_time.as_secs_f64() / cost.scan_time.as_secs_f64().max(1e-9),
-                cost.way.policy,
+                cost.plan.policy,
                 what_it_wants(cost, options),
             );
         }
@@ -226,19 +226,19 @@ fn is_twice_as_fast(cost: &Cost, best: &Cost) -> bool {
 
 /// The other options that a plan needs.
 fn what_it_wants(cost: &Cost, options: &ScanOptions) -> String {
-    if cost.memory_bytes > options.memory_bytes {
-        return format!(" and --memory {}", mib_of(cost.memory_bytes));
+    if cost.plan.memory_bytes > options.plan.memory_bytes {
+        return format!(" and --memory {}", mib_of(cost.plan.memory_bytes));
     }
-    match cost.way.order {
+    match cost.plan.order {
         RowOrder::Any => " and --order any".to_owned(),
         RowOrder::Key => {
-            format!(", spilling {:.0} MiB of leaves to --tmpdir", cost.set_aside_bytes as f64 / MIB)
+            format!(", spilling {:.0} MiB of leaves to --tmpdir", cost.spilled_bytes as f64 / MIB)
         }
     }
 }
 
 fn order(cost: &Cost) -> &'static str {
-    match cost.way.order {
+    match cost.plan.order {
         RowOrder::Key => "key",
         RowOrder::Any => "any",
     }
@@ -257,11 +257,11 @@ fn to_json(
 ) -> Value {
     let cost = |cost: &Cost| {
         json!({
-            "policy": cost.way.policy.to_string(),
+            "policy": cost.plan.policy.to_string(),
             "order": order(cost),
-            "window_bytes": cost.way.window_bytes,
-            "memory_bytes": cost.memory_bytes,
-            "set_aside_bytes": cost.set_aside_bytes,
+            "window_bytes": cost.plan.window(),
+            "memory_bytes": cost.plan.memory_bytes,
+            "set_aside_bytes": cost.spilled_bytes,
             "requests": cost.requests(),
             "demand_requests": cost.reads.demand_pages,
             "read_bytes": cost.pages() * explanation.page_bytes,

@@ -36,8 +36,8 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     }
     let cancel = crate::signals::cancel_on_signal()?;
     let mut read = super::scan_options(&args.read, Some(&table), None, cancel)?;
-    read.on_corrupt = super::on_corrupt(&args.tell);
-    read.condition = Some(Arc::new(condition));
+    read.rows.on_corrupt = super::on_corrupt(&args.tell);
+    read.rows.condition = Some(Arc::new(condition));
     let options = DumpOptions { definitions: false, scan: read, ..DumpOptions::new(format(args)) };
     let finished = |outcome: &TableOutcome| {
         if outcome.error.is_some() {
@@ -91,8 +91,10 @@ fn note_missing(
     }
     for key in keys {
         let condition = RowCondition::of_keys([key.as_str()])?;
-        let options =
-            ScanOptions { condition: Some(Arc::new(condition)), progress: None, ..options.clone() };
+        let options = options.clone().with(|scan| {
+            scan.rows.condition = Some(Arc::new(condition));
+            scan.hooks.progress = None;
+        });
         if rows == 0 || scan(table, &options, &Checksum::count_only(), |_| Ok(()))?.rows == 0 {
             note!("innoscan: {name}: no row has the key {key}");
         }

@@ -23,12 +23,12 @@ use innoscan::catalog::Catalog;
 use innoscan::condition::RowCondition;
 use innoscan::devices::device_of;
 use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions};
-use innoscan::{Device, Direct, EngineKind};
+use innoscan::{Device, Direct, EngineKind, IoOptions};
 use innoscan_live::Account;
 
 use crate::args::{
-    DeviceArg, DirectArg, EngineArg, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs, ServerArgs,
-    SourceArgs, TellArgs, Verb,
+    DeviceArg, DirectArg, EngineArg, IoArgs, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs,
+    ServerArgs, SourceArgs, TellArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -78,45 +78,54 @@ fn scan_options(
     progress: Option<Arc<ProgressFn>>,
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<ScanOptions> {
-    let direct = match args.direct {
+    let mut io = io_options(&args.io);
+    let is_auto = args.read_ahead == Some(ReadAheadArg::Auto);
+    let device = args.device.or(is_auto.then_some(DeviceArg::Auto));
+    let device = match (device, table.and_then(|table| table.files.first())) {
+        (Some(DeviceArg::Known(device)), _) => Some(device),
+        (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, io.direct, io.engine)?),
+        (Some(DeviceArg::Auto), None) | (None, _) => None,
+    };
+    io.emulated = device.filter(|_| args.emulate).unwrap_or_default();
+    io.device = device;
+    io.pause = args.lra_sleep;
+    let mut options = ScanOptions::default();
+    options.io = io;
+    options.plan.policy = policy_of(args.read_ahead, args);
+    options.plan.is_auto = is_auto;
+    options.plan.window_bytes = args.lra_size.0;
+    options.plan.memory_bytes = args.memory.0;
+    options.plan.threads = args.threads.unwrap_or(0);
+    options.plan.spill_dir.clone_from(&args.tmpdir);
+    options.rows.order = match args.order {
+        OrderArg::Key => RowOrder::Key,
+        OrderArg::Any => RowOrder::Any,
+    };
+    options.hooks.progress = progress;
+    options.hooks.cancel = Some(cancel);
+    Ok(options)
+}
+
+/// How files are read.
+fn io_options(args: &IoArgs) -> IoOptions {
+    let mut io = IoOptions::default();
+    io.direct = match args.direct {
         DirectArg::Required => Direct::Required,
         DirectArg::Optional => Direct::Optional,
         DirectArg::Off => Direct::Off,
     };
-    let engine = match args.io_engine {
+    io.engine = match args.io_engine {
         None => EngineKind::Auto,
         Some(EngineArg::Uring) => EngineKind::Uring,
         Some(EngineArg::Pread) => EngineKind::Pread,
     };
-    let picks_read_ahead = args.read_ahead == Some(ReadAheadArg::Auto);
-    let device = args.device.or(picks_read_ahead.then_some(DeviceArg::Auto));
-    let device = match (device, table.and_then(|table| table.files.first())) {
-        (Some(DeviceArg::Known(device)), _) => Some(device),
-        (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, direct, engine)?),
-        (Some(DeviceArg::Auto), None) | (None, _) => None,
+    io.depth = args.depth as usize;
+    io.limits = Device {
+        iops: args.max_iops.map(f64::from),
+        bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
+        ..Device::default()
     };
-    Ok(ScanOptions {
-        read_ahead: policy_of(args.read_ahead, args),
-        picks_read_ahead,
-        order: match args.order {
-            OrderArg::Key => RowOrder::Key,
-            OrderArg::Any => RowOrder::Any,
-        },
-        temporary_dir: args.tmpdir.clone(),
-        lra_size_bytes: args.lra_size.0,
-        memory_bytes: args.memory.0,
-        threads: args.threads.unwrap_or(0),
-        direct,
-        engine,
-        device,
-        imposed: device.filter(|_| args.emulate).unwrap_or_default(),
-        limits: limits(args),
-        depth: args.depth as usize,
-        lra_sleep: args.lra_sleep,
-        progress,
-        cancel: Some(cancel),
-        ..ScanOptions::default()
-    })
+    io
 }
 
 /// Parses a condition on columns.
@@ -156,15 +165,6 @@ fn on_corrupt(args: &TellArgs) -> OnCorrupt {
     match args.on_corrupt {
         OnCorruptArg::Fail => OnCorrupt::Fail,
         OnCorruptArg::Skip => OnCorrupt::Skip,
-    }
-}
-
-/// The limits of `--max-rate` and `--max-iops`.
-fn limits(args: &ReadArgs) -> Device {
-    Device {
-        iops: args.max_iops.map(f64::from),
-        bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
-        ..Device::default()
     }
 }
 

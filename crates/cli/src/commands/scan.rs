@@ -22,15 +22,15 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
         Bar::new(args.tell.quiet, Whole::new(vec![(table.qualified_name(), table.size_bytes())]));
     let cancel = crate::signals::cancel_on_signal()?;
     let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
-    options.on_corrupt = super::on_corrupt(&args.tell);
-    options.condition = super::condition(args.condition.as_deref())?;
+    options.rows.on_corrupt = super::on_corrupt(&args.tell);
+    options.rows.condition = super::condition(args.condition.as_deref())?;
     let sink = if args.checksum {
         Checksum::new(&table.def).map_err(innoscan::Error::from)?
     } else {
         Checksum::count_only()
     };
     // Before the scan, which fills the page cache if it reads through it.
-    let is_whole = options.condition.is_none();
+    let is_whole = options.rows.condition.is_none();
     let estimate = args.tell.stats.filter(|_| is_whole).and_then(|_| estimate(&table, &options));
     let mut total = Sum::default();
     let outcome = scan(&table, &options, &sink, |sum| {
@@ -50,9 +50,9 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
 /// The estimate of `explain` for this scan; `None` if the tree is damaged.
 fn estimate(table: &Table, options: &ScanOptions) -> Option<Estimate> {
     let explanation = explain(table, options).ok()?;
-    let device = options.device.unwrap_or_default();
+    let device = options.io.device.unwrap_or_default();
     let cost = explanation.cost_of(options, &device).ok()?;
-    let is_timed = options.device.is_some();
+    let is_timed = options.io.device.is_some();
     Some(Estimate { cost, page_bytes: explanation.page_bytes, is_timed })
 }
 

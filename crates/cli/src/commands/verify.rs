@@ -73,15 +73,13 @@ fn comparison(
         return Ok(Some(compared?));
     }
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
-    let options = ScanOptions {
-        // The checksum does not depend on the order of the rows.
-        read_ahead: ReadAheadPolicy::Segment,
-        order: RowOrder::Any,
-        memory_bytes: args.memory.0,
-        threads: args.threads.unwrap_or(0),
-        cancel: Some(Arc::clone(cancel)),
-        ..ScanOptions::default()
-    };
+    let options = ScanOptions::default().with(|scan| {
+        scan.plan.policy = ReadAheadPolicy::Segment;
+        scan.rows.order = RowOrder::Any;
+        scan.plan.memory_bytes = args.memory.0;
+        scan.plan.threads = args.threads.unwrap_or(0);
+        scan.hooks.cancel = Some(Arc::clone(cancel));
+    });
     let compared = compare_with_files(manifest, &catalog, &options, |done, all| {
         count.show("comparing", done, Some(all));
     });

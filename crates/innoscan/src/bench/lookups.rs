@@ -245,15 +245,21 @@ mod tests {
         for read_ahead in POLICIES {
             for rate in [None, Some(20_000.0)] {
                 // Fewer frames than the table has leaves.
-                let scan = ScanOptions { read_ahead, ..small(60, 2) };
+                let scan = small(60, 2).with(|scan| {
+                    scan.plan.policy = read_ahead;
+                });
                 let options = LookupOptions { threads: 3, rate, zipf: 0.9 };
                 let lookups = Arc::new(Lookups::new(&fixture.table, &scan, options).unwrap());
-                let beside = ScanOptions { foreground: Some(lookups.clone()), ..scan.clone() };
+                let beside = scan.clone().with(|scan| {
+                    scan.hooks.foreground = Some(lookups.clone());
+                });
                 assert_eq!(rows(&fixture.table, &beside), rows(&fixture.table, &scan));
                 lookups.take().unwrap();
             }
         }
-        let scan = ScanOptions { read_ahead: ReadAheadPolicy::None, ..small(60, 2) };
+        let scan = small(60, 2).with(|scan| {
+            scan.plan.policy = ReadAheadPolicy::None;
+        });
         let options = LookupOptions { threads: 2, rate: None, zipf: 0.0 };
         let lookups = Lookups::new(&fixture.table, &scan, options).unwrap();
         let reads = crate::scan::foreground::run_alone(

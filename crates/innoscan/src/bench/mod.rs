@@ -17,7 +17,9 @@ use crate::{Error, Result, Table};
 
 /// Reads around the page cache, or each run would find what the one before it read.
 fn around_the_cache(options: &ScanOptions) -> ScanOptions {
-    ScanOptions { direct: Direct::Required, ..options.clone() }
+    options.clone().with(|scan| {
+        scan.io.direct = Direct::Required;
+    })
 }
 
 /// The table's files from their first page to their last in large requests, as `dd` reads them: what
@@ -43,7 +45,9 @@ pub struct Beside {
 /// [`scan_and_forget`] with lookups beside it, on the same pool.
 pub fn scan_beside(table: &Table, options: &ScanOptions, lookups: &Arc<Lookups>) -> Result<Beside> {
     let foreground: Arc<dyn Foreground> = Arc::clone(lookups) as Arc<dyn Foreground>;
-    let options = ScanOptions { foreground: Some(foreground), ..options.clone() };
+    let options = options.clone().with(|scan| {
+        scan.hooks.foreground = Some(foreground);
+    });
     let outcome = scan_and_forget(table, &options)?;
     Ok(Beside { outcome, felt: lookups.take()? })
 }
@@ -64,6 +68,6 @@ pub fn submissions(table: &Table, options: &ScanOptions) -> Result<Submissions> 
     let file =
         table.files.first().ok_or_else(|| Error::refused("it has no file", "name another"))?;
     let options = around_the_cache(options);
-    let opened = Arc::new(File::open(&file.path, options.direct)?);
+    let opened = Arc::new(File::open(&file.path, options.io.direct)?);
     Ok(io::measure_submissions(&opened, &mut *options.open_engine()?)?)
 }

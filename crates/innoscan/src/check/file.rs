@@ -7,10 +7,10 @@ use std::sync::Arc;
 use innoscan_format::layout::Layout;
 use innoscan_format::schema::TableDef;
 use innoscan_format::{IndexId, PageNo};
-use innoscan_io::{Direct, EngineKind, engine};
 
 use super::{Known, Report, check};
 use crate::inspect::{self, InspectOptions};
+use crate::io_options::IoOptions;
 use crate::pool::{Pool, PoolOptions};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
@@ -18,12 +18,10 @@ use crate::{Error, Result, Table};
 
 /// Memory a check reads through.
 const POOL_BYTES: usize = 64 << 20;
-/// Requests it keeps going.
-const DEPTH: usize = 16;
-
 /// A tablespace, with what is known of its clustered index.
 pub struct Subject<'t> {
     space: Space,
+    io: IoOptions,
     known: Option<(Cow<'t, TableDef>, Layout, IndexId)>,
     /// Why the table's records cannot be understood, though its definition is known.
     pub not_understood: Option<Error>,
@@ -31,9 +29,9 @@ pub struct Subject<'t> {
 
 impl<'t> Subject<'t> {
     /// Opens a file of `table`, or one of which nothing is known.
-    pub fn open(path: &Path, table: Option<&'t Table>) -> Result<Subject<'t>> {
-        let space = Space::open(path, Direct::Optional)?;
-        let mut subject = Subject { space, known: None, not_understood: None };
+    pub fn open(path: &Path, table: Option<&'t Table>, io: &IoOptions) -> Result<Subject<'t>> {
+        let space = Space::open(path, io.direct)?;
+        let mut subject = Subject { space, io: io.clone(), known: None, not_understood: None };
         let Some(table) = table else { return Ok(subject) };
         let file = table.files.iter().find(|file| file.path == path);
         let def = file.map_or(Cow::Borrowed(&table.def), |file| table.def_of(file));
@@ -54,7 +52,7 @@ impl<'t> Subject<'t> {
     /// Checks every page. `on_progress` hears of pages checked, and of how many.
     pub fn check(&self, on_progress: impl FnMut(u64, u64)) -> Result<Report> {
         let page_bytes = self.space.page_context().physical_bytes();
-        let engine = engine::open(EngineKind::Auto, DEPTH)?;
+        let engine = self.io.open_engine(u64::MAX)?;
         let frames = POOL_BYTES / page_bytes;
         let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
         let file = Arc::clone(self.space.file());
@@ -75,7 +73,8 @@ impl<'t> Subject<'t> {
             )
             .in_file(self.space.file().path()));
         }
-        let mut reader = SpaceReader::new(self.space.clone())?;
+        let engine = self.io.open_engine(u64::MAX)?;
+        let mut reader = SpaceReader::with_engine(self.space.clone(), engine)?;
         let bytes =
             reader.read_page(page_no).map_err(|error| error.in_file(self.space.file().path()))?;
         Ok(inspect::page(&bytes, self.space.header(), page_no, self.known().as_ref(), options))

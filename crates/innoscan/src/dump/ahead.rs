@@ -45,7 +45,7 @@ impl<'t> Ahead<'t> {
     /// The small ones among tables, in their order.
     pub fn new(tables: &[&'t Table], options: &'t DumpOptions) -> Ahead<'t> {
         let is_small = |table: &&&Table| table.size_bytes() <= SMALL_TABLE_BYTES;
-        let reads = options.rows && options.scan.foreground.is_none();
+        let reads = options.rows && options.scan.hooks.foreground.is_none();
         Ahead {
             tables: tables.iter().filter(|_| reads).filter(is_small).copied().collect(),
             options,
@@ -156,7 +156,7 @@ impl Drop for EndOnPanic<'_, '_> {
 }
 
 fn threads(options: &DumpOptions) -> usize {
-    match options.scan.threads {
+    match options.scan.plan.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     }

@@ -134,7 +134,7 @@ impl Directory {
             path: path.to_owned(),
             journal: RefCell::new(journal),
             sync: options.sync,
-            around_cache: options.scan.direct != Direct::Off,
+            around_cache: options.scan.io.direct != Direct::Off,
             whole: RefCell::default(),
         }
     }

@@ -30,9 +30,9 @@ impl Two {
         }
         let mut options = DumpOptions::in_layout(layout, format);
         options.chunk_bytes = Some(64 << 10);
-        options.scan.threads = 1;
+        options.scan.plan.threads = 1;
         // Tasks of few leaves, so that files end where leaves do.
-        options.scan.memory_bytes = 20 * 4096;
+        options.scan.plan.memory_bytes = 20 * 4096;
         Two { dir, tables, options }
     }
 
@@ -203,8 +203,8 @@ fn it_is_gone_on_with_in_the_same_way_and_place() {
 fn rows_in_any_order_are_kept_by_whole_tables() {
     let mut two = Two::new(Layout::Files, text().format);
     two.options.chunk_bytes = Some(64 << 10);
-    two.options.scan.order = RowOrder::Any;
-    two.options.scan.read_ahead = crate::ahead::ReadAheadPolicy::Segment;
+    two.options.scan.rows.order = RowOrder::Any;
+    two.options.scan.plan.policy = crate::ahead::ReadAheadPolicy::Segment;
     let journal = two.begin();
     let chunk = b"\"chunk\"";
     let last = journal.windows(chunk.len()).rposition(|window| window == chunk).unwrap();

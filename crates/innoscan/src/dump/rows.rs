@@ -32,7 +32,9 @@ pub(super) fn read(
 ) -> Result<()> {
     let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
     let sink = sink(&table.def, form, options, batch_bytes, outcome);
-    let how = ScanOptions { after, ..options.scan.clone() };
+    let how = options.scan.clone().with(|scan| {
+        scan.rows.after = after;
+    });
     outcome.scan = scan(table, &how, &sink, |(batch, sum), end| {
         outcome.count(&batch, sum.sum);
         write(&batch, sum.sum, end)?;
@@ -50,7 +52,9 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
         let sink = sink(&table.def, form, options, batch_bytes, &mut outcome);
         // Several tables at once have no progress of one.
-        let how = ScanOptions { progress: None, ..options.scan.clone() };
+        let how = options.scan.clone().with(|scan| {
+            scan.hooks.progress = None;
+        });
         scan(table, &how, &sink, |(batch, sum), end| {
             batches.push((batch, sum.sum, end));
             Ok(())
@@ -154,7 +158,7 @@ impl<'o> Batches<'o> {
         batch_bytes: u64,
         outcome: &mut TableOutcome,
     ) -> Result<Batches<'o>> {
-        let condition = options.scan.condition.as_deref();
+        let condition = options.scan.rows.condition.as_deref();
         let filter = condition.map(|condition| RowFilter::new(condition, def)).transpose()?;
         let sink = sink(def, form, options, batch_bytes, outcome);
         let batch = sink.new_batch();

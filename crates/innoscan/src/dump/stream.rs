@@ -72,7 +72,7 @@ pub fn to_stream(
         tables,
         ledger,
         origin: options.origin.clone(),
-        is_conditional: options.scan.condition.is_some(),
+        is_conditional: options.scan.rows.condition.is_some(),
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),

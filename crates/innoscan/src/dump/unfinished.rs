@@ -278,9 +278,12 @@ fn outline(options: &DumpOptions) -> Outline {
         ("definitions", switch(definitions)),
         ("rows", switch(rows)),
         ("drop tables", switch(drop_tables)),
-        (CONDITION, format!("{:?}", scan.condition)),
-        ("order", if scan.order == RowOrder::Key { "key" } else { "any" }.to_owned()),
-        ("on corrupt", if scan.on_corrupt == OnCorrupt::Fail { "fail" } else { "skip" }.to_owned()),
+        (CONDITION, format!("{:?}", scan.rows.condition)),
+        ("order", if scan.rows.order == RowOrder::Key { "key" } else { "any" }.to_owned()),
+        (
+            "on corrupt",
+            if scan.rows.on_corrupt == OnCorrupt::Fail { "fail" } else { "skip" }.to_owned(),
+        ),
     ];
     parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

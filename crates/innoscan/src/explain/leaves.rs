@@ -38,7 +38,7 @@ pub(crate) fn leaves(
     let index = reader.clustered(&table.def_of(file), root_no)?;
     let context = space.page_context();
     let page_bytes = context.physical_bytes();
-    let engine = io::engine::open(options.engine, options.depth)?;
+    let engine = io::engine::open(options.io.engine, options.io.depth)?;
     let frames = 4 * BRANCHES_AT_ONCE;
     let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
     let slot = pool.add_file(Arc::clone(space.file()));
@@ -46,7 +46,7 @@ pub(crate) fn leaves(
     let mut walk = Walk::new(&index.root_page()?, &index.layout, None, None, span)?;
     let mut scratch = Scratch::default();
 
-    let run_pages = options.run_pages(page_bytes);
+    let run_pages = options.io.run_pages(page_bytes);
     let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         loop {

@@ -12,8 +12,9 @@ use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Device};
 
 pub use self::segments::Owners;
-pub use crate::scan::cost::{Cost, Way, choose};
-use crate::scan::cost::{ways, weighed_ways, windows_bytes};
+pub use crate::scan::cost::Cost;
+pub use crate::scan::plan::{ReadPlan, choose};
+use crate::scan::plan::{candidates, plans, windows_bytes};
 use crate::scan::{ScanOptions, open_spaces};
 pub use crate::simulate::Reads;
 use crate::space::Space;
@@ -135,33 +136,33 @@ impl Explanation {
 
     /// What each policy would need on a device.
     pub fn costs(&self, device: &Device) -> Result<Vec<Cost>> {
-        let ways = ways(self.leaves() * self.page_bytes, &self.options);
-        ways.into_iter().map(|way| self.cost(way, device)).collect()
+        let plans = plans(self.leaves(), self.page_bytes, &self.options);
+        plans.into_iter().map(|plan| self.cost(plan, device)).collect()
     }
 
     /// What a scan with these options would need: where it picks, what is picked for all
     /// tablespaces together.
     pub fn cost_of(&self, options: &ScanOptions, device: &Device) -> Result<Cost> {
-        if options.picks_read_ahead {
-            let ways = weighed_ways(self.leaves(), self.page_bytes, options);
+        if options.plan.is_auto {
+            let plans = candidates(self.leaves(), self.page_bytes, options);
             let costs: Result<Vec<Cost>> =
-                ways.into_iter().map(|way| self.cost(way, device)).collect();
+                plans.into_iter().map(|plan| self.cost(plan, device)).collect();
             let costs = costs?;
             if let Some(chosen) = choose(&costs, options) {
                 return Ok(chosen.clone());
             }
         }
-        self.cost(Way::of(options), device)
+        self.cost(ReadPlan::of(options), device)
     }
 
-    /// What one way would need.
-    pub fn cost(&self, way: Way, device: &Device) -> Result<Cost> {
-        let mut cost = Cost::begin(way, self.leaves(), &self.options);
+    /// What one plan would need.
+    pub fn cost(&self, plan: ReadPlan, device: &Device) -> Result<Cost> {
+        let mut cost = Cost::new(plan);
         for tree in &self.trees {
             cost.add_leaves(&tree.leaves, tree.format, &self.options, device)?;
         }
         cost.branch_pages = self.branch_pages;
-        cost.branch_requests = match way.policy.manners().descends_singly {
+        cost.branch_requests = match plan.policy.manners().descends_singly {
             true => self.branch_pages,
             false => self.branch_reads.requests(),
         };

@@ -8,9 +8,12 @@ fn explain_foretells_the_requests() {
     for name in ["ascending", "grown"] {
         let fixture = fixture(name);
         for read_ahead in POLICIES {
-            let options = ScanOptions { read_ahead, depth: 64, ..small(POOL_PAGES, 1) };
+            let options = small(POOL_PAGES, 1).with(|scan| {
+                scan.plan.policy = read_ahead;
+                scan.io.depth = 64;
+            });
             let explanation = explain(&fixture.table, &options).unwrap();
-            let cost = explanation.cost(Way::of(&options), &Device::default()).unwrap();
+            let cost = explanation.cost(ReadPlan::of(&options), &Device::default()).unwrap();
             let made = requests(&fixture, &options);
             let pages: u64 = made.iter().map(|(_, pages)| pages).sum();
             let told = (cost.requests() as f64, cost.pages() as f64);

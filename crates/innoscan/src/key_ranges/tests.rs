@@ -32,7 +32,9 @@ fn cuts_lie_between_the_keys_they_are_said_to() {
 fn rows(typed: &str, options: &ScanOptions) -> Result<ScanOutcome> {
     let fixture = fixture("grown");
     let condition = Some(Arc::new(RowCondition::of_where(typed)?));
-    let options = ScanOptions { condition, ..options.clone() };
+    let options = options.clone().with(|scan| {
+        scan.rows.condition = condition;
+    });
     scan(&fixture.table, &options, &Checksum::count_only(), |_| Ok(()))
 }
 
@@ -42,7 +44,9 @@ fn every_policy_gives_the_same_rows_and_reads_their_leaves_alone() {
     assert_eq!(all.rows, 4503);
     for read_ahead in POLICIES {
         for frames in [7, 40, 2000] {
-            let options = ScanOptions { read_ahead, ..small(frames, 2) };
+            let options = small(frames, 2).with(|scan| {
+                scan.plan.policy = read_ahead;
+            });
             let some = rows("id between 1000 and 2000", &options).unwrap();
             let others =
                 ["id < 1000", "id > 2000"].map(|typed| rows(typed, &options).unwrap().rows);
@@ -55,7 +59,9 @@ fn every_policy_gives_the_same_rows_and_reads_their_leaves_alone() {
 
 #[test]
 fn one_row_costs_a_page_a_level() {
-    let options = ScanOptions { read_ahead: crate::scan::ReadAheadPolicy::None, ..small(50, 1) };
+    let options = small(50, 1).with(|scan| {
+        scan.plan.policy = crate::scan::ReadAheadPolicy::None;
+    });
     let mut found = 0;
     for id in (1..9000).step_by(311) {
         let one = rows(&format!("id = {id}"), &options).unwrap();

@@ -62,7 +62,7 @@ impl Rows {
     ) -> Result<Rows> {
         let left = limit.unwrap_or(u64::MAX);
         let cancel = Arc::new(AtomicBool::new(false));
-        options.cancel = Some(Arc::clone(&cancel));
+        options.hooks.cancel = Some(Arc::clone(&cancel));
         let (sender, batches) = bounded(BATCHES_MAX);
         let sink = BatchSink(Arc::clone(&shape));
         let thread = std::thread::Builder::new()

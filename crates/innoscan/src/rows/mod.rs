@@ -122,32 +122,32 @@ impl RowsBuilder<'_> {
 
     /// Memory for pages, in bytes; 768 MiB by default, of which a small table takes what it needs.
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
-        self.options.memory_bytes = bytes;
+        self.options.plan.memory_bytes = bytes;
         self
     }
 
     /// Threads that decode; 0, the default, stands for one a core.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.options.threads = threads;
+        self.options.plan.threads = threads;
         self
     }
 
     /// What is read before it is needed; [`ReadAheadPolicy::Logical`] by default.
     pub fn read_ahead(mut self, policy: ReadAheadPolicy) -> Self {
-        self.options.read_ahead = policy;
+        self.options.plan.policy = policy;
         self
     }
 
     /// The order of the rows; [`RowOrder::Key`] by default.
     pub fn order(mut self, order: RowOrder) -> Self {
-        self.options.order = order;
+        self.options.rows.order = order;
         self
     }
 
     /// What damage does; it ends the rows with an error by default. After [`OnCorrupt::Skip`]
     /// [`Rows::outcome`] lists what was lost.
     pub fn on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
-        self.options.on_corrupt = on_corrupt;
+        self.options.rows.on_corrupt = on_corrupt;
         self
     }
 
@@ -185,7 +185,7 @@ impl RowsBuilder<'_> {
         let shape = Arc::new(self.shape()?);
         let condition = self.condition.as_deref().map(RowCondition::of_where).transpose()?;
         let mut options = self.options;
-        options.condition = match self.keys.is_empty() {
+        options.rows.condition = match self.keys.is_empty() {
             true => condition,
             false => {
                 let ranges = self.keys.into_iter().map(KeyRange::into_literals).collect();

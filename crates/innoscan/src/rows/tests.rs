@@ -37,7 +37,11 @@ fn ids(rows: RowsBuilder<'_>) -> Vec<u64> {
 /// Options by which even a small table is read page by page.
 fn by_pages() -> ScanOptions {
     let memory_bytes = 64 * 4096;
-    ScanOptions { engine: EngineKind::Pread, threads: 2, memory_bytes, ..ScanOptions::default() }
+    ScanOptions::default().with(|scan| {
+        scan.io.engine = EngineKind::Pread;
+        scan.plan.threads = 2;
+        scan.plan.memory_bytes = memory_bytes;
+    })
 }
 
 #[test]

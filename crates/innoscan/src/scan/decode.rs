@@ -141,7 +141,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
         shared: &'s Shared,
         (tasks, outputs, requests): Channels<'s, S::Batch>,
     ) -> Worker<'s, S> {
-        let lobs = LobFetcher::new(Some(requests), options.lob_bytes_most);
+        let lobs = LobFetcher::new(Some(requests), options.rows.lob_bytes_max);
         Worker { decoder: Decoder::new(sink, options, lobs), shared, tasks, outputs }
     }
 
@@ -223,7 +223,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         }
         output.is_last = true;
         output.end = match items.last() {
-            Some(Some(Item::Leaf { page_no, .. })) if self.options.order == RowOrder::Key => {
+            Some(Some(Item::Leaf { page_no, .. })) if self.options.rows.order == RowOrder::Key => {
                 Some(LeafPlace { file: task.space.number, page: *page_no })
             }
             _ => None,
@@ -263,7 +263,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         output: &mut Output<S::Batch>,
     ) -> Result<()> {
         let may_skip = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Read);
-        if self.options.on_corrupt == OnCorrupt::Fail || !may_skip {
+        if self.options.rows.on_corrupt == OnCorrupt::Fail || !may_skip {
             return Err(error);
         }
         output.damage.push(Damage {

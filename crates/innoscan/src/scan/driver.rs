@@ -18,6 +18,7 @@ use innoscan_io::{self as io, Kind, Wait};
 use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
 use super::decode::{Item, LeafBytes, PageSource, SpaceContext, Task};
+use super::plan::Planner;
 use super::requests::PageService;
 use super::tree::{Tree, require_met};
 use super::{Budget, ScanOptions, Shared};
@@ -35,7 +36,7 @@ pub(super) struct Driven {
     pub policy: ReadAheadPolicy,
     pub branch_pages: u64,
     pub lob_pages: u64,
-    pub set_aside_bytes: u64,
+    pub spilled_bytes: u64,
     pub reads: io::Counters,
     pub pool: PoolStats,
 }
@@ -47,6 +48,7 @@ pub(super) struct Driver<'s> {
     budget: &'s Budget,
     shared: &'s Shared,
     manners: Manners,
+    planner: Planner<'s>,
     pool: Pool,
     in_flight: InFlight,
     tasks: Sender<Task>,
@@ -73,14 +75,16 @@ impl<'s> Driver<'s> {
         tasks: Sender<Task>,
         requests: PageService,
     ) -> Driver<'s> {
+        let planner = Planner::new(options);
         Driver {
             table,
             options,
             budget,
             shared,
-            manners: options.manners(),
+            manners: planner.manners(),
+            planner,
             in_flight: InFlight::new(
-                usize::try_from(options.read_bytes_most).unwrap_or(usize::MAX),
+                usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
             ),
             pool,
             tasks,
@@ -89,14 +93,14 @@ impl<'s> Driver<'s> {
             handed: 0,
             building: Vec::new(),
             past_leaves: 0,
-            driven: Driven { policy: options.read_ahead, ..Driven::default() },
+            driven: Driven { policy: planner.first().policy, ..Driven::default() },
             is_announced: false,
         }
     }
 
     /// Scans all tablespaces, and stays until the workers are done.
     pub fn run(mut self, spaces: Vec<(&Space, FileSlot)>) -> Result<Driven> {
-        let first = self.options.after.map_or(0, |after| after.file);
+        let first = self.options.rows.after.map_or(0, |after| after.file);
         for (number, &(space, slot)) in spaces.iter().enumerate().skip(first) {
             let is_last = number + 1 == spaces.len();
             self.scan_space(space, slot, number, is_last)
@@ -145,7 +149,7 @@ impl<'s> Driver<'s> {
             require_met(&current.walk)?;
         }
         if let Leaves::Sorted(_, sort) = &current.leaves {
-            self.driven.set_aside_bytes += sort.written_bytes();
+            self.driven.spilled_bytes += sort.written_bytes();
         }
         self.past_leaves += current.walk.learnt_leaves();
         self.driven.branch_pages += current.walk.branch_pages();
@@ -195,14 +199,14 @@ impl<'s> Driver<'s> {
         if let Some(branch) = root {
             self.pool.evict(PageKey { file: slot, page: branch });
         }
-        let sizes = self.budget.sizes(self.options, context.format());
-        let policy = self.options.read_ahead.begin(&sizes);
+        let sizes = self.budget.sizes(&self.options.io, context.format());
+        let policy = self.planner.first().policy.begin(&sizes);
         let context = Arc::new(context);
         Ok(Some(Current {
             context,
             slot,
             walk,
-            leaves: match self.options.picks_read_ahead || self.manners.in_file_order {
+            leaves: match self.planner.awaits_leaves() || self.manners.in_file_order {
                 true => Leaves::Awaited,
                 false => Leaves::OfWalk,
             },
@@ -365,8 +369,8 @@ impl<'s> Driver<'s> {
     fn read_ahead(&mut self, current: &mut Current) -> bool {
         let mut progress = false;
         // Each foreground reader waits for one page at a time.
-        let others = self.options.foreground.as_ref().map_or(0, |others| others.threads());
-        let others = others.min(self.options.depth / 2);
+        let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
+        let others = others.min(self.options.io.depth / 2);
         self.in_flight.learn(&self.pool.counters().ahead);
         while self.pool.engine_room() > others
             && !self.in_flight.is_enough(self.pool.pending_pages() * self.pool.page_bytes())
@@ -393,7 +397,7 @@ impl<'s> Driver<'s> {
 
     /// The most pages of a read.
     fn run_pages(&self) -> usize {
-        self.options.run_pages(self.pool.page_bytes()) as usize
+        self.options.io.run_pages(self.pool.page_bytes()) as usize
     }
 
     /// Frames that reading ahead may use now.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use innoscan_format::PageNo;
 use innoscan_io::{self as io, Wait};
 
+use super::plan::ReadPlan;
 use super::requests::{PageRequests, page_requests};
 use super::{Budget, ScanOptions, Shared, open_spaces, pool_for};
 use crate::pool::{FileSlot, PageRef};
@@ -91,7 +92,8 @@ pub fn run_alone(
 ) -> Result<io::Counters> {
     let spaces = open_spaces(table, options)?;
     let Some(first) = spaces.first() else { return Ok(io::Counters::default()) };
-    let budget = Budget::new(options, first.page_size().len())?;
+    let page_bytes = first.page_context().physical_bytes();
+    let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
     let mut pool = pool_for(options, true, &budget, options.open_engine()?)?;
     let slots: Vec<FileSlot> =
         spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();

@@ -25,6 +25,7 @@ mod lob;
 mod options;
 mod order;
 mod outcome;
+pub(crate) mod plan;
 mod requests;
 mod small;
 mod tree;
@@ -40,15 +41,17 @@ use innoscan_io::{self as io, Engine};
 
 pub use self::foreground::Foreground;
 use self::foreground::Pages;
-use self::options::pages_of;
 pub use self::options::{
-    LeafPlace, OnCorrupt, ProgressFn, RowOrder, SMALL_TABLE_BYTES, ScanOptions,
+    Hooks, LeafPlace, OnCorrupt, PlanOptions, ProgressFn, RowOptions, RowOrder, SMALL_TABLE_BYTES,
+    ScanOptions,
 };
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
+use self::plan::{Planner, ReadPlan};
 use self::requests::page_requests;
 pub(crate) use self::small::scan_sized;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
+use crate::io_options::{IoOptions, pages_of};
 use crate::pool::{Evictable, FileSlot, Pool, PoolOptions};
 use crate::sink::RowSink;
 use crate::space::Space;
@@ -86,9 +89,10 @@ pub fn scan_with_engine<S: RowSink>(
     let Some(page_size) = spaces.first().map(Space::page_size) else {
         return Ok(ScanOutcome::default());
     };
-    let budget = Budget::new(options, page_size.len())?;
+    let plan = ReadPlan::of(options);
+    let budget = Budget::new(&plan, options.plan.threads, page_size.len())?;
     let engine_name = engine.name();
-    let mut pool = pool_for(options, options.foreground.is_some(), &budget, engine)?;
+    let mut pool = pool_for(options, options.hooks.foreground.is_some(), &budget, engine)?;
     let slots: Vec<FileSlot> =
         spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
     let shared = Shared::new(pool.waker());
@@ -108,7 +112,7 @@ pub fn scan_with_engine<S: RowSink>(
         }
         drop((tasks, output_sender));
         let (shared, budget, spaces, slots) = (&shared, &budget, &*spaces, &*slots);
-        if let Some(foreground) = &options.foreground {
+        if let Some(foreground) = &options.hooks.foreground {
             let pages = Pages::new(&requests, shared, spaces, slots);
             pages.spawn_readers(scope, &**foreground)?;
         }
@@ -133,7 +137,7 @@ pub fn scan_with_engine<S: RowSink>(
         outcome.branch_pages = driven.branch_pages;
         outcome.read_ahead = driven.policy;
         outcome.lob_pages = driven.lob_pages;
-        outcome.set_aside_bytes = driven.set_aside_bytes;
+        outcome.spilled_bytes = driven.spilled_bytes;
         outcome.reads = driven.reads;
         outcome.pool = driven.pool;
         Ok::<ScanOutcome, Error>(outcome)
@@ -154,7 +158,7 @@ fn pool_for(
     budget: &Budget,
     engine: Box<dyn Engine>,
 ) -> Result<Pool> {
-    let manners = options.manners();
+    let manners = Planner::new(options).manners();
     let pool_options = PoolOptions {
         keeps_used: manners.keeps_used,
         is_shared,
@@ -180,7 +184,7 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
 pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
     for file in &table.files {
-        let space = file.open(options.direct)?;
+        let space = file.open(options.io.direct)?;
         one_page_size(&spaces, &space, file)?;
         spaces.push(space);
     }
@@ -228,15 +232,16 @@ pub(crate) struct Budget {
 const TASK_BYTES: usize = 512 << 10;
 
 impl Budget {
-    pub(crate) fn new(options: &ScanOptions, page_bytes: usize) -> Result<Budget> {
+    /// For a plan. `threads`: those that decode; 0: one a core.
+    pub(crate) fn new(plan: &ReadPlan, threads: usize, page_bytes: usize) -> Result<Budget> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if options.threads == 0 { cores() } else { options.threads };
+        let threads = if threads == 0 { cores() } else { threads };
         let pages_of = |bytes: u64| pages_of(bytes, page_bytes) as usize;
         let reserve = threads + 2;
         let least = reserve + 2;
-        let frames = pages_of(options.memory_bytes);
+        let frames = pages_of(plan.memory_bytes);
         if frames < least {
-            let bytes = options.memory_bytes;
+            let bytes = plan.memory_bytes;
             return Err(Error::resources(format!(
                 "{bytes} bytes of memory hold {frames} pages, and {threads} threads want {least} at \
                  least"
@@ -248,7 +253,7 @@ impl Budget {
         let spare = frames - reserve;
         let task_leaves = (spare / (4 * tasks)).clamp(1, (TASK_BYTES / page_bytes).max(1));
         let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
-        let window_pages = pages_of(options.lra_size_bytes).clamp(1, window_most);
+        let window_pages = pages_of(plan.window_bytes).clamp(1, window_most);
         Ok(Budget {
             threads,
             page_bytes,
@@ -268,13 +273,13 @@ impl Budget {
     }
 
     /// What a policy has to do with in a file.
-    pub(crate) fn sizes(&self, options: &ScanOptions, format: PageFormat) -> Sizes {
+    pub(crate) fn sizes(&self, io: &IoOptions, format: PageFormat) -> Sizes {
         Sizes {
             page_bytes: format.page_size.len(),
             file_pages: format.size_pages,
             window_pages: self.window_pages,
-            gap_pages: options.gap_pages(format.page_size.len()),
-            run_pages: options.run_pages(format.page_size.len()),
+            gap_pages: io.gap_pages(format.page_size.len()),
+            run_pages: io.run_pages(format.page_size.len()),
         }
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn take<B>(
 
 /// Tells how far the scan is whoever wants to know.
 pub(super) fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
-    if let Some(progress) = &options.progress {
+    if let Some(progress) = &options.hooks.progress {
         progress(&Progress {
             done_leaves: outcome.leaf_pages,
             sorted_leaves: shared.sorted_leaves.load(Ordering::Relaxed),

@@ -118,7 +118,7 @@ pub struct ScanOutcome {
     /// From start to end.
     pub elapsed: Duration,
     /// Bytes of leaves written to a temporary file and read back, to put them in key order.
-    pub set_aside_bytes: u64,
+    pub spilled_bytes: u64,
     /// Requests by kind, with times.
     pub reads: io::Counters,
     /// What became of the pages.

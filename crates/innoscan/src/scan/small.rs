@@ -49,14 +49,14 @@ pub(crate) fn scan_sized<S: RowSink>(
 
 /// Whether options do not say how files are to be read.
 fn leaves_way_open(options: &ScanOptions) -> bool {
-    options.read_ahead == ReadAheadPolicy::Logical
-        && options.engine == EngineKind::Auto
-        && options.direct != Direct::Required
-        && options.memory_bytes >= 2 * SMALL_TABLE_BYTES
-        && options.imposed.is_unlimited()
-        && options.limits.is_unlimited()
-        && options.lra_sleep.is_zero()
-        && options.foreground.is_none()
+    options.plan.policy == ReadAheadPolicy::Logical
+        && options.io.engine == EngineKind::Auto
+        && options.io.direct != Direct::Required
+        && options.plan.memory_bytes >= 2 * SMALL_TABLE_BYTES
+        && options.io.emulated.is_unlimited()
+        && options.io.limits.is_unlimited()
+        && options.io.pause.is_zero()
+        && options.hooks.foreground.is_none()
 }
 
 /// `None` when a file turns out to be larger, or some of it cannot be read.
@@ -83,7 +83,7 @@ fn scan_whole<S: RowSink>(
         return Ok(Some(ScanOutcome::default()));
     };
     let shared = Shared::new(Inline::new(1).waker());
-    let lobs = LobFetcher::new(None, options.lob_bytes_most);
+    let lobs = LobFetcher::new(None, options.rows.lob_bytes_max);
     let mut scan = Scan {
         table,
         options,
@@ -93,13 +93,13 @@ fn scan_whole<S: RowSink>(
         task_leaves: (TASK_BYTES / page_size.len()).max(1),
         deliver,
     };
-    let first = options.after.map_or(0, |after| after.file);
+    let first = options.rows.after.map_or(0, |after| after.file);
     for (number, space) in spaces.iter().enumerate().skip(first) {
         scan.space(space, number)?;
     }
     let Scan { mut outcome, decoder, .. } = scan;
     outcome.lob_pages = decoder.lob_pages();
-    outcome.read_ahead = options.read_ahead;
+    outcome.read_ahead = options.plan.policy;
     outcome.reads = reads;
     outcome.requests = reads.requests();
     outcome.read_bytes = reads.read_bytes();

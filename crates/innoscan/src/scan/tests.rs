@@ -78,14 +78,13 @@ fn run(
 }
 
 pub(crate) fn small(memory_pages: u64, threads: usize) -> ScanOptions {
-    ScanOptions {
-        memory_bytes: memory_pages * PAGE as u64,
-        threads,
-        direct: Direct::Off,
-        engine: EngineKind::Pread,
-        depth: 4,
-        ..ScanOptions::default()
-    }
+    ScanOptions::default().with(|scan| {
+        scan.plan.memory_bytes = memory_pages * PAGE as u64;
+        scan.plan.threads = threads;
+        scan.io.direct = Direct::Off;
+        scan.io.engine = EngineKind::Pread;
+        scan.io.depth = 4;
+    })
 }
 
 pub(crate) const POLICIES: [ReadAheadPolicy; 7] = [
@@ -153,7 +152,12 @@ fn every_way_of_reading_gives_the_servers_rows() {
                     for (engine, gap_pages) in [(EngineKind::Pread, 0), (EngineKind::Auto, 3)] {
                         let gap_bytes = gap_pages * PAGE as u64;
                         let small = small(memory_pages, threads);
-                        let options = ScanOptions { read_ahead, order, engine, gap_bytes, ..small };
+                        let options = small.with(|scan| {
+                            scan.plan.policy = read_ahead;
+                            scan.rows.order = order;
+                            scan.io.engine = engine;
+                            scan.io.gap_bytes = gap_bytes;
+                        });
                         let (text, outcome) = run(&table, &options, None);
                         assert_eq!(outcome.unwrap().rows, 490);
                         assert!(are_same(&text, &expected, order));
@@ -192,8 +196,10 @@ fn whatever_the_engine_does_rows_are_right_or_an_error_says_why() {
         };
         let (read_ahead, order) = ways[(seed / 3) as usize % ways.len()];
         let threads = 1 + (seed % 3) as usize;
-        let options =
-            ScanOptions { read_ahead, order, ..small(least_pages(threads) + seed % 64, threads) };
+        let options = small(least_pages(threads) + seed % 64, threads).with(|scan| {
+            scan.plan.policy = read_ahead;
+            scan.rows.order = order;
+        });
         let (text, outcome) = run(&table, &options, Some(script));
         match outcome {
             Ok(outcome) => {
@@ -216,7 +222,9 @@ fn pages_that_cannot_be_read_are_passed_over_when_told_to() {
     let leaf = leaves(&table)[5];
     let mut script = Script::reordering(3);
     script.bad.push(byte_range(leaf));
-    let options = ScanOptions { on_corrupt: OnCorrupt::Skip, ..small(100, 2) };
+    let options = small(100, 2).with(|scan| {
+        scan.rows.on_corrupt = OnCorrupt::Skip;
+    });
     let (text, outcome) = run(&table, &options, Some(script.clone()));
     let outcome = outcome.unwrap();
     assert_eq!(outcome.damaged, 1);
@@ -311,8 +319,12 @@ impl Copy {
         let path = self.dir.path().join("copy.ibd");
         std::fs::write(&path, &self.bytes).unwrap();
         let table = table_of(MYSQL, &path);
-        let options = ScanOptions { on_corrupt, ..small(50, 2) };
-        let sorting = ScanOptions { read_ahead: ReadAheadPolicy::Segment, ..options.clone() };
+        let options = small(50, 2).with(|scan| {
+            scan.rows.on_corrupt = on_corrupt;
+        });
+        let sorting = options.clone().with(|scan| {
+            scan.plan.policy = ReadAheadPolicy::Segment;
+        });
         let (in_key_order, sorted) = (run(&table, &options, None), run(&table, &sorting, None));
         assert!(in_key_order.0 == sorted.0, "other rows");
         assert_eq!(told(&in_key_order.1), told(&sorted.1));
@@ -452,7 +464,9 @@ fn a_sink_or_caller_that_fails_ends_the_scan() {
     });
     assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Interrupted);
     let cancel = Arc::new(AtomicBool::new(true));
-    let options = ScanOptions { cancel: Some(cancel), ..small(30, 2) };
+    let options = small(30, 2).with(|scan| {
+        scan.hooks.cancel = Some(cancel);
+    });
     let error = scan(&table, &options, &sink, |_| Ok(())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted);
 }
@@ -465,7 +479,9 @@ fn progress_ends_at_the_exact_number_of_leaves() {
     let teller = Arc::clone(&told);
     let progress: Arc<ProgressFn> =
         Arc::new(move |progress: &Progress| teller.lock().unwrap().push(*progress));
-    let options = ScanOptions { progress: Some(progress), ..small(100, 2) };
+    let options = small(100, 2).with(|scan| {
+        scan.hooks.progress = Some(progress);
+    });
     let outcome = run(&table, &options, None).1.unwrap();
     let last = *told.lock().unwrap().last().unwrap();
     assert_eq!((last.done_leaves, last.total_leaves, last.is_exact), (leaves, leaves, true));
@@ -477,7 +493,9 @@ fn progress_ends_at_the_exact_number_of_leaves() {
 fn read_ahead_asks_for_less_and_uses_all_it_reads() {
     let table = table(MYSQL);
     let with = |read_ahead| {
-        let options = ScanOptions { read_ahead, ..small(400, 1) };
+        let options = small(400, 1).with(|scan| {
+            scan.plan.policy = read_ahead;
+        });
         run(&table, &options, None).1.unwrap()
     };
     let (none, logical) = (with(ReadAheadPolicy::None), with(ReadAheadPolicy::Logical));
@@ -507,21 +525,35 @@ fn a_scan_goes_on_after_any_leaf_it_was_told_of() {
     // Two tablespaces, as of a partitioned table.
     table.files.push(table.files[0].clone());
     for read_ahead in POLICIES {
-        let options = ScanOptions { read_ahead, ..small(20, 1) };
+        let options = small(20, 1).with(|scan| {
+            scan.plan.policy = read_ahead;
+        });
         let (all, places) = with_places(&table, &options);
         assert!(places.len() > 10, "{read_ahead:?}: {}", places.len());
         assert_eq!(places.last().map(|(bytes, _)| *bytes), Some(all.len()));
         for (bytes, place) in places {
-            let options = ScanOptions { after: Some(place), ..options.clone() };
+            let options = options.clone().with(|scan| {
+                scan.rows.after = Some(place);
+            });
             let (rest, _) = with_places(&table, &options);
             assert!(rest == all[bytes..], "{read_ahead:?}: after {place:?}");
         }
     }
-    let any =
-        ScanOptions { read_ahead: ReadAheadPolicy::Segment, order: RowOrder::Any, ..small(20, 1) };
+    let any = small(20, 1).with(|scan| {
+        scan.plan.policy = ReadAheadPolicy::Segment;
+        scan.rows.order = RowOrder::Any;
+    });
     assert_eq!(with_places(&table, &any).1, []);
     let after = Some(LeafPlace { file: 0, page: PageNo(1) });
-    let error = run(&table, &ScanOptions { after, ..small(20, 1) }, None).1.unwrap_err();
+    let error = run(
+        &table,
+        &small(20, 1).with(|scan| {
+            scan.rows.after = after;
+        }),
+        None,
+    )
+    .1
+    .unwrap_err();
     assert!(error.to_string().contains("page 1, after which the scan"), "{error}");
 }
 
@@ -544,7 +576,10 @@ fn small_tables_read_whole_are_as_those_read_page_by_page() {
             }
             std::fs::write(&path, bytes).unwrap();
             for on_corrupt in [OnCorrupt::Fail, OnCorrupt::Skip] {
-                let options = ScanOptions { on_corrupt, threads: 1, ..ScanOptions::default() };
+                let options = ScanOptions::default().with(|scan| {
+                    scan.rows.on_corrupt = on_corrupt;
+                    scan.plan.threads = 1;
+                });
                 let (text, outcome) = run(&table, &options.sized_for(0), None);
                 let (whole_text, whole) = run_whole(&table, &options);
                 assert!(whole_text == text, "page {damaged}");

@@ -50,14 +50,16 @@ pub(crate) fn requests(fixture: &Fixture, options: &ScanOptions) -> Vec<(u64, u6
         Ok(())
     };
     scan_with_engine(&fixture.table, options, Box::new(engine), &sink, add).unwrap();
-    assert_eq!(total.sum, fixture.checksum, "{:?}", options.read_ahead);
+    assert_eq!(total.sum, fixture.checksum, "{:?}", options.plan.policy);
     let log = log.lock().unwrap();
     log.iter().map(|(offset, bytes)| (offset / PAGE as u64, (bytes / PAGE) as u64)).collect()
 }
 
 /// The requests as text: `7` is a page, `64..128` several, lines are cut at 100 columns.
 fn trace(fixture: &Fixture, read_ahead: ReadAheadPolicy) -> String {
-    let options = ScanOptions { read_ahead, ..small(POOL_PAGES, 1) };
+    let options = small(POOL_PAGES, 1).with(|scan| {
+        scan.plan.policy = read_ahead;
+    });
     let mut lines = vec![String::new()];
     for (first, pages) in requests(fixture, &options) {
         let range = format!("{first}..{}", first + pages);
@@ -111,7 +113,10 @@ fn secondary_indexes_are_read_by_the_physical_policy_alone() {
         (ReadAheadPolicy::Segment, 0),
         (ReadAheadPolicy::Physical, secondary.len()),
     ] {
-        let options = ScanOptions { read_ahead, gap_bytes: 0, ..small(POOL_PAGES, 1) };
+        let options = small(POOL_PAGES, 1).with(|scan| {
+            scan.plan.policy = read_ahead;
+            scan.io.gap_bytes = 0;
+        });
         let read = requests(&fixture, &options);
         let pages = read.iter().flat_map(|(first, pages)| *first..first + pages);
         let read = pages.filter(|page| secondary.contains(&(*page as u32))).count();

@@ -39,14 +39,14 @@ impl Tree {
         let opened = ClusteredIndex::open(space, &def, root_no, fetch)?;
         let Some(index) = opened else { return Ok(None) };
         let root = index.root_page()?;
-        let (filter, keys) = match &options.condition {
+        let (filter, keys) = match &options.rows.condition {
             None => (None, None),
             Some(condition) => {
                 let filter = RowFilter::new(condition, &def)?;
                 (filter, KeyRanges::new(condition, &def, &index.layout)?.map(Arc::new))
             }
         };
-        let after = options.after.filter(|after| after.file == number);
+        let after = options.rows.after.filter(|after| after.file == number);
         let (after, span) = (after.map(|after| after.page), file.span.clone());
         let walk = Walk::new(&root, &index.layout, keys.clone(), after, span)?;
         let branch = (!root.is_leaf()).then_some(root_no);
@@ -56,7 +56,7 @@ impl Tree {
             source,
             page_context: space.page_context().clone(),
             index: index.id,
-            keys: match options.order {
+            keys: match options.rows.order {
                 RowOrder::Key => KeyColumns::of(&def, &index.layout),
                 RowOrder::Any => KeyColumns::none(),
             },

@@ -45,7 +45,9 @@ fn lines(table: &Table, split: Option<&Split>, options: &ScanOptions) -> Vec<Str
 #[test]
 fn splits_have_every_row_once_in_order() {
     for table in tables() {
-        let options = ScanOptions { threads: 1, ..ScanOptions::default() };
+        let options = ScanOptions::default().with(|scan| {
+            scan.plan.threads = 1;
+        });
         let whole = lines(&table, None, &options);
         let mut most = 0;
         for count in [0, 1, 2, 3, 5, 8, 40, 1000] {
@@ -95,7 +97,9 @@ fn a_split_is_scanned_by_every_policy_from_pages_of_its_own() {
     };
     let (whole, all) = total(&table, &small(100, 1));
     for read_ahead in POLICIES {
-        let options = ScanOptions { read_ahead, ..small(100, 1) };
+        let options = small(100, 1).with(|scan| {
+            scan.plan.policy = read_ahead;
+        });
         let (mut sum, mut least_branches) = ((0, 0u32), u64::MAX);
         for split in table.splits(6).unwrap().into_iter().rev() {
             let ((rows, part), outcome) = total(&table.of_split(&split).unwrap(), &options);

@@ -264,7 +264,7 @@ fn sum_of_innodb(table: &Table, options: &ScanOptions) -> Result<u32> {
 fn sum_of_engine(table: &EngineTable, options: &ScanOptions) -> Result<u32> {
     let sink = Checksum::new(&table.def)?;
     let is_cancelled = || {
-        let cancel = options.cancel.as_ref();
+        let cancel = options.hooks.cancel.as_ref();
         cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     };
     let mut total = sink.new_batch();

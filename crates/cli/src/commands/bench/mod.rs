@@ -36,12 +36,12 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         rows.push(row);
     };
     measured(Row::of_file(&in_file_order(&table, &options)?));
-    let explanation = match options.device {
+    let explanation = match options.io.device {
         Some(_) => Some(explain(&table, &options)?),
         None => None,
     };
     for (name, options) in ways(args, &options) {
-        let expected = match (&explanation, options.device) {
+        let expected = match (&explanation, options.io.device) {
             (Some(explanation), Some(device)) => Some(explanation.cost_of(&options, &device)?),
             _ => None,
         };
@@ -64,14 +64,18 @@ fn ways(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
         let mut add = |name: String, order| {
             ways.push((
                 name,
-                ScanOptions { read_ahead, picks_read_ahead, order, ..options.clone() },
+                options.clone().with(|scan| {
+                    scan.plan.policy = read_ahead;
+                    scan.plan.is_auto = picks_read_ahead;
+                    scan.rows.order = order;
+                }),
             ));
         };
         if policy == ReadAheadArg::Segment {
             add("segment".to_owned(), RowOrder::Any);
             add("sorted".to_owned(), RowOrder::Key);
         } else if picks_read_ahead {
-            add("auto".to_owned(), options.order);
+            add("auto".to_owned(), options.rows.order);
         } else {
             add(read_ahead.to_string(), RowOrder::Key);
         }
@@ -89,7 +93,7 @@ struct Row {
     waits: u64,
     wait_s: f64,
     seconds: f64,
-    set_aside_bytes: u64,
+    spilled_bytes: u64,
     expected_s: Option<f64>,
 }
 
@@ -103,7 +107,7 @@ impl Row {
             waits: 0,
             wait_s: 0.0,
             seconds: file.elapsed.as_secs_f64(),
-            set_aside_bytes: 0,
+            spilled_bytes: 0,
             expected_s: None,
         }
     }
@@ -117,7 +121,7 @@ impl Row {
             waits: outcome.pool.waits,
             wait_s: outcome.pool.wait.as_secs_f64(),
             seconds: outcome.elapsed.as_secs_f64(),
-            set_aside_bytes: outcome.set_aside_bytes,
+            spilled_bytes: outcome.spilled_bytes,
             expected_s: None,
         }
     }
@@ -147,7 +151,7 @@ impl Row {
             "waits": self.waits,
             "wait_seconds": self.wait_s,
             "seconds": self.seconds,
-            "set_aside_bytes": self.set_aside_bytes,
+            "set_aside_bytes": self.spilled_bytes,
             "told_seconds": self.expected_s,
         })
     }

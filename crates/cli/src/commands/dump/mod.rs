@@ -145,10 +145,10 @@ fn write(
     let bar = Bar::new(args.tell.quiet, whole(&dump));
     let first = dump.tables.first().copied();
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
-    scan.on_corrupt = super::on_corrupt(&args.tell);
-    scan.condition = super::condition(args.condition.as_deref())?;
+    scan.rows.on_corrupt = super::on_corrupt(&args.tell);
+    scan.rows.condition = super::condition(args.condition.as_deref())?;
     if args.outputdir != "-" {
-        scan.temporary_dir.get_or_insert_with(|| args.outputdir.clone().into());
+        scan.plan.spill_dir.get_or_insert_with(|| args.outputdir.clone().into());
     }
     let defaults = DumpOptions::in_layout(layout, format);
     let options = DumpOptions {

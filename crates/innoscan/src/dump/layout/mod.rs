@@ -203,7 +203,7 @@ pub(super) fn write(
         ledger,
         origin: options.origin.clone(),
         layout: Some(options.layout),
-        is_conditional: options.scan.condition.is_some(),
+        is_conditional: options.scan.rows.condition.is_some(),
         is_selection: options.is_selection,
         started: Some(started_at),
         elapsed: started.elapsed(),

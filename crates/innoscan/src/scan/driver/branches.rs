@@ -10,8 +10,8 @@ use innoscan_io::Kind;
 
 use super::Driver;
 use super::current::{Current, Leaves};
+use crate::io_options::pages_of;
 use crate::scan::RowOrder;
-use crate::scan::cost::pick;
 use crate::{Error, Result};
 
 /// Branch pages asked for at once.
@@ -72,10 +72,13 @@ impl Driver<'_> {
     /// All leaves are learnt: settles in which order they are read, and by which policy.
     fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
         let format = current.context.format();
-        let mut sizes = self.budget.sizes(self.options, format);
-        if self.options.picks_read_ahead {
+        let mut sizes = self.budget.sizes(&self.options.io, format);
+        if self.planner.awaits_leaves() {
             let leaves: Vec<PageNo> = current.walk.leaves().collect();
-            self.driven.policy = pick(&leaves, format, self.options, &mut sizes);
+            let plan = self.planner.settle(&leaves, format);
+            let window_pages = pages_of(plan.window_bytes, format.page_size.len()) as usize;
+            sizes.window_pages = sizes.window_pages.min(window_pages).max(1);
+            self.driven.policy = plan.policy;
             current.policy = self.driven.policy.begin(&sizes);
         }
         if !self.driven.policy.manners().in_file_order {
@@ -85,7 +88,7 @@ impl Driver<'_> {
         }
         let file_order = current.walk.take_file_order();
         current.pages = file_order.pages();
-        current.leaves = match self.options.order {
+        current.leaves = match self.options.rows.order {
             RowOrder::Any => Leaves::InFileOrder(file_order),
             RowOrder::Key => {
                 let sort = self.leaf_sort(file_order.places(), sizes.segment_pages())?;
@@ -103,7 +106,7 @@ impl Driver<'_> {
     /// What a request costs: as the device's model says, or by how long those for branch pages were
     /// waited for.
     pub(super) fn request_cost(&self, (wait_before, requests_before): (Duration, u64)) -> Duration {
-        if let Some(device) = self.options.device {
+        if let Some(device) = self.options.io.device {
             return device.request_cost(self.pool.page_bytes() as u64);
         }
         let (wait, requests) = self.waited();

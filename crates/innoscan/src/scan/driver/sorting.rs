@@ -17,7 +17,7 @@ impl Driver<'_> {
     pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSort> {
         let page_bytes = self.pool.page_bytes();
         let memory_bytes = self.budget.hold_pages(window_pages) * page_bytes;
-        let dir = self.options.temporary_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let dir = self.options.plan.spill_dir.clone().unwrap_or_else(std::env::temp_dir);
         LeafSort::new(leaves, memory_bytes, page_bytes, dir)
     }
 

@@ -137,16 +137,15 @@ impl DictionaryFile {
             newest_lsn: None,
             notes: Notes::default(),
         };
-        let options = ScanOptions {
-            read_ahead: ReadAheadPolicy::None,
-            memory_bytes: MEMORY_BYTES,
-            threads: 1,
-            direct: Direct::Off,
-            engine: EngineKind::Pread,
-            depth: 1,
-            lob_bytes_most: LOB_BYTES_MOST,
-            ..ScanOptions::default()
-        };
+        let options = ScanOptions::default().with(|scan| {
+            scan.plan.policy = ReadAheadPolicy::None;
+            scan.plan.memory_bytes = MEMORY_BYTES;
+            scan.plan.threads = 1;
+            scan.io.direct = Direct::Off;
+            scan.io.engine = EngineKind::Pread;
+            scan.io.depth = 1;
+            scan.rows.lob_bytes_max = LOB_BYTES_MOST;
+        });
         scan(&table, &options, &sink, |batch| {
             rows.extend(batch.rows);
             Ok(())

@@ -1,0 +1,171 @@
+//! The plan of a scan, and the choice of the one that costs the least.
+
+use innoscan_format::PageNo;
+use innoscan_format::page::PageFormat;
+
+use super::cost::Cost;
+use super::{ReadAheadPolicy, RowOrder, ScanOptions};
+use crate::ahead::{Linear, Logical, Manners};
+
+/// How a scan reads: which pages ahead of time, in which order rows come, and how much memory it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadPlan {
+    /// The read-ahead policy.
+    pub policy: ReadAheadPolicy,
+    /// The order the rows come in.
+    pub order: RowOrder,
+    /// The window of logical read-ahead, in bytes.
+    pub window_bytes: u64,
+    /// Memory for pages.
+    pub memory_bytes: u64,
+}
+
+/// Windows of logical read-ahead that are tried, in bytes.
+const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
+
+/// Memory for pages that a scan in file order makes use of, unless it sorts them.
+const SEGMENT_BYTES: u64 = 48 << 20;
+
+impl ReadPlan {
+    /// The plan that options name.
+    pub fn of(options: &ScanOptions) -> ReadPlan {
+        ReadPlan {
+            policy: options.plan.policy,
+            order: options.rows.order,
+            window_bytes: options.plan.window_bytes,
+            memory_bytes: options.plan.memory_bytes,
+        }
+    }
+
+    /// The window, where the policy has one.
+    pub fn window(&self) -> Option<u64> {
+        (self.policy == ReadAheadPolicy::Logical).then_some(self.window_bytes)
+    }
+
+    /// Whether leaves are read in file order and put back in key order.
+    pub fn sorts_leaves(&self) -> bool {
+        self.policy.manners().in_file_order && self.order == RowOrder::Key
+    }
+
+    /// Logical read-ahead with a window, and with as much more memory as the defaults have.
+    fn with_window(self, window_bytes: u64) -> ReadPlan {
+        let memory_bytes = window_bytes / 2 * 3;
+        ReadPlan { policy: ReadAheadPolicy::Logical, window_bytes, memory_bytes, ..self }
+    }
+}
+
+/// Chooses the plan of a scan: before it what the options name, and where they say `auto` the cheapest,
+/// as soon as all leaves are known.
+#[derive(Clone, Copy)]
+pub(super) struct Planner<'o> {
+    options: &'o ScanOptions,
+}
+
+impl<'o> Planner<'o> {
+    pub fn new(options: &'o ScanOptions) -> Planner<'o> {
+        Planner { options }
+    }
+
+    /// The plan to start with.
+    pub fn first(&self) -> ReadPlan {
+        ReadPlan::of(self.options)
+    }
+
+    /// Whether the plan is settled only when all leaves are known.
+    pub fn awaits_leaves(&self) -> bool {
+        self.options.plan.is_auto
+    }
+
+    /// What the policy presupposes of the pool and of the walk.
+    pub fn manners(&self) -> Manners {
+        // The policies that `auto` chooses from differ only in the order of the leaves.
+        match self.options.plan.is_auto {
+            true => Logical::MANNERS,
+            false => self.options.plan.policy.manners(),
+        }
+    }
+
+    /// The plan for known leaves.
+    pub fn settle(&self, leaves: &[PageNo], format: PageFormat) -> ReadPlan {
+        let first = self.first();
+        let Some(device) = self.options.io.device.filter(|_| self.options.plan.is_auto) else {
+            return first;
+        };
+        let page_bytes = format.page_size.len() as u64;
+        let mut costs = Vec::new();
+        for plan in candidates(leaves.len() as u64, page_bytes, self.options) {
+            let mut cost = Cost::new(plan);
+            // What memory does not suffice for is not chosen.
+            if cost.add_leaves(leaves, format, self.options, &device).is_ok() {
+                costs.push(cost);
+            }
+        }
+        choose(&costs, self.options).map_or(first, |chosen| chosen.plan)
+    }
+}
+
+/// The windows to compare: the one that is set, the largest that memory is set for, and others up to one
+/// that holds all leaves.
+pub(crate) fn windows_bytes(leaf_bytes: u64, options: &ScanOptions) -> Vec<u64> {
+    let holding = WINDOWS_BYTES.iter().position(|window| *window >= leaf_bytes);
+    let mut windows =
+        WINDOWS_BYTES[..holding.map_or(WINDOWS_BYTES.len(), |last| last + 1)].to_vec();
+    let largest = (options.plan.memory_bytes / 3 * 2) >> 20 << 20;
+    windows.extend([options.plan.window_bytes, largest].into_iter().filter(|bytes| *bytes > 0));
+    windows.sort_unstable();
+    windows.dedup();
+    windows
+}
+
+/// All plans there are, of a table with so many leaves.
+pub(crate) fn plans(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<ReadPlan> {
+    let named = ReadPlan { order: RowOrder::Key, ..ReadPlan::of(options) };
+    let in_key_order = |policy| ReadPlan { policy, ..named };
+    let mut plans = vec![
+        in_key_order(ReadAheadPolicy::None),
+        in_key_order(ReadAheadPolicy::Linear { threshold: Linear::THRESHOLD_DEFAULT }),
+        in_key_order(ReadAheadPolicy::Random),
+        in_key_order(ReadAheadPolicy::Physical),
+        ReadPlan {
+            order: RowOrder::Any,
+            // What is read is used at once; eight bytes a leaf come on top.
+            memory_bytes: SEGMENT_BYTES + 8 * leaves,
+            ..in_key_order(ReadAheadPolicy::Segment)
+        },
+        in_key_order(ReadAheadPolicy::Segment),
+    ];
+    let windows = windows_bytes(leaves * page_bytes, options).into_iter();
+    plans.extend(windows.map(|window_bytes| named.with_window(window_bytes)));
+    plans
+}
+
+/// Whether `auto` may choose a plan: it gives the rows in the order asked for, within the memory. A
+/// server's own policies and `physical` are no candidates: with one window or another `logical` takes no
+/// longer.
+fn is_candidate(plan: &ReadPlan, options: &ScanOptions) -> bool {
+    matches!(plan.policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
+        && (plan.order == RowOrder::Key || options.rows.order == RowOrder::Any)
+        && plan.memory_bytes <= options.plan.memory_bytes
+}
+
+/// The plans that `auto` chooses from, of a table with so many leaves. (An estimate takes a while.)
+pub(crate) fn candidates(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<ReadPlan> {
+    let mut plans = plans(leaves, page_bytes, options);
+    plans.retain(|plan| is_candidate(plan, options));
+    plans
+}
+
+/// The cost to choose, of the candidates, and without a temporary file where none is allowed: the least
+/// time; of those within a twentieth of it the one that spills the least, then the one with the least
+/// memory.
+pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
+    let may_be_chosen = |cost: &&Cost| {
+        let has_room = options.plan.spill_dir.is_some() || !cost.may_spill;
+        is_candidate(&cost.plan, options) && has_room
+    };
+    let within = || costs.iter().filter(may_be_chosen);
+    let least = within().map(|cost| cost.scan_time).min()?;
+    within()
+        .filter(|cost| cost.scan_time <= least.mul_f64(1.05))
+        .min_by_key(|cost| (cost.spilled_bytes, cost.plan.memory_bytes))
+}

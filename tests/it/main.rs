@@ -41,3 +41,4 @@ mod usage;
 mod verify;
 mod views;
 mod where_condition;
+mod words;

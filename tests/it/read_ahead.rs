@@ -125,7 +125,11 @@ fn explain_tells_of_each_policy_on_each_device() {
     assert!(code == 2 && err.contains("it has 98 pages, its header says 2560"), "{code}: {err}");
 
     let (_, text, _) = innoscan("explain", &fixture.file, &["--device", "iops=100,bw=1M"]);
-    assert!(text.contains("100 requests/s, 1 MiB/s") && text.contains("--read-ahead auto, with --memory"), "{text}");
+    assert!(
+        text.contains("100 requests/s, 1 MiB/s")
+            && text.contains("--read-ahead auto, with --memory"),
+        "{text}"
+    );
     // The verdict comes before the numbers it is made of.
     let verdict = text.lines().nth(1).unwrap();
     assert!(verdict.starts_with("here ") && verdict.contains("; page by page, "), "{text}");
@@ -333,7 +337,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--device", "floppy"][..], "hdd, gp3, ssd, nvme"),
         (&["--device", "iops=0"], "must be more than 0"),
         (&["--emulate"], "--device"),
-        // Its name until version 0.1.
+        // Its old name.
         (&["--impose"], "--device"),
         (&["--max-iops", "0"], "max-iops"),
         (&["--read-ahead-threshold", "65"], "0..=64"),

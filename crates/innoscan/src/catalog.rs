@@ -294,7 +294,7 @@ impl Catalog {
     /// The table an `.ibd` file is of: all of it, or the one partition the file holds.
     fn table_of_file(&self, path: &Path) -> Result<Table> {
         if let Err(error) = std::fs::metadata(path) {
-            return Err(Error::read("looking for it", error).in_file(path));
+            return Err(Error::read("cannot open it", error).in_file(path));
         }
         self.partitioned(path, Some(path), LookedAt::new())
     }
@@ -349,7 +349,7 @@ impl Catalog {
             (Err(error), Export::Stale) if error.is_directory() => Err(Error::refused(
                 "the .cfg beside it was left over: it was written to since, or its server has \
                  started since, so it is not held by FLUSH TABLES ... FOR EXPORT",
-                "lock the table anew, or let innoscan do so (--socket)",
+                "lock the table again, or let innoscan do so (--socket)",
             )
             .in_file(ibd)),
             (judged, _) => judged.map(Some),

@@ -267,7 +267,7 @@ fn value_target(
             let real = real(text).map_err(|why| (why, IN_QUOTES))?;
             let is_float = matches!(column.ty, ColumnType::Float(_));
             match is_float && real.abs() > f64::from(f32::MAX) {
-                true => Err(("no FLOAT is so great", "type a number that one can be")),
+                true => Err(("no FLOAT is that large", "type a number that one can be")),
                 false => Ok((Scale::Real, Target::Real(real))),
             }
         }

@@ -104,8 +104,8 @@ impl Directory {
     pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
         if is_begun(path) && !options.overwrite {
             return Err(Error::refused(
-                "a dump was begun in it that is not complete",
-                "use --resume to go on with it, or give a directory that is empty or does not exist",
+                "it has a dump that is not complete",
+                "use --resume to continue it, or give a directory that is empty or does not exist",
             )
             .in_file(path));
         }
@@ -124,8 +124,8 @@ impl Directory {
                          of the same names"
                     }
                     _ => {
-                        "give one that is empty or does not exist; --resume goes on only with a dump \
-                         that did not end"
+                        "give one that is empty or does not exist; --resume only continues an \
+                         interrupted dump"
                     }
                 },
             )

@@ -126,8 +126,8 @@ impl Journal {
             let json = serde_json::from_slice(line).ok();
             json.as_ref().and_then(Entry::from_json).ok_or_else(|| {
                 Error::refused(
-                    format!("line {} is none of a dump's journal", number + 1),
-                    "give another directory: this dump cannot be gone on with",
+                    format!("line {} is not a line of a dump's journal", number + 1),
+                    "give another directory: this dump cannot be resumed",
                 )
                 .in_file(&self.path)
             })

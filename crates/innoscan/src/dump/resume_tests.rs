@@ -159,7 +159,10 @@ fn what_is_done_of_a_table_that_changed_is_not_kept() {
     let bytes = fs::read(&ibd).unwrap();
     fs::write(&ibd, &bytes).unwrap();
     let error = two.resume(OnChange::Refuse).unwrap_err().to_string();
-    assert!(error.contains("of shop.one files are done, and its files were written to"), "{error}");
+    assert!(
+        error.contains("some files of shop.one are finished, but its files have been written to"),
+        "{error}"
+    );
     let summary = two.resume(OnChange::Redo).unwrap();
     let kept: Vec<bool> = summary.tables.iter().map(|table| table.kept_files > 0).collect();
     assert_eq!(kept, [false, true]);
@@ -170,10 +173,13 @@ fn what_is_done_of_a_table_that_changed_is_not_kept() {
     two.begin();
     two.tables[1].def.columns[0].name.push('x');
     let error = two.resume(OnChange::Refuse).unwrap_err().to_string();
-    assert!(error.contains("of shop.two files are done, and its definition changed"), "{error}");
+    assert!(
+        error.contains("some files of shop.two are finished, but its definition has changed"),
+        "{error}"
+    );
     two.tables[1].def.name = "three".to_owned();
     let error = two.resume(OnChange::Refuse).unwrap_err().to_string();
-    assert!(error.contains("it is not to be dumped now"), "{error}");
+    assert!(error.contains("it is not selected by the current options"), "{error}");
     two.resume(OnChange::Redo).unwrap();
     assert!(!names(&two.out()).iter().any(|name| name.starts_with("shop.two")));
 }
@@ -186,7 +192,7 @@ fn it_is_gone_on_with_in_the_same_way_and_place() {
     assert!(Unfinished::open(&two.out(), OnChange::Redo).unwrap().is_none());
     two.begin();
     let error = two.dump(&two.options, None).unwrap_err().to_string();
-    assert!(error.contains("--resume to go on with it"), "{error}");
+    assert!(error.contains("--resume to continue it"), "{error}");
     let open = || Unfinished::open(&two.out(), OnChange::Redo).unwrap();
     let options = DumpOptions { drop_tables: true, ..two.options.clone() };
     let error = two.dump(&options, open()).unwrap_err().to_string();

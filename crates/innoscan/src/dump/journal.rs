@@ -337,7 +337,10 @@ mod tests {
         for name in ["../x", "a/b", "", "..", NAME] {
             journal.note(&Entry::File(name.to_owned())).unwrap();
             let error = journal.read().unwrap_err();
-            assert!(error.to_string().contains("line 1 is none of a dump's journal"), "{error}");
+            assert!(
+                error.to_string().contains("line 1 is not a line of a dump's journal"),
+                "{error}"
+            );
             journal.clear().unwrap();
         }
     }

@@ -99,12 +99,12 @@ def told_section(results):
             rows.append([f"{device}, {WAYS[way][1]}", f"{told['requests']}", f"{made}",
                          f"{told['read_bytes'] / 2**20:.1f}", f"{read / 2**20:.1f}",
                          f"{told['device_seconds']:.2f}", f"{stats['seconds']:.2f}"])
-    head = ["", "requests told", "made", "MiB told", "read", "seconds told", "taken"]
+    head = ["", "requests estimated", "made", "MiB estimated", "read", "seconds estimated", "taken"]
     return table(head, rows)
 
 
 def none_seconds(results, name):
-    """Page by page: as measured, else as told."""
+    """Seconds page by page: measured, otherwise estimated."""
     explained = results.get(f"{name}-explain")
     if results.get(f"{name}-none") or not explained:
         return results.seconds(f"{name}-none")
@@ -121,7 +121,7 @@ def large_section(results):
         rows.append([f"{size}, published 2013: without", f"{without:.0f}", "", ""])
         rows.append([f"{size}, published 2013: with", f"{with_lra:.0f}", times(without, with_lra), ""])
         if not results.get(f"{name}-none"):
-            rows.append([f"{size}, no read-ahead, as told", f"{none:.0f}", "", ""])
+            rows.append([f"{size}, no read-ahead, estimated", f"{none:.0f}", "", ""])
         for way, text in LARGE_WAYS.items():
             result = results.get(f"{name}-{way}")
             if result:
@@ -248,22 +248,22 @@ policies of servers and of `buf_warmup`, dark blue ours.
 """
     for device in DEVICES:
         text += device_section(results, device) + "\n" + picture(out, device, DEVICES[device])
-    text += f"""## What was told, and what came
+    text += f"""## Estimates and measurements
 
-`explain`'s reckoning of the same scans, from the branch pages, before a leaf was read.
+`explain`'s estimates of the same scans, from the branch pages, before a leaf was read.
 
 {told_section(results)}
 ## The table of 2013
 
 Full scans of two production tables on hard disks, without and with Facebook's logical read-ahead, as
-published; and ours on an imposed `hdd` with `--memory 1G`: of a table of 10 GB in wholly random order,
+published; and innoscan on an emulated `hdd` with `--memory 1G`: of a table of 10 GB in random order,
 which no production table is, and one of 50 GB that was loaded in four rounds of ascending keys.
 
 {large_section(results)}
 {picture(out, "ten", "10 GB")}{picture(out, "fifty", "50 GB")}## Beside lookups
 
 `innoscan bench --foreground=8`: lookups by primary key on the same pool and device while the table is
-scanned; on `gp3`, imposed, 500 a second, else each after the other. The scan's own limits are named
+scanned; on `gp3`, emulated, 500 a second, otherwise back to back. The scan's own limits are named
 after the device.
 
 {beside_section(results)}

@@ -48,3 +48,4 @@ mod usage;
 mod verify;
 mod views;
 mod where_condition;
+mod words;

@@ -292,7 +292,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--device", "floppy"][..], "hdd, gp3, ssd, nvme"),
         (&["--device", "iops=0"], "must be more than 0"),
         (&["--emulate"], "--device"),
-        // Its name until version 0.1.
+        // Its old name.
         (&["--impose"], "--device"),
         (&["--max-iops", "0"], "max-iops"),
         (&["--read-ahead-threshold", "65"], "0..=64"),

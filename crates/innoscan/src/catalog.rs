@@ -296,7 +296,7 @@ impl Catalog {
     /// The table an `.ibd` file is of: all of it, or the one partition the file holds.
     fn table_of_file(&self, path: &Path) -> Result<Table> {
         if let Err(error) = std::fs::metadata(path) {
-            return Err(Error::read("looking for it", error).in_file(path));
+            return Err(Error::read("cannot open it", error).in_file(path));
         }
         self.partitioned(path, Some(path), LookedAt::new())
     }
@@ -352,7 +352,7 @@ impl Catalog {
                 Err(Error::refused(
                     "the .cfg beside it was left over: it was written to since, or its server has \
                  started since, so it is not held by FLUSH TABLES ... FOR EXPORT",
-                    ["lock the table anew".into(), Remedy::DumpLive],
+                    ["lock the table again".into(), Remedy::DumpLive],
                 )
                 .in_file(ibd))
             }

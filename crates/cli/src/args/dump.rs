@@ -48,9 +48,10 @@ pub struct DumpArgs {
     #[arg(short = 'x', long, value_name = "REGEX")]
     pub regex: Option<String>,
 
-    /// Dump only rows that satisfy a condition: columns compared with values by =, <>, <, <=, >,
-    /// >=, BETWEEN, IN or IS NULL, joined by AND; strings and dates in quotes, times in UTC. If it
-    /// starts with the first columns of the primary key, only the pages with such keys are read
+    /// Dump only rows that satisfy a condition: columns compared with values by =, <>,
+    /// <, <=, >, >=, BETWEEN, IN or IS NULL, joined by AND; strings and dates in quotes, times
+    /// in UTC. If it starts with the first columns of the primary key, only the pages with such keys are
+    /// read
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
@@ -169,9 +170,10 @@ pub struct GetArgs {
     #[arg(long, value_name = "A..B", conflicts_with = "condition", allow_hyphen_values = true)]
     pub range: Option<String>,
 
-    /// Print all rows that satisfy a condition: columns compared with values by =, <>, <, <=, >,
-    /// >=, BETWEEN, IN or IS NULL, joined by AND; strings and dates in quotes, times in UTC. If it
-    /// starts with the first columns of the primary key, only the pages with such keys are read
+    /// Print all rows that satisfy a condition: columns compared with values by =, <>,
+    /// <, <=, >, >=, BETWEEN, IN or IS NULL, joined by AND; strings and dates in quotes, times
+    /// in UTC. If it starts with the first columns of the primary key, only the pages with such keys are
+    /// read
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 

@@ -28,11 +28,10 @@ pub(super) fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: 
         Some((Known::Unreadable(why), _)) => {
             notes
                 .definition
-                .push(format!("no foreign keys are printed, for they cannot be read: {why}"));
+                .push(format!("foreign keys are not printed, because they cannot be read: {why}"));
         }
         None | Some((Known::Nothing, _)) if !has_sdi => notes.definition.push(
-            "no foreign keys are printed, for the .frm has none and ibdata1 was not read"
-                .to_owned(),
+            "foreign keys are not printed: the .frm has none, and ibdata1 was not read".to_owned(),
         ),
         Some((_, Known::Unreadable(why))) if has_counter => {
             notes

@@ -267,7 +267,7 @@ impl fmt::Display for Report {
             (0, _) => writeln!(f, "sound"),
             (all, 0) => writeln!(f, "sound; {all} harmless findings on free pages"),
             (_, bad) => {
-                writeln!(f, "DAMAGED: {bad} findings, {} bad pages", self.damaged_pages.len())
+                writeln!(f, "DAMAGED: {bad} findings, {} damaged pages", self.damaged_pages.len())
             }
         }
     }

@@ -241,7 +241,7 @@ impl Trees {
         if note.parent_index == NO_INDEX {
             // Where pages could not be read, the one that points to it may be among them.
             if tree.summary.parents_compared && !is_top && !self.has_damaged {
-                report.add(Area::Tree, Some(page), "no branch page points to it");
+                report.add(Area::Tree, Some(page), "no branch (non-leaf) page points to it");
             }
             return;
         }
@@ -315,7 +315,7 @@ impl Trees {
             let what = format!(
                 "level {level} of index {id} has {pages} pages, the chain from its first page \
                  {head} {}",
-                if chained > pages { "goes in a circle".into() } else { format!("{chained}") }
+                if chained > pages { "is a cycle".into() } else { format!("{chained}") }
             );
             report.add(Area::Links, Some(*head), what);
         }

@@ -309,7 +309,7 @@ fn real_target(
         return Err((why, "compare another column"));
     }
     match is_float && real.abs() > f64::from(f32::MAX) {
-        true => Err(("no FLOAT is so great", "type a number that one can be")),
+        true => Err(("no FLOAT is that large", "type a number that one can be")),
         false => Ok((Scale::Real, Target::Real(real))),
     }
 }

@@ -85,7 +85,7 @@ impl Directory {
     pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
         if is_begun(path) && !options.overwrite {
             return Err(Error::refused(
-                "a dump was begun in it that is not complete",
+                "it has a dump that is not complete",
                 [Remedy::Resume, Remedy::EmptyDirectory],
             )
             .in_file(path));
@@ -103,7 +103,7 @@ impl Directory {
                     [Remedy::EmptyDirectory, Remedy::Overwrite],
                 ),
                 _ => Error::refused(
-                    "the output directory is not empty, and no dump in it could be resumed",
+                    "the output directory is not empty, and has no interrupted dump to resume",
                     Remedy::EmptyDirectory,
                 ),
             };

@@ -126,8 +126,8 @@ impl Journal {
             let json = serde_json::from_slice(line).ok();
             json.as_ref().and_then(Entry::from_json).ok_or_else(|| {
                 Error::refused(
-                    format!("line {} is none of a dump's journal", number + 1),
-                    "give another directory: this dump cannot be gone on with",
+                    format!("line {} is not a line of a dump's journal", number + 1),
+                    "give another directory: this dump cannot be resumed",
                 )
                 .in_file(&self.path)
             })
@@ -337,7 +337,10 @@ mod tests {
         for name in ["../x", "a/b", "", "..", NAME] {
             journal.note(&Entry::File(name.to_owned())).unwrap();
             let error = journal.read().unwrap_err();
-            assert!(error.to_string().contains("line 1 is none of a dump's journal"), "{error}");
+            assert!(
+                error.to_string().contains("line 1 is not a line of a dump's journal"),
+                "{error}"
+            );
             journal.clear().unwrap();
         }
     }

@@ -137,7 +137,7 @@ fn files_that_are_not_as_they_were_written_are_dumped_anew() {
             fs::write(path, bytes).unwrap();
         }),
         ("were written", |path| fs::write(path, b"short").unwrap()),
-        ("it is gone", |path| fs::remove_file(path).unwrap()),
+        ("it is missing", |path| fs::remove_file(path).unwrap()),
     ];
     for (wrong, spoil) in spoil {
         fs::remove_dir_all(two.out()).unwrap();
@@ -160,21 +160,27 @@ fn what_is_done_of_a_table_that_changed_is_not_kept() {
     let bytes = fs::read(&ibd).unwrap();
     fs::write(&ibd, &bytes).unwrap();
     let error = two.resume(OnChange::Refuse).unwrap_err().to_string();
-    assert!(error.contains("of shop.one files are done, and its files were written to"), "{error}");
+    assert!(
+        error.contains("some files of shop.one are finished, but its files have been written to"),
+        "{error}"
+    );
     let summary = two.resume(OnChange::Redo).unwrap();
     let kept: Vec<bool> = summary.tables.iter().map(|table| table.kept_files > 0).collect();
     assert_eq!(kept, [false, true]);
     let error = two.resume(OnChange::Redo).unwrap_err().to_string();
-    assert!(error.contains("there is no dump in it that was begun"), "{error}");
+    assert!(error.contains("there is no interrupted dump in it"), "{error}");
 
     fs::remove_dir_all(two.out()).unwrap();
     two.begin();
     two.tables[1].def.columns[0].name.push('x');
     let error = two.resume(OnChange::Refuse).unwrap_err().to_string();
-    assert!(error.contains("of shop.two files are done, and its definition changed"), "{error}");
+    assert!(
+        error.contains("some files of shop.two are finished, but its definition has changed"),
+        "{error}"
+    );
     two.tables[1].def.name = "three".to_owned();
     let error = two.resume(OnChange::Refuse).unwrap_err().to_string();
-    assert!(error.contains("it is not to be dumped now"), "{error}");
+    assert!(error.contains("it is not selected by the current options"), "{error}");
     two.resume(OnChange::Redo).unwrap();
     assert!(!names(&two.out()).iter().any(|name| name.starts_with("shop.two")));
 }
@@ -183,7 +189,7 @@ fn what_is_done_of_a_table_that_changed_is_not_kept() {
 fn it_is_gone_on_with_in_the_same_way_and_place() {
     let two = Two::new(Layout::MyDumper, sql());
     let error = Unfinished::open(Path::new("/"), OnChange::Redo).unwrap_err().to_string();
-    assert!(error.contains("there is no dump in it that was begun"), "{error}");
+    assert!(error.contains("there is no interrupted dump in it"), "{error}");
     assert!(Unfinished::open(&two.out(), OnChange::Redo).unwrap().is_none());
     two.begin();
     let error = two.dump(&two.options, None).unwrap_err().to_string();

@@ -66,14 +66,16 @@ impl Unfinished {
         let mut names = match std::fs::read_dir(directory) {
             Ok(names) => names,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::read("listing it", error).in_file(directory)),
+            Err(error) => {
+                return Err(Error::read("cannot list the directory", error).in_file(directory));
+            }
         };
         if names.next().is_none() {
             return Ok(None);
         }
         if !is_begun(directory) {
             return Err(Error::refused(
-                "there is no dump in it that was begun and did not end",
+                "there is no interrupted dump in it",
                 ["give the directory of one".into(), Remedy::BeginAnew],
             )
             .in_file(directory));
@@ -163,10 +165,10 @@ impl Unfinished {
         {
             return Err(Error::refused(
                 format!(
-                    "the dump cannot be gone on with as it was begun: of {database}.{table} files \
-                     are done, and {why}"
+                    "the dump cannot be resumed: some files of {database}.{table} are finished, but \
+                     {why}"
                 ),
-                [Remedy::RedoChanged, "begin anew in another directory".into()],
+                [Remedy::RedoChanged, "start again in another directory".into()],
             )
             .in_file(&self.directory));
         }
@@ -189,8 +191,8 @@ impl Unfinished {
         let Some((dumper, begun)) = &self.head else { return Ok(()) };
         let refused = |what: String| {
             Error::refused(
-                format!("the dump in it was begun differently: {what}"),
-                "go on with the same version and the same options, or give another directory",
+                format!("the dump in it was started differently: {what}"),
+                "resume with the same version and the same options, or give another directory",
             )
             .in_file(&self.directory)
         };
@@ -201,7 +203,7 @@ impl Unfinished {
             let then = begun.get(&name).map_or("not known", String::as_str);
             if then != now {
                 return Err(refused(match &*name {
-                    FORMAT | CONDITION => format!("its {name} was another one"),
+                    FORMAT | CONDITION => format!("its {name} was different"),
                     _ => format!("its {name} was {then}, and is now {now}"),
                 }));
             }
@@ -214,14 +216,15 @@ impl Unfinished {
         if options.overwrite {
             return Ok(());
         }
-        let listing = |error| Error::read("listing it", error).in_file(&self.directory);
+        let listing =
+            |error| Error::read("cannot list the directory", error).in_file(&self.directory);
         for name in std::fs::read_dir(&self.directory).map_err(listing)? {
             let name = name.map_err(listing)?.file_name().to_string_lossy().into_owned();
             let plain = name.strip_suffix(".partial").unwrap_or(&name);
             if name != journal::NAME && !self.files.contains(plain) {
                 return Err(Error::refused(
-                    format!("`{name}` in it is not of the dump that was begun there"),
-                    "move it away, or begin anew in another directory",
+                    format!("`{name}` in it does not belong to the dump that was started there"),
+                    "move it away, or start again in another directory",
                 )
                 .in_file(&self.directory));
             }
@@ -330,12 +333,14 @@ fn change(dump: &Dump<'_>, key: &TableKey, begun: &Begun) -> Result<Option<&'sta
     let (database, name) = key;
     let is_it = |table: &&&Table| (&table.def.schema, &table.def.name) == (database, name);
     let Some(table) = dump.tables.iter().find(is_it) else {
-        return Ok(Some("it is not to be dumped now"));
+        return Ok(Some("it is not selected by the current options"));
     };
     let now = version_of(table)?;
     Ok(match () {
-        () if now.stamps != begun.version.stamps => Some("its files were written to since"),
-        () if now.definition != begun.version.definition => Some("its definition changed since"),
+        () if now.stamps != begun.version.stamps => Some("its files have been written to since"),
+        () if now.definition != begun.version.definition => {
+            Some("its definition has changed since")
+        }
         () => None,
     })
 }
@@ -347,11 +352,11 @@ fn what_is_wrong(directory: &Path, chunk: &DoneChunk) -> Result<Option<String>> 
     let mut file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Some("it is gone".to_owned()));
+            return Ok(Some("it is missing".to_owned()));
         }
         Err(error) => {
             let path = directory.join(&chunk.file.name);
-            return Err(Error::read("reading what is done", error).in_file(&path));
+            return Err(Error::read("cannot read a finished file", error).in_file(&path));
         }
     };
     let mut buffer = vec![0; 1 << 20];
@@ -371,7 +376,7 @@ fn what_is_wrong(directory: &Path, chunk: &DoneChunk) -> Result<Option<String>> 
     Ok(match () {
         () if bytes != expected => Some(format!("it has {bytes} bytes, {expected} were written")),
         () if crc32.finalize() != chunk.file.crc32 => {
-            Some("its sum is not that of what was written".to_owned())
+            Some("its checksum differs from that of the data written".to_owned())
         }
         () => None,
     })

@@ -236,7 +236,7 @@ fn hold_bytes(leaves: usize, memory_bytes: usize) -> usize {
 }
 
 fn unreadable(error: io::Error) -> Error {
-    Error::read("reading leaves back that were set aside in a temporary file", error)
+    Error::read("cannot read spilled leaves back from a temporary file", error)
 }
 
 impl Packing {

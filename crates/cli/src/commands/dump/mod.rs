@@ -229,11 +229,16 @@ fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
 }
 
 /// Prints the command that loads the dump.
-fn tell_loader(layout: Layout, directory: &str, compression: Compression) {
+fn note_loader(layout: Layout, directory: &str, compression: Compression) {
     match layout {
         Layout::Files => {}
         Layout::MyDumper => {
             note!("innoscan: to load it: myloader -d {directory}{}", old_myloader(compression));
+            // myloader does not load users.
+            let users = Path::new(directory).join("innoscan.users");
+            if users.exists() {
+                note!("innoscan: then its users, with the client: mysql < {}", users.display());
+            }
         }
         Layout::MySqlShell => {
             note!("innoscan: to load it: mysqlsh, util.loadDump(\"{directory}\")")
@@ -356,7 +361,7 @@ fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
             return Exit::Skipped;
         }
         if !args.tell.quiet {
-            tell_loader(layout, &args.outputdir, compression(args, layout));
+            note_loader(layout, &args.outputdir, compression(args, layout));
         }
         return Exit::Done;
     }

@@ -194,7 +194,7 @@ fn default_names(n: u64, is_history: bool) -> Vec<Partition> {
 
 fn check_count(n: u64) -> Result<()> {
     if n > MAX_PARTITIONS {
-        return Err(Error::corrupt(format!("the .frm file tells of {n} partitions")));
+        return Err(Error::corrupt(format!("the .frm file has {n} partitions")));
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ report() {
     [ -n "$ALL" ] || printf ', of %d s that two quiet cores may take' $TARGET_SECONDS
     echo
 }
+trap report EXIT
 
 ALL=
 [ "${1-}" != --all ] || ALL=yes
@@ -75,4 +76,3 @@ if [ -n "$ALL" ]; then
 else
     cargo test --workspace --locked
 fi
-report

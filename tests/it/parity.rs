@@ -378,6 +378,9 @@ fn refused(table: &Table, report: &Report) {
     report.add(table, "refusal", result);
 }
 
+/// Compares one thing of a table with what its server said.
+type Judge<'j> = dyn Fn(&Table, &Report) -> Result<()> + 'j;
+
 /// Compares each table; `every_policy`: with each of [`POLICIES`], or with one, in turns.
 fn compare(tables: &[Table], every_policy: bool, report: &Report) {
     let next = AtomicUsize::new(0);
@@ -395,7 +398,7 @@ fn compare(tables: &[Table], every_policy: bool, report: &Report) {
                         refused(table, report);
                         continue;
                     }
-                    let judges: [&dyn Fn(&Table, &Report) -> Result<()>; 4] = [
+                    let judges: [&Judge<'_>; 4] = [
                         &text_like_the_server,
                         &rows_by_policies,
                         &schema_like_the_server,

@@ -69,7 +69,7 @@ pub use crate::row_shape::{LeftOut, LeftOutReason};
 ///     total += batch;
 ///     Ok(())
 /// })?;
-/// assert_eq!(total, (1..=400).sum());
+/// assert_eq!(total, 400 * 401 / 2);
 /// # Ok(())
 /// # }
 /// ```

@@ -89,8 +89,7 @@ fn scan_options(
     io.emulated = device.filter(|_| args.emulate).unwrap_or_default();
     io.device = device;
     io.pause = args.lra_sleep;
-    let mut options = ScanOptions::default();
-    options.io = io;
+    let mut options = ScanOptions { io, ..ScanOptions::default() };
     options.plan.policy = policy_of(args.read_ahead, args);
     options.plan.is_auto = is_auto;
     options.plan.window_bytes = args.lra_size.0;

@@ -21,29 +21,10 @@ const FILE_LINES_MAX: usize = 600;
 /// Lines a function may have.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// Functions that are longer, until they are split: file and name.
-const LONG: [(&str, &str); 1] = [("crates/innoscan/src/scan/mod.rs", "scan_with_engine")];
-
 /// Files that need each other for good: a grammar's rules do.
 const RECURSIVE: [(&str, &[&str]); 2] = [
     ("crates/format/src/schema/ddl", &["columns.rs", "keys.rs"]),
     ("crates/format/src/schema/frm", &["columns.rs", "defaults.rs", "expressions.rs"]),
-];
-/// Files that need each other, until what they hand each other has a file of its own below them:
-/// who, and whom.
-const CIRCLES: [(&str, &str, &str); 12] = [
-    ("crates/innoscan/src/scan", "decode.rs", "keys.rs"),
-    ("crates/innoscan/src/scan", "decode.rs", "lob.rs"),
-    ("crates/innoscan/src/scan", "foreground.rs", "options.rs"),
-    ("crates/innoscan/src/scan", "keys.rs", "decode.rs"),
-    ("crates/innoscan/src/scan", "lob.rs", "decode.rs"),
-    ("crates/innoscan/src/scan", "lob.rs", "small.rs"),
-    ("crates/innoscan/src/scan", "options.rs", "foreground.rs"),
-    ("crates/innoscan/src/scan", "small.rs", "decode.rs"),
-    ("crates/innoscan/src/scan", "small.rs", "lob.rs"),
-    ("crates/innoscan/src/scan", "small.rs", "tree.rs"),
-    ("crates/innoscan/src/scan", "tree.rs", "decode.rs"),
-    ("crates/innoscan/src/scan", "tree.rs", "keys.rs"),
 ];
 
 fn root() -> PathBuf {
@@ -146,18 +127,13 @@ fn files_of_a_crate_do_not_need_each_other() {
         is(&edge.from, from) && is(&edge.to, to)
     };
     let mut wrong = Vec::new();
-    let mut left: BTreeSet<_> = CIRCLES.iter().collect();
     for edge in circles(&between) {
         if RECURSIVE.iter().any(|(dir, files)| both_in(edge, dir, files, files)) {
             continue;
         }
-        match CIRCLES.iter().find(|(dir, from, to)| both_in(edge, dir, &[from], &[to])) {
-            Some(known) => _ = left.remove(known),
-            None => wrong.push(edge.to_string()),
-        }
+        wrong.push(edge.to_string());
     }
     assert!(wrong.is_empty(), "in circles:\n{}", wrong.join("\n"));
-    assert!(left.is_empty(), "no circles any more, take them from CIRCLES: {left:?}");
 }
 
 #[test]
@@ -194,30 +170,21 @@ fn modules_import_in_one_direction() {
 
 #[test]
 fn functions_are_short() {
-    let mut left: BTreeSet<_> = LONG.iter().collect();
     for (path, text) in rust_sources() {
         if path.file_name().is_some_and(|name| name == "tests.rs") {
             continue;
         }
         for function in functions(&without_tests(&tokens(&text))) {
-            if function.lines <= FUNCTION_LINES_MAX {
-                continue;
-            }
-            let known =
-                |(file, name): &&(&str, &str)| path == Path::new(file) && function.name == **name;
-            match LONG.iter().find(known) {
-                Some(known) => _ = left.remove(known),
-                None => panic!(
-                    "{}:{}: {} has {} lines",
-                    path.display(),
-                    function.line,
-                    function.name,
-                    function.lines
-                ),
-            }
+            assert!(
+                function.lines <= FUNCTION_LINES_MAX,
+                "{}:{}: {} has {} lines",
+                path.display(),
+                function.line,
+                function.name,
+                function.lines
+            );
         }
     }
-    assert!(left.is_empty(), "short by now, take them from LONG: {left:?}");
 }
 
 #[test]

@@ -86,6 +86,7 @@ pub mod ledger;
 #[doc(hidden)]
 pub mod listing;
 mod open;
+mod page_status;
 #[doc(hidden)]
 pub mod phases;
 #[doc(hidden)]

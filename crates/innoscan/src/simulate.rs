@@ -7,7 +7,7 @@ use std::time::Duration;
 use innoscan_format::PageNo;
 use innoscan_io::Device;
 
-use crate::ahead::{Links, Manners, ReadAhead, ReadAheadPolicy, Resident, Residents, Sizes};
+use crate::ahead::{Links, PageStatus, PolicyTraits, PoolView, ReadAhead, ReadAheadPolicy, Sizes};
 
 /// Reads of leaves, and of what is read beside them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Reads {
 /// A scan that only counts.
 struct Scan<'a> {
     sizes: &'a Sizes,
-    manners: Manners,
+    traits: PolicyTraits,
     policy: Box<dyn ReadAhead>,
     pool: SimulatedPool,
     depth: usize,
@@ -84,15 +84,15 @@ struct SimulatedPage {
     is_ahead: bool,
 }
 
-impl Residents for SimulatedPool {
-    fn resident(&self, page: PageNo) -> Option<Resident> {
+impl PoolView for SimulatedPool {
+    fn status(&self, page: PageNo) -> Option<PageStatus> {
         // As InnoDB has it before a page is promoted, which none is in a scan.
         let is_young = self.evicted < (self.pages.len() * 63 / 400) as u64;
         if self.pending.contains(&page) {
-            return Some(Resident { first_access: None, is_young });
+            return Some(PageStatus { first_access: None, is_young });
         }
         let first_access = self.pages.get(&page)?.first_access;
-        Some(Resident { first_access, is_young })
+        Some(PageStatus { first_access, is_young })
     }
 
     fn file_pages(&self) -> u32 {
@@ -153,7 +153,7 @@ pub(crate) fn simulate(
     };
     let mut scan = Scan {
         sizes,
-        manners: policy.manners(),
+        traits: policy.traits(),
         policy: policy.begin(sizes),
         pool,
         depth,
@@ -162,7 +162,7 @@ pub(crate) fn simulate(
         reads: Reads::default(),
     };
     let mut in_file_order = Vec::new();
-    let leaves = match policy.manners().in_file_order {
+    let leaves = match policy.traits().in_file_order {
         true => {
             in_file_order.extend_from_slice(leaves);
             in_file_order.sort_unstable();
@@ -170,8 +170,8 @@ pub(crate) fn simulate(
         }
         false => leaves,
     };
-    scan.policy.told_cost(device.request_cost(sizes.page_bytes as u64));
-    scan.policy.learn(leaves);
+    scan.policy.set_request_cost(device.request_cost(sizes.page_bytes as u64));
+    scan.policy.on_leaves(leaves);
     for (number, &leaf) in leaves.iter().enumerate() {
         let links = Links {
             prev: number.checked_sub(1).and_then(|before| leaves.get(before)).copied(),
@@ -179,7 +179,7 @@ pub(crate) fn simulate(
         };
         let waited = scan.wait_for(leaf);
         scan.use_page(leaf, links);
-        scan.policy.take(leaf, waited);
+        scan.policy.on_consumed(leaf, waited);
     }
     scan.reads
 }
@@ -197,7 +197,7 @@ impl Scan<'_> {
                 self.reads.demand_pages += 1;
                 self.pool.pending.insert(leaf);
                 self.in_flight.push_back((vec![leaf], false));
-                self.policy.missed(leaf, &self.pool);
+                self.policy.on_miss(leaf, &self.pool);
                 self.read_ahead();
             }
             if let Some((pages, is_ahead)) = self.in_flight.pop_front() {
@@ -211,14 +211,14 @@ impl Scan<'_> {
         let Some(page) = self.pool.pages.get_mut(&leaf) else { return };
         let is_first = page.first_access.is_none();
         self.reads.ahead_used += u64::from(is_first && page.is_ahead);
-        if !self.manners.keeps_used {
+        if !self.traits.keeps_used {
             self.pool.pages.remove(&leaf);
             return;
         }
         if is_first {
             self.pool.accesses += 1;
             page.first_access = Some(self.pool.accesses);
-            self.policy.accessed(leaf, links, &self.pool);
+            self.policy.on_access(leaf, links, &self.pool);
             self.read_ahead();
         }
     }
@@ -226,7 +226,7 @@ impl Scan<'_> {
     /// Makes the policy's requests, as many as may be under way.
     fn read_ahead(&mut self) {
         while self.in_flight.len() < self.depth {
-            let room = match self.manners.evicts_unused {
+            let room = match self.traits.evicts_unused {
                 true => self.pool.pages_most,
                 false => self
                     .pool

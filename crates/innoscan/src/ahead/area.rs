@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use innoscan_format::PageNo;
 
-use super::Residents;
+use super::PoolView;
 
 /// The most pages of an area: `BUF_READ_AHEAD_PAGES`, of a pool of more than some 1,000 pages.
 const AREA_PAGES_MOST: usize = 64;
 
 /// The area a page is in.
-pub(super) fn area_of(page: PageNo, pool: &dyn Residents) -> Range<u32> {
+pub(super) fn area_of(page: PageNo, pool: &dyn PoolView) -> Range<u32> {
     let pages = AREA_PAGES_MOST.min((pool.pool_pages() / 32).next_power_of_two()) as u32;
     let low = page.0 - page.0 % pages;
     low..low.saturating_add(pages)
@@ -20,12 +20,12 @@ pub(super) fn area_of(page: PageNo, pool: &dyn Residents) -> Range<u32> {
 
 /// Whether a page is one of the change buffer's bitmaps, each the second of as many pages as a page
 /// has bytes: those are neither read ahead nor lead to it.
-pub(super) fn is_ibuf_bitmap(page: PageNo, pool: &dyn Residents) -> bool {
+pub(super) fn is_ibuf_bitmap(page: PageNo, pool: &dyn PoolView) -> bool {
     page.0 as usize % pool.page_bytes() == 1
 }
 
 /// Whether so much is being read that no read-ahead begins: more than half of the pool.
-pub(super) fn is_flooded(pool: &dyn Residents) -> bool {
+pub(super) fn is_flooded(pool: &dyn PoolView) -> bool {
     pool.pending_pages() > pool.pool_pages() / 2
 }
 
@@ -37,12 +37,12 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Adds the pages of an area that are not in the pool.
-    pub fn add(&mut self, area: Range<u32>, pool: &dyn Residents) {
+    pub fn add(&mut self, area: Range<u32>, pool: &dyn PoolView) {
         let mut at = area.start;
         while at < area.end {
             let is_absent = |page: &u32| {
                 let page = PageNo(*page);
-                pool.resident(page).is_none() && !is_ibuf_bitmap(page, pool)
+                pool.status(page).is_none() && !is_ibuf_bitmap(page, pool)
             };
             let run = (at..area.end).take_while(is_absent).count() as u32;
             if run > 0 {
@@ -74,13 +74,13 @@ impl Queue {
 pub(super) mod tests {
     use std::collections::HashMap;
 
-    use super::super::Resident;
+    use super::super::PageStatus;
     use super::*;
 
     /// A pool by the pages that are in it.
     #[derive(Default)]
     pub struct Pages {
-        pub resident: HashMap<u32, Resident>,
+        pub resident: HashMap<u32, PageStatus>,
         pub pending: usize,
         pub accesses: u64,
     }
@@ -91,19 +91,19 @@ pub(super) mod tests {
             for page in pages {
                 self.accesses += 1;
                 let first_access = Some(self.accesses);
-                self.resident.insert(page, Resident { first_access, is_young: true });
+                self.resident.insert(page, PageStatus { first_access, is_young: true });
             }
         }
 
         /// Pages read in only.
         pub fn read(&mut self, pages: impl IntoIterator<Item = u32>) {
-            let unused = Resident { first_access: None, is_young: true };
+            let unused = PageStatus { first_access: None, is_young: true };
             self.resident.extend(pages.into_iter().map(|page| (page, unused)));
         }
     }
 
-    impl Residents for Pages {
-        fn resident(&self, page: PageNo) -> Option<Resident> {
+    impl PoolView for Pages {
+        fn status(&self, page: PageNo) -> Option<PageStatus> {
             self.resident.get(&page.0).copied()
         }
 

@@ -12,7 +12,7 @@
 use innoscan_format::PageNo;
 
 use super::area::{Queue, area_of, is_flooded, is_ibuf_bitmap};
-use super::{Links, Manners, ReadAhead, Residents};
+use super::{Links, PolicyTraits, PoolView, ReadAhead};
 
 /// The policy; see the module's text.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Linear {
 
 impl Linear {
     /// A server's.
-    pub const MANNERS: Manners = Manners::SERVER;
+    pub const TRAITS: PolicyTraits = PolicyTraits::SERVER;
 
     /// The server's default of `innodb_read_ahead_threshold`.
     pub const THRESHOLD_DEFAULT: u32 = 56;
@@ -39,7 +39,7 @@ impl Linear {
         &self,
         area: std::ops::Range<u32>,
         ascends: bool,
-        pool: &dyn Residents,
+        pool: &dyn PoolView,
     ) -> bool {
         let pages = area.len() as u32;
         // The threshold is of 64 pages, whatever an area has: `ut_min(64 - threshold, area)`.
@@ -47,7 +47,7 @@ impl Linear {
         let mut failures = 0;
         let mut before = None;
         for page in area {
-            let access = pool.resident(PageNo(page)).and_then(|resident| resident.first_access);
+            let access = pool.status(PageNo(page)).and_then(|resident| resident.first_access);
             let is_in_order = match (before, access) {
                 (_, None) => false,
                 (None, Some(_)) => true,
@@ -61,7 +61,7 @@ impl Linear {
 }
 
 impl ReadAhead for Linear {
-    fn accessed(&mut self, page: PageNo, links: Links, pool: &dyn Residents) {
+    fn on_access(&mut self, page: PageNo, links: Links, pool: &dyn PoolView) {
         let area = area_of(page, pool);
         let ascends = page.0 == area.end - 1;
         let is_border = ascends || page.0 == area.start;
@@ -113,7 +113,7 @@ mod tests {
         let mut pool = Pages::default();
         pool.access(before.iter().copied().chain([last]));
         let mut policy = Linear::new(threshold);
-        policy.accessed(PageNo(last), links, &pool);
+        policy.on_access(PageNo(last), links, &pool);
         runs(&mut policy)
     }
 
@@ -154,7 +154,7 @@ mod tests {
         let mut pool = Pages { pending: 5000, ..Pages::default() };
         pool.access(64..128);
         let mut policy = Linear::new(56);
-        policy.accessed(PageNo(127), links(126, 128), &pool);
+        policy.on_access(PageNo(127), links(126, 128), &pool);
         assert_eq!(runs(&mut policy), []);
     }
 }

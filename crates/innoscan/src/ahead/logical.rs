@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use innoscan_format::PageNo;
 
-use super::{Manners, ReadAhead};
+use super::{PolicyTraits, ReadAhead};
 
 /// What logical read-ahead is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Logical {
 
 impl Logical {
     /// What it reads fits, so nothing need go unused.
-    pub const MANNERS: Manners = Manners {
+    pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: false,
         descends_singly: false,
@@ -86,18 +86,18 @@ impl Logical {
 }
 
 impl ReadAhead for Logical {
-    fn told_cost(&mut self, request: Duration) {
+    fn set_request_cost(&mut self, request: Duration) {
         if request >= DEAR {
             self.window_most = self.options.window_pages;
         }
     }
 
-    fn learn(&mut self, leaves: &[PageNo]) {
+    fn on_leaves(&mut self, leaves: &[PageNo]) {
         self.beyond.extend(leaves);
         self.fill_window();
     }
 
-    fn take(&mut self, leaf: PageNo, waited: bool) {
+    fn on_consumed(&mut self, leaf: PageNo, waited: bool) {
         // It was read on demand if it is still wanted.
         self.wanted.remove(&leaf.0);
         self.window = self.window.saturating_sub(1);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn learn(policy: &mut Logical, leaves: &[u32]) {
-        policy.learn(&leaves.iter().copied().map(PageNo).collect::<Vec<_>>());
+        policy.on_leaves(&leaves.iter().copied().map(PageNo).collect::<Vec<_>>());
     }
 
     #[test]
@@ -169,10 +169,10 @@ mod tests {
         assert_eq!(next(&mut policy, 64), [10, 11, 12]);
         assert_eq!(next(&mut policy, 64), [50, 51]);
         // Leaf 7 comes into the window when 90, read or not, is taken; the sweep has passed it.
-        policy.take(PageNo(90), false);
+        policy.on_consumed(PageNo(90), false);
         assert!(policy.will_read(PageNo(7)) && !policy.will_read(PageNo(90)));
         learn(&mut policy, &[60]);
-        policy.take(PageNo(10), false);
+        policy.on_consumed(PageNo(10), false);
         assert_eq!(next(&mut policy, 64), [60]);
         assert_eq!(next(&mut policy, 64), [7]);
         assert!(next(&mut policy, 64).is_empty());
@@ -195,8 +195,8 @@ mod tests {
         let leaves: Vec<PageNo> = (0..100).map(PageNo).collect();
         for (cost_us, first_run) in [(100, 4), (6667, 50)] {
             let mut policy = logical(50, 4, 0, 64);
-            policy.told_cost(Duration::from_micros(cost_us));
-            policy.learn(&leaves);
+            policy.set_request_cost(Duration::from_micros(cost_us));
+            policy.on_leaves(&leaves);
             let mut run = Vec::new();
             policy.next_run(64, &mut run);
             assert_eq!(run.len(), first_run);
@@ -226,7 +226,7 @@ mod tests {
             let window = grown.min(leaves.len() - taken);
             assert_eq!(read.len(), taken + window, "{taken}");
             assert!(read.contains(leaf));
-            policy.take(PageNo(*leaf), taken == 10 || taken >= 100);
+            policy.on_consumed(PageNo(*leaf), taken == 10 || taken >= 100);
         }
     }
 }

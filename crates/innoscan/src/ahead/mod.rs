@@ -1,9 +1,9 @@
 //! Read-ahead policies: which pages to read before they are asked for.
 //!
-//! A policy is a value. It is told the leaf numbers of the tree as the walk learns them, each leaf
-//! the scan takes, both in key order, and each page that is accessed or missed; asked, it answers
-//! with the next run of pages to read. It does no I/O, holds no lock and knows no clock, so the
-//! same story always gives the same runs, and policies can be compared fairly.
+//! A policy is a value. Its inputs are the leaf numbers of the tree, as the walk finds them, each leaf
+//! that the scan consumes, both in key order, and each page that is accessed or missed; its output is
+//! the next run of pages to read. It does no I/O, takes no lock and reads no clock, so the same inputs
+//! always give the same runs, and policies can be compared fairly.
 //!
 //! | policy | reads ahead | whose |
 //! |---|---|---|
@@ -36,22 +36,24 @@ use std::time::Duration;
 
 use innoscan_format::PageNo;
 
-/// Decides what to read before it is asked for.
+pub use crate::page_status::PageStatus;
+
+/// A read-ahead policy: decides which pages are read before they are requested.
 pub trait ReadAhead: Send {
-    /// What a request costs, before the first leaf is learnt.
-    fn told_cost(&mut self, _request: Duration) {}
+    /// Sets the cost of a request, before the first leaf is known.
+    fn set_request_cost(&mut self, _request: Duration) {}
 
-    /// Leaf numbers the walk has learnt, continuing in key order.
-    fn learn(&mut self, _leaves: &[PageNo]) {}
+    /// Takes the leaf numbers that the walk has found, continuing in key order.
+    fn on_leaves(&mut self, _leaves: &[PageNo]) {}
 
-    /// The scan takes `leaf`, the next in key order; `waited`: it stood still until it was there.
-    fn take(&mut self, _leaf: PageNo, _waited: bool) {}
+    /// The scan consumes `leaf`, the next in key order; `waited`: it had to wait for it.
+    fn on_consumed(&mut self, _leaf: PageNo, _waited: bool) {}
 
-    /// A page is not in the pool, and is going to be read on demand.
-    fn missed(&mut self, _page: PageNo, _pool: &dyn Residents) {}
+    /// A page is not in the pool, and will be read on demand.
+    fn on_miss(&mut self, _page: PageNo, _pool: &dyn PoolView) {}
 
     /// A page was accessed for the first time since it was read.
-    fn accessed(&mut self, _page: PageNo, _links: Links, _pool: &dyn Residents) {}
+    fn on_access(&mut self, _page: PageNo, _links: Links, _pool: &dyn PoolView) {}
 
     /// Puts the pages of the next run to read into `run`, ascending: the first and last page and
     /// all between them are to be read at once, at most `most_pages` of them; those not named are
@@ -62,23 +64,23 @@ pub trait ReadAhead: Send {
     fn will_read(&self, page: PageNo) -> bool;
 }
 
-/// What a policy presupposes.
+/// What a policy presupposes of the pool and of the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manners {
-    /// Pages that were used stay in the pool until their frames are needed, as in a server: the
-    /// policy judges by them. Else a page is let go of as soon as the scan has used it.
+pub struct PolicyTraits {
+    /// Used pages stay in the pool until their frames are needed, as in a server: the policy judges by
+    /// them. Otherwise a page is released as soon as the scan has used it.
     pub keeps_used: bool,
-    /// Pages read ahead that nobody has used may have to make room for those that come.
+    /// Pages read ahead that nobody has used may be evicted for new ones.
     pub evicts_unused: bool,
     /// Branch pages are read one by one, when the scan has come to them, as a server does.
     pub descends_singly: bool,
-    /// Leaves are learnt all at once, and taken, in file order instead of key order.
+    /// All leaves are found before the first is read, and consumed in file order instead of key order.
     pub in_file_order: bool,
 }
 
-impl Manners {
-    /// A server's.
-    pub const SERVER: Manners = Manners {
+impl PolicyTraits {
+    /// The traits of a server's scan.
+    pub const SERVER: PolicyTraits = PolicyTraits {
         keeps_used: true,
         evicts_unused: true,
         descends_singly: true,
@@ -95,10 +97,10 @@ pub struct Links {
     pub next: Option<PageNo>,
 }
 
-/// What a policy may know of the pool.
-pub trait Residents {
-    /// A page that is in the pool.
-    fn resident(&self, page: PageNo) -> Option<Resident>;
+/// The view of the pool that a policy has.
+pub trait PoolView {
+    /// The state of a page that is in the pool.
+    fn status(&self, page: PageNo) -> Option<PageStatus>;
 
     /// Pages of the file.
     fn file_pages(&self) -> u32;
@@ -111,14 +113,4 @@ pub trait Residents {
 
     /// Pages being read now.
     fn pending_pages(&self) -> usize;
-}
-
-/// A page in the pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resident {
-    /// When it was first accessed, as a number that grows with each access of any page; `None` when
-    /// nobody has.
-    pub first_access: Option<u64>,
-    /// Whether it is far from being evicted (`buf_page_peek_if_young`).
-    pub is_young: bool,
 }

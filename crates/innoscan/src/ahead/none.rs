@@ -3,7 +3,7 @@
 
 use innoscan_format::PageNo;
 
-use super::{Manners, ReadAhead};
+use super::{PolicyTraits, ReadAhead};
 
 /// Reads nothing ahead.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct None;
 
 impl None {
     /// A server's; what was used is of no use to it, so it may go.
-    pub const MANNERS: Manners = Manners {
+    pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: false,
         descends_singly: true,

@@ -4,7 +4,7 @@
 
 use innoscan_format::PageNo;
 
-use super::{Manners, ReadAhead};
+use super::{PolicyTraits, ReadAhead};
 
 /// The policy; see the module's text.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Physical {
 
 impl Physical {
     /// What it read first may be gone before the scan comes to it.
-    pub const MANNERS: Manners = Manners {
+    pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: true,
         descends_singly: false,

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    Linear, Logical, LogicalOptions, Manners, None as NoReadAhead, Physical, Random, ReadAhead,
-    Segment,
+    Linear, Logical, LogicalOptions, None as NoReadAhead, Physical, PolicyTraits, Random,
+    ReadAhead, Segment,
 };
 
 /// Which policy reads ahead; see [`crate::ahead`].
@@ -70,14 +70,14 @@ impl Sizes {
 
 impl ReadAheadPolicy {
     /// How the scan and its pool go about things.
-    pub(crate) fn manners(self) -> Manners {
+    pub(crate) fn traits(self) -> PolicyTraits {
         match self {
-            ReadAheadPolicy::None => NoReadAhead::MANNERS,
-            ReadAheadPolicy::Linear { .. } => Linear::MANNERS,
-            ReadAheadPolicy::Random => Random::MANNERS,
-            ReadAheadPolicy::Physical => Physical::MANNERS,
-            ReadAheadPolicy::Logical => Logical::MANNERS,
-            ReadAheadPolicy::Segment => Segment::MANNERS,
+            ReadAheadPolicy::None => NoReadAhead::TRAITS,
+            ReadAheadPolicy::Linear { .. } => Linear::TRAITS,
+            ReadAheadPolicy::Random => Random::TRAITS,
+            ReadAheadPolicy::Physical => Physical::TRAITS,
+            ReadAheadPolicy::Logical => Logical::TRAITS,
+            ReadAheadPolicy::Segment => Segment::TRAITS,
         }
     }
 

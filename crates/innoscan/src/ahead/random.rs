@@ -4,7 +4,7 @@
 use innoscan_format::PageNo;
 
 use super::area::{Queue, area_of, is_flooded, is_ibuf_bitmap};
-use super::{Manners, ReadAhead, Residents};
+use super::{PolicyTraits, PoolView, ReadAhead};
 
 /// The policy; see the module's text.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,7 @@ pub struct Random {
 
 impl Random {
     /// A server's.
-    pub const MANNERS: Manners = Manners::SERVER;
+    pub const TRAITS: PolicyTraits = PolicyTraits::SERVER;
 
     /// A policy that has seen nothing yet.
     pub fn new() -> Random {
@@ -23,7 +23,7 @@ impl Random {
 }
 
 impl ReadAhead for Random {
-    fn missed(&mut self, page: PageNo, pool: &dyn Residents) {
+    fn on_miss(&mut self, page: PageNo, pool: &dyn PoolView) {
         if is_ibuf_bitmap(page, pool) {
             return;
         }
@@ -32,7 +32,7 @@ impl ReadAhead for Random {
         let threshold = 5 + area.len() / 8;
         area.end = area.end.min(pool.file_pages());
         let is_in_use = |page: &u32| {
-            let resident = pool.resident(PageNo(*page));
+            let resident = pool.status(PageNo(*page));
             resident.is_some_and(|resident| resident.first_access.is_some() && resident.is_young)
         };
         if area.clone().filter(is_in_use).count() >= threshold && !is_flooded(pool) {
@@ -51,7 +51,7 @@ impl ReadAhead for Random {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Resident;
+    use super::super::PageStatus;
     use super::super::area::tests::{Pages, runs};
     use super::*;
 
@@ -60,19 +60,19 @@ mod tests {
         let mut pool = Pages::default();
         pool.access((64..128).step_by(5).take(12));
         let mut policy = Random::new();
-        policy.missed(PageNo(127), &pool);
+        policy.on_miss(PageNo(127), &pool);
         assert_eq!(runs(&mut policy), []);
         pool.read([70, 71]);
-        policy.missed(PageNo(127), &pool);
+        policy.on_miss(PageNo(127), &pool);
         assert_eq!(runs(&mut policy), []);
         pool.access([126]);
-        policy.missed(PageNo(127), &pool);
+        policy.on_miss(PageNo(127), &pool);
         let read: u32 = runs(&mut policy).iter().map(|(first, end)| end - first).sum();
         assert_eq!(read, 64 - 15);
         // Those that will soon be evicted do not count.
-        let old = Resident { first_access: Some(1), is_young: false };
+        let old = PageStatus { first_access: Some(1), is_young: false };
         pool.resident.insert(126, old);
-        policy.missed(PageNo(127), &pool);
+        policy.on_miss(PageNo(127), &pool);
         assert_eq!(runs(&mut policy), []);
     }
 
@@ -81,7 +81,7 @@ mod tests {
         let mut pool = Pages::default();
         pool.access(960..980);
         let mut policy = Random::new();
-        policy.missed(PageNo(985), &pool);
+        policy.on_miss(PageNo(985), &pool);
         assert_eq!(runs(&mut policy), [(980, 1000)]);
     }
 }

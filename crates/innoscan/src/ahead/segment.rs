@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use innoscan_format::PageNo;
 
-use super::{Manners, ReadAhead};
+use super::{PolicyTraits, ReadAhead};
 
 /// The policy; see the module's text.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Segment {
 
 impl Segment {
     /// Leaves are learnt and taken in file order.
-    pub const MANNERS: Manners = Manners {
+    pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: false,
         descends_singly: false,
@@ -41,11 +41,11 @@ impl Segment {
 }
 
 impl ReadAhead for Segment {
-    fn learn(&mut self, leaves: &[PageNo]) {
+    fn on_leaves(&mut self, leaves: &[PageNo]) {
         self.to_read.extend(leaves);
     }
 
-    fn take(&mut self, leaf: PageNo, _waited: bool) {
+    fn on_consumed(&mut self, leaf: PageNo, _waited: bool) {
         // It was read on demand if it is still to come.
         if self.to_read.front() == Some(&leaf) {
             self.to_read.pop_front();
@@ -89,13 +89,13 @@ mod tests {
     #[test]
     fn it_goes_once_through_the_leaves_in_file_order() {
         let mut policy = Segment::new(100, 2, 8);
-        policy.learn(&[3, 4, 7, 11, 30, 31, 32, 33, 34, 35, 36, 37, 38].map(PageNo));
+        policy.on_leaves(&[3, 4, 7, 11, 30, 31, 32, 33, 34, 35, 36, 37, 38].map(PageNo));
         assert!(policy.will_read(PageNo(3)) && policy.will_read(PageNo(38)));
         let mut run = Vec::new();
         policy.next_run(8, &mut run);
         assert_eq!(run, [3, 4, 7].map(PageNo));
         assert!(!policy.will_read(PageNo(7)));
-        policy.take(PageNo(11), true);
+        policy.on_consumed(PageNo(11), true);
         policy.next_run(3, &mut run);
         assert_eq!(run, [30, 31, 32].map(PageNo));
         assert_eq!(runs(&mut policy), [(33, 39)]);
@@ -104,15 +104,15 @@ mod tests {
     #[test]
     fn it_stays_within_its_window() {
         let mut policy = Segment::new(20, 0, 8);
-        policy.learn(&(0..100).map(PageNo).collect::<Vec<_>>());
+        policy.on_leaves(&(0..100).map(PageNo).collect::<Vec<_>>());
         assert_eq!(runs(&mut policy), [(0, 8), (8, 16)]);
         for page in 0..4 {
-            policy.take(PageNo(page), false);
+            policy.on_consumed(PageNo(page), false);
         }
         assert_eq!(runs(&mut policy), [(16, 24)]);
         // A window smaller than a run has one run at a time.
         let mut policy = Segment::new(1, 0, 8);
-        policy.learn(&(0..100).map(PageNo).collect::<Vec<_>>());
+        policy.on_leaves(&(0..100).map(PageNo).collect::<Vec<_>>());
         assert_eq!(runs(&mut policy), [(0, 8)]);
         assert_eq!(runs(&mut policy), []);
     }

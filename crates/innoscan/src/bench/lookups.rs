@@ -262,7 +262,7 @@ mod tests {
         });
         let options = LookupOptions { threads: 2, rate: None, zipf: 0.0 };
         let lookups = Lookups::new(&fixture.table, &scan, options).unwrap();
-        let reads = crate::scan::foreground::run_alone(
+        let reads = crate::scan::alone::run_alone(
             &fixture.table,
             &scan,
             &lookups,

@@ -162,7 +162,7 @@ impl Explanation {
             cost.add_leaves(&tree.leaves, tree.format, &self.options, device)?;
         }
         cost.branch_pages = self.branch_pages;
-        cost.branch_requests = match plan.policy.manners().descends_singly {
+        cost.branch_requests = match plan.policy.traits().descends_singly {
             true => self.branch_pages,
             false => self.branch_reads.requests(),
         };

@@ -23,6 +23,7 @@ use std::time::Instant;
 use innoscan_format::PageNo;
 use innoscan_io::{self as io, Completion, Engine, File, Frame, Kind, Read, Slab, Wait, Wake};
 
+use crate::page_status::PageStatus;
 use crate::stats::PoolStats;
 use crate::{Error, Result};
 
@@ -65,15 +66,6 @@ pub enum Lookup {
     Resident,
     /// It was requested and could not be read; [`Pool::take`] gives the error.
     Failed,
-}
-
-/// The state of a page that is in the pool or being read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageStatus {
-    /// When it was first accessed, as a number that grows with each first access of any page.
-    pub first_access: Option<u64>,
-    /// Whether it is far from being evicted (`buf_page_peek_if_young`, MySQL 8.0).
-    pub is_young: bool,
 }
 
 /// Pages by number, and the reads that bring them.

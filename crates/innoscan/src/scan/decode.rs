@@ -1,112 +1,24 @@
 //! The decode workers: verify a leaf, find its records' columns, hand each row to the sink.
 
-use std::ops::{Deref, Range};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use crossbeam_channel::{Receiver, Sender};
-use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located, Row};
-use innoscan_format::page::{self, IndexPage, PageContext, PageFormat, Scratch};
+use innoscan_format::page::{self, IndexPage, Scratch};
 use innoscan_format::record::Record;
-use innoscan_format::{Error as FormatError, IndexId, Lsn, PageNo};
-use innoscan_io::File;
+use innoscan_format::{Error as FormatError, PageNo};
 
-use super::keys::{End, KeyColumns, edge};
-use super::leaf_sort::{PackedLeaf, Unpacking};
+use super::keys::{End, edge};
+use super::leaf_sort::Unpacking;
 use super::lob::LobFetcher;
 use super::order::Output;
 use super::requests::PageRequests;
+use super::task::{Item, LeafBytes, SpaceContext, Task};
 use super::{Damage, LeafPlace, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
 use crate::condition::RowFilter;
-use crate::key_ranges::KeyRanges;
-use crate::pool::{FileSlot, PageRef};
 use crate::sink::RowSink;
 use crate::walk::Sibling;
 use crate::{Error, ErrorKind, Result};
-
-/// Some consecutive leaves.
-pub(super) struct Task {
-    /// Counts up in key order.
-    pub number: u64,
-    pub space: Arc<SpaceContext>,
-    pub items: Vec<Item>,
-}
-
-/// A leaf, or what is wrong in its place.
-pub(super) enum Item {
-    Leaf {
-        page_no: PageNo,
-        page: LeafBytes,
-        prev: Sibling,
-        next: Sibling,
-    },
-    /// One that was sorted.
-    Packed {
-        page_no: PageNo,
-        packed: PackedLeaf,
-        prev: Sibling,
-        next: Sibling,
-    },
-    Damaged {
-        page_no: PageNo,
-        error: Error,
-    },
-}
-
-/// A leaf's bytes, in a frame of the pool or out of it.
-pub(super) enum LeafBytes {
-    Frame(PageRef),
-    Unpacked(Box<[u8]>),
-    /// These bytes of a file that is in memory.
-    Head(Arc<File>, Range<usize>),
-}
-
-impl Deref for LeafBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            LeafBytes::Frame(page) => page,
-            LeafBytes::Unpacked(page) => page,
-            LeafBytes::Head(file, place) => file.head().get(place.clone()).unwrap_or_default(),
-        }
-    }
-}
-
-/// Where a tablespace's pages come from.
-pub(super) enum PageSource {
-    /// The pool's file of this number.
-    Pool(FileSlot),
-    /// Memory, in which all of the file is.
-    Memory(Arc<File>),
-}
-
-/// What decoding needs to know of a tablespace.
-pub(super) struct SpaceContext {
-    pub path: PathBuf,
-    /// Its number among the table's.
-    pub number: usize,
-    pub source: PageSource,
-    pub page_context: PageContext,
-    pub index: IndexId,
-    pub layout: Layout,
-    pub keys: KeyColumns,
-    /// The keys that are wanted; `None`: all.
-    pub wanted: Option<Arc<KeyRanges>>,
-    /// The rows that are wanted of those; `None`: all.
-    pub filter: Option<RowFilter>,
-    pub newest_lsn: Option<Lsn>,
-    /// The definition is the user's own: each leaf is held against it.
-    pub is_definition_given: bool,
-}
-
-impl SpaceContext {
-    /// What its pages are like once they are opened.
-    pub fn format(&self) -> PageFormat {
-        self.page_context.format()
-    }
-}
 
 /// Takes what there is of a task that is large, when its turn has come, so that batches stay small.
 pub(super) type TakePart<'t, B> = dyn FnMut(Output<B>) -> Result<()> + 't;

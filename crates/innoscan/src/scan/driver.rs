@@ -17,19 +17,19 @@ use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
-use super::decode::{Item, LeafBytes, PageSource, SpaceContext, Task};
 use super::plan::Planner;
 use super::requests::PageService;
+use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
 use super::tree::{Tree, require_met};
-use super::{Budget, ScanOptions, Shared};
-use crate::ahead::{Links, Manners, ReadAheadPolicy};
+use super::{Budget, ScanOptions, ScanOutcome, Shared};
+use crate::ahead::{Links, PolicyTraits, ReadAheadPolicy};
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool, Presence, Request, Retention};
 use crate::space::Space;
 use crate::stats::PoolStats;
 use crate::walk::Step;
 use crate::{Result, Table};
 
-/// What the scan thread can tell at its end.
+/// The counts of a scan thread, at its end.
 #[derive(Debug, Default)]
 pub(super) struct Driven {
     /// The policy that read ahead, of the last tablespace.
@@ -41,13 +41,27 @@ pub(super) struct Driven {
     pub pool: PoolStats,
 }
 
+impl Driven {
+    /// Adds what the scan thread counted to the outcome.
+    pub fn add_to(self, outcome: &mut ScanOutcome) {
+        outcome.branch_pages = self.branch_pages;
+        outcome.read_ahead = self.policy;
+        outcome.lob_pages = self.lob_pages;
+        outcome.spilled_bytes = self.spilled_bytes;
+        outcome.requests = self.reads.requests();
+        outcome.read_bytes = self.reads.read_bytes();
+        outcome.reads = self.reads;
+        outcome.pool = self.pool;
+    }
+}
+
 /// The scan thread's state.
 pub(super) struct Driver<'s> {
     table: &'s Table,
     options: &'s ScanOptions,
     budget: &'s Budget,
     shared: &'s Shared,
-    manners: Manners,
+    traits: PolicyTraits,
     planner: Planner<'s>,
     pool: Pool,
     in_flight: InFlight,
@@ -81,7 +95,7 @@ impl<'s> Driver<'s> {
             options,
             budget,
             shared,
-            manners: planner.manners(),
+            traits: planner.traits(),
             planner,
             in_flight: InFlight::new(
                 usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
@@ -206,7 +220,7 @@ impl<'s> Driver<'s> {
             context,
             slot,
             walk,
-            leaves: match self.planner.awaits_leaves() || self.manners.in_file_order {
+            leaves: match self.planner.awaits_leaves() || self.traits.in_file_order {
                 true => Leaves::Awaited,
                 false => Leaves::OfWalk,
             },
@@ -246,7 +260,7 @@ impl<'s> Driver<'s> {
     /// Gives a page to whoever uses it, and tells the policy.
     fn hand_out(&mut self, current: &mut Current, page: PageNo) -> Option<Result<PageRef>> {
         let key = PageKey { file: current.slot, page };
-        if !self.manners.keeps_used {
+        if !self.traits.keeps_used {
             return self.pool.take(key);
         }
         let is_first = self.pool.status(key)?.first_access.is_none();
@@ -254,7 +268,7 @@ impl<'s> Driver<'s> {
         if let (true, Ok(bytes)) = (is_first, &handed) {
             let (prev, next) = unverified_links(bytes);
             let view = current.view(&self.pool);
-            current.policy.accessed(page, Links { prev, next }, &view);
+            current.policy.on_access(page, Links { prev, next }, &view);
             // As a server does, before it asks for the next page.
             self.read_ahead(current);
         }
@@ -321,7 +335,7 @@ impl<'s> Driver<'s> {
         let Some(Step::Leaf { page, prev, next }) = current.next_step() else {
             return Next::NotYet;
         };
-        current.policy.take(page, std::mem::take(&mut current.has_waited));
+        current.policy.on_consumed(page, std::mem::take(&mut current.has_waited));
         current.is_due = false;
         match self.hand_out(current, leaf) {
             Some(Ok(bytes)) => {
@@ -345,7 +359,7 @@ impl<'s> Driver<'s> {
         current.is_due |= presence != Presence::Here;
         if presence == Presence::Started {
             let view = current.view(&self.pool);
-            current.policy.missed(leaf, &view);
+            current.policy.on_miss(leaf, &view);
             self.read_ahead(current);
         }
         presence
@@ -407,7 +421,7 @@ impl<'s> Driver<'s> {
 
     /// The most pages a run may have; 0 when it has to wait.
     fn frames_for_a_run(&mut self) -> usize {
-        if self.manners.evicts_unused {
+        if self.traits.evicts_unused {
             return self.pool.frames() - self.budget.reserve;
         }
         // Of a pool that is shared: what others have used.

@@ -4,20 +4,16 @@
 //! A reader asks the scan thread for a page and waits for it, as a worker does for an off-page
 //! column's. The page stays in the pool, by the pool's rules, until its frame is needed.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
-use std::time::{Duration, Instant};
 
 use innoscan_format::PageNo;
-use innoscan_io::{self as io, Wait};
 
-use super::plan::ReadPlan;
-use super::requests::{PageRequests, page_requests};
-use super::{Budget, ScanOptions, Shared, open_spaces, pool_for};
+use super::Shared;
+use super::requests::PageRequests;
+use crate::Result;
 use crate::pool::{FileSlot, PageRef};
 use crate::space::Space;
-use crate::{Error, Result, Table};
 
 /// Somebody who reads pages of the table while it is scanned.
 pub trait Foreground: Send + Sync {
@@ -81,39 +77,4 @@ impl<'s> Pages<'s> {
     pub fn get(&self, space: usize, page: PageNo) -> Result<PageRef> {
         self.requests.ask(self.slots[space], vec![page])?.next()?
     }
-}
-
-/// Lets foreground readers read with no scan beside them, for so long.
-pub fn run_alone(
-    table: &Table,
-    options: &ScanOptions,
-    foreground: &dyn Foreground,
-    duration: Duration,
-) -> Result<io::Counters> {
-    let spaces = open_spaces(table, options)?;
-    let Some(first) = spaces.first() else { return Ok(io::Counters::default()) };
-    let page_bytes = first.page_context().physical_bytes();
-    let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
-    let mut pool = pool_for(options, true, &budget, options.open_engine()?)?;
-    let slots: Vec<FileSlot> =
-        spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
-    let shared = Shared::new(pool.waker());
-    let until = Instant::now() + duration;
-    std::thread::scope(|scope| {
-        let (requests, mut service) = page_requests(&shared);
-        Pages::new(&requests, &shared, &spaces, &slots).spawn_readers(scope, foreground)?;
-        while Instant::now() < until && !options.is_cancelled() {
-            let progress = service.serve(&mut pool, 0) | (pool.poll(Wait::No)? > 0);
-            if !progress {
-                // Announced first, so that what comes after it wakes.
-                shared.is_driver_waiting.store(true, Ordering::SeqCst);
-                if !service.serve(&mut pool, 0) {
-                    pool.poll(Wait::UntilSomething)?;
-                }
-            }
-        }
-        shared.is_over.store(true, Ordering::Relaxed);
-        Ok::<(), Error>(())
-    })?;
-    Ok(pool.counters())
 }

@@ -14,9 +14,8 @@ use innoscan_format::read::{LobReader, Need};
 use innoscan_format::{LobRef, PageNo};
 use innoscan_io::File;
 
-use super::decode::{PageSource, SpaceContext};
 use super::requests::{Asked, PageRequests};
-use super::small::page_in_memory;
+use super::task::{PageSource, SpaceContext, page_in_memory};
 use crate::{Error, Result};
 
 /// The most pages asked for at once.

@@ -15,10 +15,12 @@
 //! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
 //! it is, while the others wait.
 
+pub(crate) mod alone;
 pub(crate) mod cost;
 mod decode;
 mod driver;
 pub mod foreground;
+mod key_columns;
 mod keys;
 mod leaf_sort;
 mod lob;
@@ -28,6 +30,7 @@ mod outcome;
 pub(crate) mod plan;
 mod requests;
 mod small;
+mod task;
 mod tree;
 mod view;
 
@@ -133,17 +136,9 @@ pub fn scan_with_engine<S: RowSink>(
         let driven = driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // What was delivered tells of errors in key order; the driver's own come after.
         let mut outcome = delivered?;
-        let driven = driven?;
-        outcome.branch_pages = driven.branch_pages;
-        outcome.read_ahead = driven.policy;
-        outcome.lob_pages = driven.lob_pages;
-        outcome.spilled_bytes = driven.spilled_bytes;
-        outcome.reads = driven.reads;
-        outcome.pool = driven.pool;
+        driven?.add_to(&mut outcome);
         Ok::<ScanOutcome, Error>(outcome)
     })?;
-    outcome.requests = outcome.reads.requests();
-    outcome.read_bytes = outcome.reads.read_bytes();
     outcome.page_bytes = u64::from(page_size.bytes());
     outcome.engine = engine_name;
     outcome.is_direct = is_direct;
@@ -158,11 +153,11 @@ fn pool_for(
     budget: &Budget,
     engine: Box<dyn Engine>,
 ) -> Result<Pool> {
-    let manners = Planner::new(options).manners();
+    let traits = Planner::new(options).traits();
     let pool_options = PoolOptions {
-        keeps_used: manners.keeps_used,
+        keeps_used: traits.keeps_used,
         is_shared,
-        evictable: if manners.evicts_unused { Evictable::ReadAhead } else { Evictable::Used },
+        evictable: if traits.evicts_unused { Evictable::ReadAhead } else { Evictable::Used },
         ..PoolOptions::default()
     };
     Pool::new(budget.frames, budget.page_bytes, engine, pool_options)

@@ -5,7 +5,7 @@ use innoscan_format::page::PageFormat;
 
 use super::cost::Cost;
 use super::{ReadAheadPolicy, RowOrder, ScanOptions};
-use crate::ahead::{Linear, Logical, Manners};
+use crate::ahead::{Linear, Logical, PolicyTraits};
 
 /// How a scan reads: which pages ahead of time, in which order rows come, and how much memory it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl ReadPlan {
 
     /// Whether leaves are read in file order and put back in key order.
     pub fn sorts_leaves(&self) -> bool {
-        self.policy.manners().in_file_order && self.order == RowOrder::Key
+        self.policy.traits().in_file_order && self.order == RowOrder::Key
     }
 
     /// Logical read-ahead with a window, and with as much more memory as the defaults have.
@@ -77,11 +77,11 @@ impl<'o> Planner<'o> {
     }
 
     /// What the policy presupposes of the pool and of the walk.
-    pub fn manners(&self) -> Manners {
+    pub fn traits(&self) -> PolicyTraits {
         // The policies that `auto` chooses from differ only in the order of the leaves.
         match self.options.plan.is_auto {
-            true => Logical::MANNERS,
-            false => self.options.plan.policy.manners(),
+            true => Logical::TRAITS,
+            false => self.options.plan.policy.traits(),
         }
     }
 

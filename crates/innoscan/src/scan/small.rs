@@ -4,21 +4,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use innoscan_format::PageNo;
-use innoscan_format::page::{self, PageContext, Scratch};
+use innoscan_format::page::{self, Scratch};
 use innoscan_io::engine::inline::Inline;
 use innoscan_io::{self as io, Direct, Engine, EngineKind, File};
 
-use super::decode::{Decoder, Item, LeafBytes, PageSource, SpaceContext, Task};
+use super::decode::Decoder;
 use super::lob::LobFetcher;
 use super::order::{take, tell};
+use super::task::{Item, PageSource, SpaceContext, Task, page_in_memory};
 use super::tree::{Tree, require_met};
 use super::{
     LeafPlace, SMALL_TABLE_BYTES, ScanOptions, ScanOutcome, Shared, TASK_BYTES, one_page_size,
     scan_with_engine,
 };
 use crate::ahead::ReadAheadPolicy;
-use crate::pool::unreadable;
 use crate::sink::RowSink;
 use crate::space::Space;
 use crate::walk::{Step, Walk};
@@ -194,21 +193,4 @@ fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Optio
         },
         Step::Damaged { page: page_no, error } => Item::Damaged { page_no, error },
     })
-}
-
-/// A page of a file that is in memory; not verified.
-pub(super) fn page_in_memory(
-    file: &Arc<File>,
-    pages: &PageContext,
-    page_no: PageNo,
-) -> Result<LeafBytes> {
-    let page_bytes = pages.physical_bytes();
-    let start = page_no.0 as usize * page_bytes;
-    let place = start..start.saturating_add(page_bytes);
-    if place.end > file.head().len() {
-        let at_byte = file.size_bytes().max(start as u64);
-        let error = unreadable(page_no, io::ReadError::EndOfFile { at_byte });
-        return Err(error.in_file(file.path()));
-    }
-    Ok(LeafBytes::Head(Arc::clone(file), place))
 }

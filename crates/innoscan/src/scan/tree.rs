@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use innoscan_format::PageNo;
 
-use super::decode::{LeafBytes, PageSource, SpaceContext};
-use super::keys::KeyColumns;
+use super::key_columns::KeyColumns;
+use super::task::{LeafBytes, PageSource, SpaceContext};
 use super::{RowOrder, ScanOptions};
 use crate::clustered_index::ClusteredIndex;
 use crate::condition::RowFilter;

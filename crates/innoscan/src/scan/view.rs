@@ -1,8 +1,8 @@
-//! What a policy may know of the pool.
+//! The pool as a policy sees it.
 
 use innoscan_format::PageNo;
 
-use crate::ahead::{Resident, Residents};
+use crate::ahead::{PageStatus, PoolView};
 use crate::pool::{FileSlot, PageKey, Pool};
 
 /// A file's pages in the pool.
@@ -12,11 +12,9 @@ pub(super) struct FileInPool<'p> {
     pub file_pages: u32,
 }
 
-impl Residents for FileInPool<'_> {
-    fn resident(&self, page: PageNo) -> Option<Resident> {
-        let residence = self.pool.status(PageKey { file: self.file, page })?;
-        let (first_access, is_young) = (residence.first_access, residence.is_young);
-        Some(Resident { first_access, is_young })
+impl PoolView for FileInPool<'_> {
+    fn status(&self, page: PageNo) -> Option<PageStatus> {
+        self.pool.status(PageKey { file: self.file, page })
     }
 
     fn file_pages(&self) -> u32 {

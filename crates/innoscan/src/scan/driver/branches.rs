@@ -62,10 +62,10 @@ impl Driver<'_> {
         self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
         self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
         if !current.is_cost_told {
-            current.policy.told_cost(self.request_cost(current.waited_before));
+            current.policy.set_request_cost(self.request_cost(current.waited_before));
             current.is_cost_told = true;
         }
-        current.policy.learn(&current.pages);
+        current.policy.on_leaves(&current.pages);
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Driver<'_> {
             self.driven.policy = plan.policy;
             current.policy = self.driven.policy.begin(&sizes);
         }
-        if !self.driven.policy.manners().in_file_order {
+        if !self.driven.policy.traits().in_file_order {
             current.pages = current.walk.leaves().collect();
             current.leaves = Leaves::OfWalk;
             return Ok(());
@@ -117,7 +117,7 @@ impl Driver<'_> {
         if matches!(current.leaves, Leaves::Awaited) {
             return usize::MAX;
         }
-        if self.manners.descends_singly {
+        if self.traits.descends_singly {
             // The next leaf, and whether there is one after it.
             return 2;
         }
@@ -133,7 +133,7 @@ impl Driver<'_> {
             return false;
         }
         let spare = self.spare_frames();
-        let at_once = if self.manners.descends_singly { 1 } else { BRANCHES_AT_ONCE };
+        let at_once = if self.traits.descends_singly { 1 } else { BRANCHES_AT_ONCE };
         let most = (spare / 2).clamp(1, at_once);
         let file = current.slot;
         current.walk.wanted(most, &mut current.pages);

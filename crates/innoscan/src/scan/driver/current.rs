@@ -8,8 +8,8 @@ use innoscan_format::PageNo;
 use crate::ahead::ReadAhead;
 use crate::file_order::FileOrder;
 use crate::pool::{FileSlot, Pool};
-use crate::scan::decode::SpaceContext;
 use crate::scan::leaf_sort::LeafSort;
+use crate::scan::task::SpaceContext;
 use crate::scan::view::FileInPool;
 use crate::walk::{Step, Walk};
 

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use super::current::{Current, Leaves};
 use super::{Driver, Next, Presence};
 use crate::Result;
-use crate::scan::decode::Item;
 use crate::scan::leaf_sort::LeafSort;
+use crate::scan::task::Item;
 use crate::walk::Step;
 
 /// Leaves packed before others are looked after: some hundred microseconds' worth.
@@ -32,7 +32,7 @@ impl Driver<'_> {
                 Presence::Started => return Ok(true),
                 Presence::Pending | Presence::NoRoom => break,
             }
-            current.policy.take(leaf, std::mem::take(&mut current.has_waited));
+            current.policy.on_consumed(leaf, std::mem::take(&mut current.has_waited));
             current.is_due = false;
             let Some(handed) = self.hand_out(current, leaf) else { break };
             let Leaves::Sorted(file_order, sort) = &mut current.leaves else { break };

@@ -131,7 +131,7 @@ fn files_that_are_not_as_they_were_written_are_dumped_anew() {
     let expected = two.content();
     type Spoil = fn(&Path);
     let spoil: [(&str, Spoil); 3] = [
-        ("its sum", |path| {
+        ("its checksum", |path| {
             let mut bytes = fs::read(path).unwrap();
             bytes[20] ^= 1;
             fs::write(path, bytes).unwrap();
@@ -200,7 +200,7 @@ fn it_is_gone_on_with_in_the_same_way_and_place() {
     assert!(error.contains("its drop tables was off, and is now on"), "{error}");
     fs::write(two.out().join("shop.other.00000.sql"), "").unwrap();
     let error = two.dump(&two.options, open()).unwrap_err().to_string();
-    assert!(error.contains("`shop.other.00000.sql` in it is not of the dump"), "{error}");
+    assert!(error.contains("`shop.other.00000.sql` in it does not belong to the dump"), "{error}");
     fs::remove_file(two.out().join("shop.other.00000.sql")).unwrap();
     two.dump(&two.options, open()).unwrap();
 }

@@ -327,3 +327,45 @@ fn a_page_has_one_door() {
     let owned = text.split("for OwnedPage").count() + text.split("-> OwnedPage").count();
     assert_eq!(owned, 3, "an owned page is made of a page alone");
 }
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn expanded(path: &str) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
+    let (names, after) = rest.split_once('}').unwrap_or_else(|| panic!("{path}"));
+    names.split(',').map(|name| format!("{before}{name}{after}")).collect()
+}
+
+#[test]
+fn the_map_names_files_that_exist() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let map = text.split("## Where to find it").nth(1).unwrap();
+    let map = map.split("\n## ").next().unwrap();
+    let mut base = root();
+    let (mut named, mut missing) = (0, Vec::new());
+    for line in map.lines() {
+        if let Some(heading) = line.strip_prefix("### ") {
+            base = root().join(heading.split('`').nth(1).unwrap_or_default());
+        }
+        let Some(answer) = line.strip_prefix("| ").and_then(|row| row.split(" | ").nth(1)) else {
+            continue;
+        };
+        for token in answer.split('`').skip(1).step_by(2) {
+            let is_path =
+                token.contains('/') || [".rs", ".cc", ".h"].iter().any(|end| token.ends_with(end));
+            for path in expanded(token).iter().filter(|_| is_path) {
+                named += 1;
+                let places =
+                    [base.join(path), root().join(path), root().join("lra-plugin/src").join(path)];
+                let beside = [
+                    root().join("crates/cli/src").join(path),
+                    root().join("lra-plugin").join(path),
+                ];
+                if !places.iter().chain(&beside).any(|place| place.exists()) {
+                    missing.push(format!("{path} in: {line}"));
+                }
+            }
+        }
+    }
+    assert!(named > 100, "{named}");
+    assert!(missing.is_empty(), "no such file:\n{}", missing.join("\n"));
+}

@@ -144,7 +144,7 @@ fn killed(version: &str, kills: u32) {
         let (code, said) = ended(&mut dump(&server, &out, &["--resume"]));
         let is_refused = code == Some(2);
         if is_refused {
-            assert!(changes && said.contains("its files were written to since"), "{said}");
+            assert!(changes && said.contains("its files have been written to since"), "{said}");
             were_refused += 1;
             let (code, said) = ended(&mut dump(&server, &out, &["--resume=redo"]));
             assert_eq!(code, Some(0), "{said}");

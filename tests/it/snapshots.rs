@@ -29,7 +29,7 @@ const COMMANDS: [&str; 12] = [
 ];
 
 fn snapshots() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("it/snapshots")
+    crate::tests_dir("it/snapshots")
 }
 
 /// Compares a text with a committed file, or with `UPDATE_SNAPSHOTS` writes that file. Gives the first
@@ -88,7 +88,7 @@ fn playground() -> tempfile::TempDir {
         let archive = format!("data/demo/{table}.tar.zst");
         let unpacked = Command::new("tar")
             .args(["--use-compress-program", "zstd -d --long=27", "-xf"])
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(archive))
+            .arg(crate::tests_dir(&archive))
             .arg("-C")
             .arg(place.path())
             .status();

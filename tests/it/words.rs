@@ -57,7 +57,7 @@ const EXCEPTIONS: [(&str, &str); 2] = [
 ];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    crate::tests_dir("..").canonicalize().unwrap()
 }
 
 fn files(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {

@@ -9,7 +9,7 @@ use innoscan_io::{self as io, Direct, Kind};
 use crate::ahead::Sizes;
 use crate::explain::leaves::leaves;
 use crate::pool::{Pool, PoolOptions, RunReader, runs_in_file_order};
-use crate::scan::plan::ReadPlan;
+use crate::scan::read_plan::ReadPlan;
 use crate::scan::{Budget, ScanOptions, open_spaces};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;

@@ -13,8 +13,9 @@ use innoscan_io::{self as io, Device};
 
 pub use self::segments::Owners;
 pub use crate::scan::cost::Cost;
-pub use crate::scan::plan::{ReadPlan, choose};
+pub use crate::scan::plan::choose;
 use crate::scan::plan::{candidates, plans, windows_bytes};
+pub use crate::scan::read_plan::ReadPlan;
 use crate::scan::{ScanOptions, open_spaces};
 pub use crate::simulate::Reads;
 use crate::space::Space;

@@ -5,7 +5,7 @@ use innoscan_format::value::Value;
 use innoscan_io::EngineKind;
 
 use crate::scan::{OnCorrupt, ScanOptions};
-use crate::{ErrorKind, Key, KeyRange, Result, Row, RowsBuilder, Table};
+use crate::{ErrorKind, Key, KeyRange, KeyValue, Result, Row, RowsBuilder, Table};
 
 fn data(file: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data")).join(file)
@@ -85,6 +85,19 @@ fn columns_are_those_named_in_that_order() {
     let error = row.get(6).unwrap_err().to_string();
     assert!(error.contains("column 6 of a row of 6"), "{error}");
     assert_eq!(row.get(5).unwrap(), None);
+}
+
+#[test]
+fn the_key_of_a_row_finds_the_row() {
+    let table = orders();
+    for row in table.rows().limit(20).read().unwrap() {
+        let row = row.unwrap();
+        let id = KeyValue::from_value(row.get(0).unwrap().unwrap()).unwrap();
+        let found: Vec<Row> =
+            table.rows().key(vec![id]).read().unwrap().map(Result::unwrap).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].utf8(0).unwrap(), row.utf8(0).unwrap());
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use innoscan_io::{self as io, Wait};
 
 use super::foreground::{Foreground, Pages};
-use super::plan::ReadPlan;
+use super::read_plan::ReadPlan;
 use super::requests::page_requests;
 use super::{Budget, ScanOptions, Shared, open_spaces, pool_for};
 use crate::pool::FileSlot;

@@ -10,7 +10,7 @@ use innoscan_format::page::PageFormat;
 use innoscan_io::Device;
 
 use super::leaf_sort::LeafSort;
-use super::plan::ReadPlan;
+use super::read_plan::ReadPlan;
 use super::{Budget, ScanOptions};
 use crate::Result;
 use crate::io_options::IoOptions;

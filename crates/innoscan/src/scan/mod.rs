@@ -28,6 +28,7 @@ mod options;
 mod order;
 mod outcome;
 pub(crate) mod plan;
+pub(crate) mod read_plan;
 mod requests;
 mod small;
 mod task;
@@ -49,7 +50,8 @@ pub use self::options::{
     ScanOptions,
 };
 pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
-use self::plan::{Planner, ReadPlan};
+use self::plan::Planner;
+use self::read_plan::ReadPlan;
 use self::requests::page_requests;
 pub(crate) use self::small::scan_sized;
 pub use crate::ahead::ReadAheadPolicy;

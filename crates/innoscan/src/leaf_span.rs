@@ -38,7 +38,7 @@ impl LeafSpan {
         let is_elsewhere = |way: &[PageNo]| way.first().is_some_and(|first| *first != root);
         if is_elsewhere(&self.from) || is_elsewhere(&self.to) {
             let why = format!("the split begins at another root than page {root}");
-            return Err(Error::refused(why, "make the splits anew"));
+            return Err(Error::refused(why, "make the splits again"));
         }
         Ok(())
     }

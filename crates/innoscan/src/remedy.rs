@@ -161,7 +161,7 @@ impl fmt::Display for Remedy {
             Remedy::EmptyDirectory => "give a directory that is empty or does not exist",
             Remedy::Overwrite => "allow files of the same names to be replaced",
             Remedy::Resume => "resume the dump with the same options",
-            Remedy::RedoChanged => "have such tables dumped anew",
+            Remedy::RedoChanged => "dump such tables again",
             Remedy::BeginAnew => "begin a dump instead of resuming one",
             Remedy::NameDump => "give the directory of a dump",
             Remedy::ChooseLayout(name) => return write!(f, "choose the layout {name}"),

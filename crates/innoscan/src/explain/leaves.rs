@@ -6,7 +6,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::{self, Scratch};
 use innoscan_io::{self as io, Kind, Wait};
 
-use crate::pool::{PageKey, Pool, PoolOptions};
+use crate::pool::{PageKey, Pool, PoolOptions, Retention};
 use crate::scan::ScanOptions;
 use crate::space_reader::SpaceReader;
 use crate::walk::{Step, Walk};
@@ -42,6 +42,8 @@ pub(crate) fn leaves(
     let frames = 4 * BRANCHES_AT_ONCE;
     let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
     let slot = pool.add_file(Arc::clone(space.file()));
+    // The scan reads the root too: one of the branch pages, and counted.
+    pool.wait_for(PageKey { file: slot, page: root_no }, Retention::Keep)?;
     let span = file.span.clone();
     let mut walk = Walk::new(&index.root_page()?, &index.layout, None, None, span)?;
     let mut scratch = Scratch::default();

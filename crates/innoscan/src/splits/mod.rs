@@ -121,7 +121,7 @@ impl Table {
         };
         if file.stamp()?.to_string() != part.stamp {
             let why = "the file was written to since the split was made, or is another one";
-            return Err(Error::refused(why, "make the splits anew").in_file(&file.path));
+            return Err(Error::refused(why, "make the splits again").in_file(&file.path));
         }
         let span = LeafSpan { from: part.from.clone(), to: part.to.clone() };
         Ok(TableFile { span: Some(Arc::new(span)), ..file.clone() })

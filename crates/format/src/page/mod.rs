@@ -1,4 +1,4 @@
-//! A page: the unit InnoDB reads, writes and checks.
+//! Pages: the unit in which InnoDB reads, writes and checks.
 //!
 //! ```text
 //!  0 checksum (full_crc32: encryption key version)     4 page number
@@ -34,5 +34,5 @@ pub use open::{OwnedPage, Page, Scratch, checksum_algorithm, open, unverified_li
 pub use space_head::SpaceHead;
 pub use xdes::{Extent, ExtentState, ExtentsPage};
 
-/// `FIL_PAGE_DATA`: where what the page's type says begins.
+/// `FIL_PAGE_DATA`: offset of the content that depends on the page's type.
 pub const DATA: usize = 38;

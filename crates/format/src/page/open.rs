@@ -100,8 +100,8 @@ pub struct Scratch {
 /// [`PageKind::Zeroes`].
 ///
 /// # Errors
-/// With the place, when the bytes are damaged or are of another page, and when this version does
-/// not read the form that they are stored in.
+/// With the place, when the bytes are damaged or of another page, or when this version does not
+/// read the form in which they are stored.
 pub fn open<'a>(
     raw: &'a [u8],
     context: &PageContext,

@@ -1,13 +1,13 @@
-//! Table definitions from SQL text: what `SHOW CREATE TABLE` prints, what mysqldump and mydumper
-//! put in their schema files, and what people write by hand.
+//! Table definitions from SQL text: from `SHOW CREATE TABLE`, from the schema files of mysqldump
+//! and mydumper, or written by hand.
 //!
-//! The text is cut into tokens ([`lex`]) and the tokens of the first `CREATE TABLE` are read from
-//! left to right ([`cursor`]): columns ([`columns`], [`types`]), then keys and constraints
-//! ([`keys`]), options and partitions. What follows the columns decides about them (the table's
-//! charset, its primary key), so they are kept half-read until [`finish`] makes the [`TableDef`].
+//! The text is split into tokens ([`lex`]) and the tokens of the first `CREATE TABLE` are parsed
+//! from left to right ([`cursor`]): columns ([`columns`], [`types`]), then keys and constraints
+//! ([`keys`]), options and partitions. The text after the columns affects them (the table's
+//! charset, its primary key), so they stay incomplete until [`finish`] creates the [`TableDef`].
 //!
-//! Expressions are never understood, only cut out between balanced parentheses. No function here
-//! calls itself, so no text is too deep.
+//! Expressions are not interpreted, only cut out between balanced parentheses. No function here is
+//! recursive, so no nesting is too deep.
 
 mod columns;
 mod cursor;
@@ -31,14 +31,14 @@ use lex::{Kind, Lexer, Token};
 
 pub use server::server_of_text;
 
-/// Reads the first `CREATE TABLE` of SQL text as `server` would.
+/// Parses the first `CREATE TABLE` of SQL text like `server`.
 ///
-/// Other statements and comments before it are passed over; the content of versioned comments
-/// counts. The database is that of the table's name, empty when it has none.
-/// [`server_of_text`] guesses a server the caller does not know.
+/// Other statements and comments before it are skipped; the content of versioned comments is read.
+/// The database is the one in the table's name, empty when it has none. [`server_of_text`] guesses
+/// a server that the caller does not know.
 ///
 /// # Errors
-/// [`Error::Schema`] with line and column, what was found there and what was expected.
+/// [`Error::Schema`] with line and column, the text found there and the text expected.
 pub fn from_create_table(sql: &str, server: ServerVersion) -> crate::Result<TableDef> {
     let report = |trouble: Trouble| trouble.report(sql);
     let tokens = first_create_table(sql).map_err(report)?;
@@ -47,7 +47,7 @@ pub fn from_create_table(sql: &str, server: ServerVersion) -> crate::Result<Tabl
     finish::finish(draft, server).map_err(report)
 }
 
-/// A table half-read.
+/// A table that is not yet complete.
 pub(super) struct Draft {
     schema: String,
     name: String,
@@ -57,7 +57,7 @@ pub(super) struct Draft {
     partitioning: Option<super::Partitioning>,
 }
 
-/// `CREATE TABLE name (...) options PARTITION BY ...`.
+/// Parses `CREATE TABLE name (...) options PARTITION BY ...`.
 fn read_table(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Draft> {
     while !cursor.eat_word("TABLE") {
         cursor.advance();
@@ -90,7 +90,7 @@ fn read_table(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Draft> {
     Ok(Draft { schema, name, columns, keys, options, partitioning })
 }
 
-/// The tokens of the first statement that makes a table, without its `;`.
+/// Returns the tokens of the first statement that creates a table, without its `;`.
 fn first_create_table(sql: &str) -> Result<Vec<Token>> {
     let mut lexer = Lexer::new(sql);
     let mut statement: Vec<Token> = Vec::new();
@@ -122,17 +122,17 @@ fn first_create_table(sql: &str) -> Result<Vec<Token>> {
     Err(Trouble::at(sql.len(), "the end of the text", "CREATE TABLE"))
 }
 
-/// Whether a statement makes a table.
+/// Whether a statement creates a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Yes,
     No,
-    /// It started like one that does.
+    /// It starts like one that does.
     Perhaps,
 }
 
-/// What a statement's token number `place` says of it, none before having said Yes or No:
-/// `CREATE [OR REPLACE] [TEMPORARY | EXTERNAL] TABLE`.
+/// Decides by a statement's token number `place`, after those before were undecided: `CREATE [OR
+/// REPLACE] [TEMPORARY | EXTERNAL] TABLE`.
 fn wanted_after(place: usize, token: &Token, text: &str) -> Wanted {
     const BETWEEN: [&str; 4] = ["OR", "REPLACE", "TEMPORARY", "EXTERNAL"];
     let is = |word: &str| token.kind == Kind::Word && text.eq_ignore_ascii_case(word);
@@ -144,12 +144,12 @@ fn wanted_after(place: usize, token: &Token, text: &str) -> Wanted {
     }
 }
 
-/// Commands that end with their line, not with `;`.
+/// Returns whether a command ends with its line, not with `;`.
 fn is_client_command(word: &str) -> bool {
     word.eq_ignore_ascii_case("DELIMITER")
 }
 
-/// What is wrong with the text, and where.
+/// A syntax error, with its position in the text.
 #[derive(Debug)]
 pub(super) struct Trouble {
     at: usize,
@@ -157,7 +157,7 @@ pub(super) struct Trouble {
     expected: Cow<'static, str>,
 }
 
-/// The result of reading text; [`Trouble`] becomes an [`Error`] where the text is at hand.
+/// The result of parsing; [`Trouble`] becomes an [`Error`] where the text is at hand.
 type Result<T> = std::result::Result<T, Trouble>;
 
 impl Trouble {

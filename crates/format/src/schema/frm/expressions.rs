@@ -1,6 +1,6 @@
-//! The expressions of generated columns, of defaults and of checks, as text.
+//! Expressions of generated columns, defaults and checks, as text.
 //!
-//! Three forms (`parse_vcol_defs`, sql/table.cc, MariaDB 10.11):
+//! The section has three forms (`parse_vcol_defs`, sql/table.cc, MariaDB 10.11):
 //!
 //! ```text
 //! MariaDB 10.2+   16 bytes, then each: kind, column (2), length (2), name's length, name, text
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 
 const NEW_HEADER_BYTES: usize = 16;
 
-/// What the section says of each column, and the checks of the table.
+/// The expressions of the columns, and the checks of the table.
 pub(super) struct Expressions {
     columns: Vec<OfColumn>,
     pub(super) table_checks: Vec<CheckDef>,
@@ -30,10 +30,10 @@ pub(super) struct OfColumn {
     pub(super) generated: Option<Generated>,
     pub(super) default: Option<String>,
     pub(super) check: Option<String>,
-    /// The type of a generated column as MariaDB to 10.1 keeps it: its description says only that
-    /// it is generated.
+    /// The type of a generated column in MariaDB to 10.1, whose description only says that it is
+    /// generated.
     pub(super) old_kind: Option<u8>,
-    /// The list of members of such a column.
+    /// The list of members of such a generated column.
     pub(super) old_list: Option<u8>,
 }
 
@@ -61,12 +61,12 @@ impl Expressions {
         Ok(expressions)
     }
 
-    /// Of the column at a place.
+    /// Returns the expressions of the column at a place.
     pub(super) fn of(&self, place: usize) -> OfColumn {
         self.columns.get(place).cloned().unwrap_or_default()
     }
 
-    /// Whether the column at a place is generated and not stored.
+    /// Returns whether the column at a place is generated and not stored.
     pub(super) fn is_virtual(&self, place: usize) -> bool {
         let generated = self.columns.get(place).and_then(|column| column.generated.as_ref());
         generated.is_some_and(|generated| !generated.stored)

@@ -1,4 +1,4 @@
-//! Indexes: a header, each index with its parts, then names, then comments.
+//! Indexes of a `.frm`: a header, each index with its parts, then names, then comments.
 //!
 //! ```text
 //! header  number of indexes, of parts, length of the names; 6 bytes
@@ -34,7 +34,7 @@ const ALGORITHM_HASH: u8 = 3;
 const ALGORITHM_LONG_HASH: u8 = 5;
 const ALGORITHM_VECTOR: u8 = 7;
 
-/// An index as the file describes it.
+/// An index as described in the file.
 pub(super) struct RawKey {
     name: String,
     flags: u16,
@@ -104,18 +104,18 @@ impl RawKey {
         })
     }
 
-    /// A full-text index whose parser's name is in the extra segment.
+    /// Returns whether the index is full-text with a parser, whose name is in the extra segment.
     pub(super) fn has_parser(&self) -> bool {
         self.flags & FLAG_HAS_PARSER != 0
     }
 
-    /// Unique by a hash in a column of its own.
+    /// Returns whether the index is unique by a hash in a hidden column.
     pub(super) fn is_by_hash(&self) -> bool {
         self.algorithm == ALGORITHM_LONG_HASH
     }
 
     fn kind(&self, place: usize) -> IndexKind {
-        // A unique index by hash is marked as not unique, since it is not to the engine.
+        // A unique index by hash is marked as not unique, since it is not unique to the engine.
         if place == 0 && self.name == "PRIMARY" {
             IndexKind::Primary
         } else if self.flags & FLAG_NOT_UNIQUE == 0 || self.is_by_hash() {
@@ -142,7 +142,8 @@ impl RawKey {
     }
 }
 
-/// The indexes, in the order they print. Parts on hidden columns are there too: InnoDB has them.
+/// Creates the indexes, in the order in which they print. Parts on hidden columns are included:
+/// InnoDB has them.
 pub(super) fn define(
     image: &Image,
     keys: &[RawKey],
@@ -200,7 +201,7 @@ impl RawPart {
     }
 }
 
-/// `Field::key_length()`: bytes of a key on the whole column.
+/// Returns the bytes of a key on the whole column (`Field::key_length()`).
 fn key_len(ty: &ColumnType, length: u16) -> usize {
     match ty {
         ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } | ColumnType::Vector { .. } => {
@@ -211,7 +212,7 @@ fn key_len(ty: &ColumnType, length: u16) -> usize {
     }
 }
 
-/// The most bytes of a character of the column.
+/// Returns the maximum bytes of a character of the column.
 fn char_bytes(ty: &ColumnType) -> Result<u32> {
     Ok(match ty {
         ColumnType::Char { collation, .. }

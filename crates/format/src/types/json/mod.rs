@@ -46,7 +46,7 @@ const OPAQUE: u8 = 15;
 pub(crate) struct Dialect {
     /// MySQL 8: a double without a fraction prints `.0`.
     doubles_show_a_point: bool,
-    /// From a version after 8.0.12 up to 8.0.33: line breaks in base64 are escaped, as in any
+    /// MySQL after 8.0.12, at the latest from 8.0.33: line breaks in base64 are escaped, as in any
     /// string.
     escapes_base64: bool,
     /// MySQL 9: a byte string of SQL type `VARCHAR` is a JSON string.

@@ -6,7 +6,7 @@ use crate::schema::ServerVersion;
 /// The rule for quoting names with backquotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::schema) enum Quoting {
-    /// Always.
+    /// Every name is quoted.
     Always,
     /// Quoted only if otherwise not read as a name, as for partitions' names (`append_identifier`
     /// without `OPTION_QUOTE_SHOW_CREATE`, sql_show.cc, MySQL 9.7).

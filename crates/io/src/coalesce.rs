@@ -1,16 +1,16 @@
-//! From page numbers to reads: what is near enough is read together.
+//! Coalescing of page numbers to reads: adjacent and nearby pages are read together.
 
 /// Adjacent units of a file: `first .. first + count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first unit's number.
+    /// Number of the first unit.
     pub first: u32,
-    /// How many.
+    /// Number of units.
     pub count: u32,
 }
 
-/// Joins ascending numbers into runs. Neighbours up to `gap` unwanted units apart are joined,
-/// those units read with them; no run is longer than `most`.
+/// Joins ascending numbers into runs. Neighbours with a gap of at most `gap` unneeded units are
+/// joined, and the gap is read with them; no run is longer than `most`.
 ///
 /// # Panics
 /// When `most` is 0, or the numbers do not ascend.

@@ -20,22 +20,22 @@ pub const LOG_PAGE_BYTES: usize = 8192;
 /// `LOGREC_CHECKPOINT`, as the first byte of a record of variable length.
 const CHECKPOINT: u8 = 0x1d;
 const RECORD_HEADER_BYTES: usize = 6;
-/// From here on lengths of records have more bytes.
+/// The first byte from which on lengths of records have more bytes.
 const LONG_LENGTHS: u8 = 251;
 
-/// What `aria_log_control` says.
+/// The positions in `aria_log_control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogControl {
-    /// The log file of the last checkpoint; 0: there was none.
+    /// Number of the log file with the last checkpoint; 0 if there was none.
     pub checkpoint_file: u32,
-    /// Where in it the checkpoint's record begins.
+    /// Offset of the checkpoint's record in that file.
     pub checkpoint_at: u32,
-    /// The newest log file.
+    /// Number of the newest log file.
     pub newest_file: u32,
 }
 
 impl LogControl {
-    /// Reads the file `aria_log_control`.
+    /// Parses the file `aria_log_control`.
     pub fn parse(file: &[u8]) -> Result<LogControl> {
         if bytes::array::<3>(file, 0)? != MAGIC {
             return Err(Error::corrupt("it does not begin as aria_log_control does"));
@@ -54,14 +54,14 @@ impl LogControl {
         })
     }
 
-    /// The page of its log file that has the checkpoint's record: where it begins. It is the last
-    /// one where nothing was logged later.
+    /// Returns the offset in the log file of the page with the checkpoint's record. It is the last
+    /// page if nothing was logged later.
     pub fn checkpoint_page_at(self) -> u64 {
         u64::from(self.checkpoint_at) / LOG_PAGE_BYTES as u64 * LOG_PAGE_BYTES as u64
     }
 }
 
-/// Whether the page of the checkpoint's record has nothing after it.
+/// Returns whether the page of the checkpoint's record has nothing after that record.
 pub fn ends_with_checkpoint(page: &[u8], control: LogControl) -> bool {
     let at = control.checkpoint_at as usize % LOG_PAGE_BYTES;
     let end = || {

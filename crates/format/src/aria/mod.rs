@@ -1,10 +1,9 @@
 //! Aria: `.MAI` headers and the rows of `.MAD` files.
 //!
-//! Rows are stored in pages (`ROW_FORMAT=PAGE`, the default), or as MyISAM stores them (FIXED,
-//! DYNAMIC: [`crate::myisam`]). Numbers of the `.MAI` file are big-endian, those in pages
-//! little-endian.
+//! Rows are stored in pages (`ROW_FORMAT=PAGE`, the default), or like MyISAM's (FIXED, DYNAMIC:
+//! [`crate::myisam`]). Numbers of the `.MAI` file are big-endian, those in pages little-endian.
 //!
-//! A `.MAD` file of pages:
+//! The pages of a `.MAD` file:
 //!
 //! ```text
 //! bitmap page | pages it covers | bitmap page | ...
@@ -15,8 +14,8 @@
 //! blob page    LSN (7), type (1), data, checksum
 //! ```
 //!
-//! A row begins in an entry of a head page. Where it does not end there, extents say which blob
-//! pages, and which entries of tail pages, it goes on in.
+//! A row begins in an entry of a head page. If it does not end there, extents give the blob pages,
+//! and the entries of tail pages, in which it continues.
 
 mod header;
 mod log;

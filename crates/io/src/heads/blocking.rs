@@ -1,4 +1,4 @@
-//! One file after the other by each of some threads.
+//! Heads read by blocking calls: one file after the other on each of several threads.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +11,7 @@ use super::shared::Shared;
 use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions, HeadWay};
 use crate::{Frame, Result, Slab};
 
-/// One thread's part.
+/// Runs one thread's share of the work.
 pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCounters> {
     let slab = Slab::new(1, options.way.frame_bytes())?;
     let mut counters = HeadCounters::default();
@@ -28,7 +28,7 @@ pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCou
     }
 }
 
-/// Reads a file's first bytes; how many there are.
+/// Reads a file's first bytes; returns their number.
 fn head_of(
     options: &HeadOptions,
     file: &HeadFile,
@@ -46,13 +46,13 @@ fn head_of(
     counters.read += opened.elapsed();
     counters.read_bytes += bytes as u64;
     if options.way == HeadWay::FullPage {
-        // As the servers do it, so that their pool need not share memory with the page cache.
+        // Servers do this, so that their pool does not share memory with the page cache.
         _ = rustix::fs::fadvise(&descriptor, 0, None, Advice::DontNeed);
     }
     Ok(bytes)
 }
 
-/// Opens a file; says how it is to be read.
+/// Opens a file; returns the mode in which it is to be read.
 fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, How)> {
     let mut how = How::of(way);
     let descriptor = loop {

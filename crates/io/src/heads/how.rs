@@ -1,4 +1,4 @@
-//! How one file is opened and read.
+//! The mode in which one file is opened and read.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -8,20 +8,20 @@ use crate::ALIGNMENT;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct How {
-    /// The time of the last access stays as it is; else looking at a million files would write to
-    /// a million inodes. The kernel permits it to the files' owner and to root.
+    /// Whether the access time stays unchanged: otherwise reading a million files would write a
+    /// million inodes. The kernel permits this to the files' owner and to root.
     is_unnoticed: bool,
     is_direct: bool,
     pub bytes: usize,
 }
 
 impl How {
-    /// What is tried first.
+    /// Returns the mode to try first.
     pub(super) fn of(way: HeadWay) -> How {
         How { is_unnoticed: true, is_direct: way.is_direct(), bytes: way.read_bytes() }
     }
 
-    /// What is tried when the kernel has refused this; nothing when it has refused the file.
+    /// Returns the mode to try when the kernel refused this one; `None` when it refused the file.
     pub(super) fn after(self, refusal: Errno) -> Option<How> {
         match refusal {
             Errno::PERM if self.is_unnoticed => Some(How { is_unnoticed: false, ..self }),
@@ -29,7 +29,7 @@ impl How {
             Errno::INVAL if self.is_direct && self.bytes < ALIGNMENT => {
                 Some(How { bytes: ALIGNMENT, ..self })
             }
-            // The file system has no way around the page cache.
+            // The file system cannot bypass the page cache.
             Errno::INVAL if self.is_direct => Some(How { is_direct: false, ..self }),
             _ => None,
         }

@@ -292,7 +292,7 @@ impl Reader<'_> {
                     _ => Operand::Other,
                 }
             }
-            "cast" | "convert" => told_charset(&arguments).map_or(Operand::Other, Operand::Text),
+            "cast" | "convert" => named_charset(&arguments).map_or(Operand::Other, Operand::Text),
             _ => Operand::Other,
         }
     }
@@ -358,7 +358,7 @@ fn operand(item: &Item) -> Option<Operand> {
 }
 
 /// Returns the charset in `cast(x as char(10) charset latin1)` and `convert(x using latin1)`.
-fn told_charset(arguments: &[Vec<Item>]) -> Option<Charset> {
+fn named_charset(arguments: &[Vec<Item>]) -> Option<Charset> {
     let mut words = arguments.iter().flatten().filter_map(|item| match item {
         Item::Word(word) => Some(word.as_str()),
         _ => None,

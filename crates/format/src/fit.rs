@@ -122,7 +122,7 @@ impl Layout {
             match ends.inline_len(nth)? {
                 Some(len) if len != fixed_len => {
                     return Err(Error::corrupt(format!(
-                        "the record's field {} has {len} bytes, its column {fixed_len}",
+                        "field {} of the record has {len} bytes, its column {fixed_len}",
                         nth + 1
                     ))
                     .at_column(self.column_name(usize::from(field.slot))));
@@ -168,8 +168,8 @@ fn check_system_columns(record: &Record<'_>, at: usize) -> Result<()> {
     let undo_offset = usize::from(bytes::u16_at(page, at + 11)?);
     if trx_id >> TRX_ID_BITS != 0 || undo_offset >= page.len() {
         return Err(Error::corrupt(format!(
-            "behind the key are {trx_id:#x} for a transaction and {undo_offset} for a place in an \
-             undo page, which cannot be"
+            "the bytes after the key are not system columns: transaction {trx_id:#x}, offset \
+             {undo_offset} in an undo page"
         )));
     }
     Ok(())
@@ -197,7 +197,7 @@ fn check_neighbours(page: &IndexPage<'_>, placed: &[Placed<'_>]) -> Result<()> {
     for (place, (record, extent)) in placed.iter().enumerate() {
         if extent.start < free_from {
             return Err(record.locate_error(Error::corrupt(format!(
-                "the record at {} begins at byte {}, and what lies before it ends at {free_from}",
+                "the record at {} begins at byte {}, and the bytes before it end at {free_from}",
                 record.origin(),
                 extent.start
             ))));

@@ -203,7 +203,7 @@ impl Layout {
         let core = (header, self.core_null_bytes);
         let bitmap = |counts: &[u16], n: usize| {
             let count = counts.get(n).copied().ok_or_else(|| {
-                Error::corrupt(format!("the record's field count or row version {n} cannot be"))
+                Error::corrupt(format!("impossible field count or row version {n} of the record"))
             })?;
             Ok::<usize, Error>(usize::from(count).div_ceil(8))
         };
@@ -472,14 +472,13 @@ fn mariadb_added_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
 #[cold]
 fn wrong_form(record: &Record<'_>) -> Error {
     let form = if record.is_compact() { "COMPACT or DYNAMIC" } else { "REDUNDANT" };
-    Error::corrupt(format!("a record of {form} form in a table of the other"))
+    Error::corrupt(format!("a record of {form} form in a table of the other form"))
 }
 
 #[cold]
 fn unexpected_instant(record: &Record<'_>) -> Error {
     Error::corrupt(format!(
-        "the record is of an instantly altered table (info bits {:#x}, status {}), which the \
-         definition does not say",
+        "the record is of an instantly altered table (info bits {:#x}, status {}), but the definition has no instant columns",
         record.info_bits(),
         record.status()
     ))
@@ -487,7 +486,7 @@ fn unexpected_instant(record: &Record<'_>) -> Error {
 
 #[cold]
 fn header_overrun() -> Error {
-    Error::corrupt("the record's header reaches out of the page")
+    Error::corrupt("the record's header extends past the page")
 }
 
 #[cold]

@@ -202,7 +202,7 @@ impl<'a> Records<'a> {
         };
         if record.is_min_rec() && (self.seen > 0 || self.page.prev().is_some()) {
             return Err(record.locate_error(Error::corrupt(
-                "a record marked as its level's first, which it is not",
+                "a record is marked as its level's first, but is not",
             )));
         }
         if !right_kind || record.heap_no < 2 || record.heap_no >= self.page.n_heap() {

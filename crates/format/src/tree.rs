@@ -19,7 +19,7 @@ pub fn children(page: &IndexPage<'_>, layout: &Layout, out: &mut Vec<PageNo>) ->
         return Err(at_page(Error::corrupt("a leaf where a branch page should be")));
     }
     if page.is_compact() != layout.is_compact() {
-        return Err(at_page(Error::corrupt("the page is of the other row format's kind")));
+        return Err(at_page(Error::corrupt("the page is of another row format than the table")));
     }
     if page.n_recs() == 0 {
         return Err(at_page(Error::corrupt("a branch page without children")));
@@ -52,7 +52,7 @@ pub fn node_pointer<'a>(
 ) -> Result<NodePointer<'a>> {
     // Only the leftmost node pointer of a level is marked as less than any key.
     if record.is_min_rec() && (place > 0 || page.prev().is_some()) {
-        return Err(Error::corrupt("a node pointer marked as its level's first, which it is not"));
+        return Err(Error::corrupt("a node pointer is marked as its level's first, but is not"));
     }
     let key_len = match layout.key_len {
         Some(key_len) if layout.compact => key_len,

@@ -85,7 +85,7 @@ impl FromStr for Device {
 fn unknown(typed: &str) -> String {
     let names: Vec<&str> = NAMED.iter().map(|named| named.0).collect();
     format!(
-        "`{typed}` is no device: write {} or iops=3000,bw=125M,latency=500us with any of the three",
+        "`{typed}` is not a device: write {} or iops=3000,bw=125M,latency=500us with any of the three",
         names.join(", ")
     )
 }
@@ -102,7 +102,7 @@ fn positive(typed: &str, unit: f64) -> Result<f64, String> {
 fn size(typed: &str) -> Result<f64, String> {
     let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = byte_unit(&typed[number.len()..])
-        .ok_or_else(|| format!("`{typed}` is no number of bytes; write it with K, M, G or T"))?;
+        .ok_or_else(|| format!("`{typed}` is not a number of bytes; write it with K, M, G or T"))?;
     positive(number, unit as f64)
 }
 
@@ -126,7 +126,7 @@ pub fn duration(typed: &str) -> Result<Duration, String> {
         "us" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,
-        _ => return Err(format!("`{typed}` is no time; write it with us, ms or s")),
+        _ => return Err(format!("`{typed}` is not a time; write it with us, ms or s")),
     };
     Duration::try_from_secs_f64(positive(number, unit)?).map_err(|error| error.to_string())
 }

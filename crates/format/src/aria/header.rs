@@ -109,7 +109,7 @@ impl Header {
     /// Returns the bytes of the whole header, from its first 24 bytes.
     pub fn size_bytes(start: &[u8]) -> Result<usize> {
         if bytes::array::<3>(start, 0)? != MAGIC {
-            return Err(Error::corrupt("it does not begin as a .MAI file does"));
+            return Err(Error::corrupt("not a .MAI file: wrong magic number"));
         }
         bytes::u16_at(start, 6).map(usize::from)
     }
@@ -307,15 +307,15 @@ impl PageRows {
     fn require_fit(self) -> Result<PageRows> {
         let wrong = |what: String| Err(Error::corrupt(what));
         if !(1024..=32768).contains(&self.page_bytes) || !self.page_bytes.is_power_of_two() {
-            return wrong(format!("pages cannot have {} bytes", self.page_bytes));
+            return wrong(format!("impossible page size of {} bytes", self.page_bytes));
         }
         if self.record_bytes > MAX_RECORD_BYTES || self.null_bytes > self.record_bytes {
-            return wrong(format!("records cannot have {} bytes", self.record_bytes));
+            return wrong(format!("impossible record size of {} bytes", self.record_bytes));
         }
         let mut end = self.null_bytes;
         for &place in &self.order {
             let Some(Column { field, .. }) = self.columns.get(place) else {
-                return wrong(format!("there is no column {place}"));
+                return wrong(format!("column {place} does not exist"));
             };
             if field.offset != end {
                 return wrong(format!(

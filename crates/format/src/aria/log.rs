@@ -38,14 +38,16 @@ impl LogControl {
     /// Parses the file `aria_log_control`.
     pub fn parse(file: &[u8]) -> Result<LogControl> {
         if bytes::array::<3>(file, 0)? != MAGIC {
-            return Err(Error::corrupt("it does not begin as aria_log_control does"));
+            return Err(Error::corrupt("not an aria_log_control file: wrong magic number"));
         }
         let at = usize::from(bytes::u16_le_at(file, 20)?);
         let len = usize::from(bytes::u16_le_at(file, 22)?);
         let said = bytes::u32_le_at(file, at)?;
         let sum = crc32fast::hash(bytes::slice(file, at + 4, len.saturating_sub(4))?);
         if sum != said {
-            return Err(Error::corrupt(format!("its checksum is {sum:08x}, it says {said:08x}")));
+            return Err(Error::corrupt(format!(
+                "checksum mismatch: stored {said:08x}, calculated {sum:08x}"
+            )));
         }
         Ok(LogControl {
             checkpoint_file: bytes::u24_le_at(file, at + 4)?,

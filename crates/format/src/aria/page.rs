@@ -43,7 +43,7 @@ pub fn page_type(page: &[u8]) -> Result<PageType> {
         1 => PageType::Head,
         2 => PageType::Tail,
         3 => PageType::Blob,
-        other => return Err(Error::corrupt(format!("a page cannot be of type {other}"))),
+        other => return Err(Error::corrupt(format!("unknown page type {other}"))),
     })
 }
 
@@ -64,7 +64,7 @@ pub fn require_checksum(page: &[u8], page_no: u64, is_bitmap: bool) -> Result<()
     if sum == said || is_bitmap && page.iter().all(|byte| *byte == 0) {
         return Ok(());
     }
-    Err(Error::corrupt(format!("its checksum is {sum:08x}, it says {said:08x}")))
+    Err(Error::corrupt(format!("checksum mismatch: stored {said:08x}, calculated {sum:08x}")))
 }
 
 /// A bitmap page: the types of the pages after it.

@@ -149,7 +149,7 @@ impl<'t> RowReader<'t> {
         let table = self.table;
         let flags = bytes::u8_at(entry, 0)?;
         if flags & !KNOWN_FLAGS != 0 || flags & FLAG_DELETED != 0 {
-            return Err(Error::corrupt(format!("a row has the flags {flags:#x}")));
+            return Err(Error::corrupt(format!("a row has unsupported flags {flags:#x}")));
         }
         let mut rest = Rest { bytes: entry, at: 1 };
         for (bit, len) in FLAG_BYTES.into_iter().enumerate() {
@@ -164,7 +164,7 @@ impl<'t> RowReader<'t> {
             let n_extents = rest.key_length()?;
             more_extents = n_extents
                 .checked_sub(1)
-                .ok_or_else(|| Error::corrupt("a row has no extents where it says so"))?;
+                .ok_or_else(|| Error::corrupt("a row lacks the extents that its flags announce"))?;
             self.extents.extend_from_slice(rest.take(EXTENT_BYTES)?);
         }
         self.n_lengths = if table.has_lengths { rest.key_length()? } else { 0 };
@@ -211,11 +211,12 @@ impl<'t> RowReader<'t> {
         self.at = 0;
         self.in_head = false;
         let wrong =
-            |page_type| Error::corrupt(format!("a row goes on in a page of type {page_type:?}"));
+            |page_type| Error::corrupt(format!("a row continues in a page of type {page_type:?}"));
         match (page_type(page)?, self.cursor.tail) {
             (PageType::Tail, Some(number)) => {
                 let entry = entry(page, number)?;
-                let entry = entry.ok_or_else(|| Error::corrupt("a row goes on in a free entry"))?;
+                let entry =
+                    entry.ok_or_else(|| Error::corrupt("a row continues in a free entry"))?;
                 self.data.extend_from_slice(entry);
             }
             (PageType::Blob, None) => {
@@ -251,7 +252,9 @@ impl<'t> RowReader<'t> {
         let Cursor { page, left, .. } = self.cursor;
         let is_bitmap = page.is_multiple_of(Bitmap::step(self.table.page_bytes));
         if left == 0 || is_bitmap || page >= self.table.data_bytes / self.table.page_bytes as u64 {
-            return Err(Error::corrupt(format!("a row goes on in {left} pages from {page}")));
+            return Err(Error::corrupt(format!(
+                "impossible extent of {left} pages from page {page}"
+            )));
         }
         Ok(page)
     }

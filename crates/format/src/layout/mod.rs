@@ -124,7 +124,7 @@ impl Layout {
             .map(|field| compile_field(field, &clustered.columns, &columns))
             .collect();
         if fields.is_empty() || fields.len() > usize::from(u16::MAX) {
-            return Err(Error::schema(format!("a table with {} fields cannot be", fields.len())));
+            return Err(Error::schema(format!("impossible number of fields: {}", fields.len())));
         }
         let key = fields.get(..clustered.key_fields).unwrap_or_default();
         let fixed_key = key.iter().all(|field| !field.variable && !field.nullable);

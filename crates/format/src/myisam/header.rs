@@ -128,7 +128,7 @@ impl FieldKind {
             3 => FieldKind::SkipZero,
             4 => FieldKind::Blob,
             8 => FieldKind::VarChar,
-            other => return Err(Error::corrupt(format!("a field cannot be of kind {other}"))),
+            other => return Err(Error::corrupt(format!("unknown field kind {other}"))),
         })
     }
 }
@@ -137,7 +137,7 @@ impl Header {
     /// Returns the bytes of the whole header, from its first 24 bytes.
     pub fn size_bytes(start: &[u8]) -> Result<usize> {
         if bytes::array::<4>(start, 0)? != MAGIC {
-            return Err(Error::corrupt("it does not begin as a .MYI file does"));
+            return Err(Error::corrupt("not a .MYI file: wrong magic number"));
         }
         bytes::u16_at(start, 6).map(usize::from)
     }

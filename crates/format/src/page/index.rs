@@ -80,12 +80,12 @@ impl<'a> IndexPage<'a> {
         }
         if self.n_heap < 2 || self.n_recs > self.n_heap - 2 || self.n_dir_slots < 2 {
             return Err(Error::corrupt(format!(
-                "{} user records, {} in the heap and {} directory slots cannot be",
+                "impossible counts: {} user records, {} in the heap, {} directory slots",
                 self.n_recs, self.n_heap, self.n_dir_slots
             )));
         }
         if self.level >= MAX_LEVELS {
-            return Err(Error::corrupt(format!("B-tree level {} cannot be", self.level)));
+            return Err(Error::corrupt(format!("impossible B-tree level {}", self.level)));
         }
         let infimum = bytes::array::<8>(self.page.bytes(), self.infimum())?;
         let supremum = bytes::array::<8>(self.page.bytes(), self.supremum())?;

@@ -89,7 +89,7 @@ pub fn undo_state(page: &Page<'_>) -> Result<UndoState> {
         // 6 and 7 are of MySQL 8.0.29 and later.
         5..=7 => Ok(UndoState::Prepared),
         other => {
-            Err(page.locate_error(Error::corrupt(format!("{other} is no state of an undo log"))))
+            Err(page.locate_error(Error::corrupt(format!("{other} is not a state of an undo log"))))
         }
     }
 }

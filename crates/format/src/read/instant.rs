@@ -86,7 +86,7 @@ impl<'t> MetadataReader<'t> {
                 Ok(())
             }
             State::Done => {
-                Err(Error::corrupt(format!("page {} was not asked for", page.page_no())))
+                Err(Error::corrupt(format!("page {} was not requested", page.page_no())))
             }
         }
     }

@@ -85,7 +85,7 @@ impl LobReader {
     pub fn feed(&mut self, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
         let page_no = page.page_no();
         if self.pages.get(self.fed) != Some(&page_no) || self.left == 0 {
-            return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+            return Err(Error::corrupt(format!("page {page_no} was not requested")));
         }
         self.fed += 1;
         self.seen += 1;

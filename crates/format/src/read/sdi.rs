@@ -90,7 +90,7 @@ impl SdiReader {
         let page_no = page.page_no();
         if let Some(expected) = self.level_pages.get(self.fed) {
             if *expected != page_no {
-                return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+                return Err(Error::corrupt(format!("page {page_no} was not requested")));
             }
             self.fed += 1;
             self.take_index_page(page)?;
@@ -102,7 +102,7 @@ impl SdiReader {
             return Ok(());
         }
         let Some((object, len, reader)) = self.lobs.first_mut() else {
-            return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+            return Err(Error::corrupt(format!("page {page_no} was not requested")));
         };
         reader.feed(page, &mut object.json)?;
         if reader.need() == Need::Done {

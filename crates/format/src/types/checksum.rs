@@ -198,7 +198,7 @@ fn require_stable(table: &TableDef) -> Result<()> {
     if server.family == Family::MariaDb && table.columns.iter().any(unread) {
         return Err(Error::unsupported(
             "the checksum of a table with generated columns",
-            "MariaDB itself gives such a table now one sum, now another",
+            "MariaDB itself returns varying sums for such a table",
         ));
     }
     Ok(())

@@ -13,7 +13,7 @@ impl Codec {
     /// Appends the stored form of a value printed as `text`; times are in UTC.
     pub fn encode(&self, text: &str, out: &mut Vec<u8>) -> Result<()> {
         self.encode_text(text, out)
-            .ok_or_else(|| Error::schema(format!("`{text}` is no value of this column's type")))
+            .ok_or_else(|| Error::schema(format!("`{text}` is not a value of this column's type")))
     }
 
     /// Appends the stored form of `text`; `None` when it is no value of the type.

@@ -78,7 +78,7 @@ impl Codec {
 
 #[cold]
 fn not_a_value(text: &str) -> Error {
-    Error::schema(format!("the server sent `{text}`, which is no value of this column's type"))
+    Error::schema(format!("the server sent `{text}`, which is not a value of this column's type"))
 }
 
 #[cfg(test)]

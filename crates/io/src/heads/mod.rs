@@ -92,7 +92,7 @@ impl FromStr for HeadWay {
 
     fn from_str(typed: &str) -> std::result::Result<HeadWay, String> {
         let named = HeadWay::ALL.into_iter().find(|way| way.name() == typed);
-        named.ok_or_else(|| format!("no way to read is called `{typed}`"))
+        named.ok_or_else(|| format!("`{typed}` is not a way to read"))
     }
 }
 

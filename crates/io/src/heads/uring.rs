@@ -85,7 +85,7 @@ pub(super) fn check() -> Result<()> {
             drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
             Err(failed(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "it opens no files into a ring's slots, as Linux does since 5.15",
+                "it cannot open files into a ring's slots, as Linux does since 5.15",
             )))
         }
     }

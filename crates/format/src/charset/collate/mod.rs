@@ -121,7 +121,7 @@ impl Collator {
     #[cold]
     fn no_text(&self) -> Error {
         Error::unsupported(
-            format!("comparing bytes that are no text of charset {}", self.charset.name()),
+            format!("comparing bytes that are not valid in charset {}", self.charset.name()),
             "leave out the condition",
         )
     }

@@ -64,7 +64,7 @@ impl<'a> RawColumn<'a> {
         let mut comments = Cursor::new(image.comments);
         let mut columns = Vec::with_capacity(names.len());
         if names.len() != image.columns.len() / COLUMN_BYTES {
-            return Err(Error::corrupt("the .frm file has not as many names as columns"));
+            return Err(Error::corrupt("the numbers of names and columns in the .frm file differ"));
         }
         for (name, entry) in names.into_iter().zip(image.columns.chunks_exact(COLUMN_BYTES)) {
             let collation =

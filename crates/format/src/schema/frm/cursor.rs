@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
             .rest
             .iter()
             .position(|byte| *byte == 0)
-            .ok_or_else(|| Error::corrupt("a name in the .frm file has no end"))?;
+            .ok_or_else(|| Error::corrupt("a name in the .frm file is not terminated"))?;
         let taken = self.take(len)?;
         self.take(1)?;
         Ok(taken)

@@ -86,7 +86,7 @@ impl Expressions {
         let column = self
             .columns
             .get_mut(usize::from(place))
-            .ok_or_else(|| Error::corrupt("an expression in the .frm file is of no column"))?;
+            .ok_or_else(|| Error::corrupt("an expression in the .frm file refers to no column"))?;
         match kind {
             KIND_VIRTUAL => column.generated = Some(Generated { expression, stored: false }),
             KIND_STORED => column.generated = Some(Generated { expression, stored: true }),
@@ -131,7 +131,7 @@ impl OfColumn {
             2 => self.old_list = Some(cursor.u8()?),
             _ => {
                 return Err(Error::corrupt(
-                    "a generated column's expression begins with no 1 or 2",
+                    "a generated column's expression does not begin with 1 or 2",
                 ));
             }
         }

@@ -78,7 +78,7 @@ impl<'a> Extra2<'a> {
             0..=127 => {}
             _ => {
                 return Err(Error::unsupported(
-                    format!("what a newer MariaDB put into the .frm file (extra2 type {kind})"),
+                    format!("data of a newer MariaDB in the .frm file (extra2 type {kind})"),
                     Remedy::PassDefinition,
                 ));
             }

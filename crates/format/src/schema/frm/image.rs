@@ -73,7 +73,7 @@ impl<'a> Image<'a> {
     pub(super) fn parse(file: &'a [u8], shown_by: Option<ServerVersion>) -> Result<Image<'a>> {
         if file.len() > MAX_BYTES {
             return Err(Error::schema(format!(
-                "{} bytes are too many for a .frm file",
+                "{} bytes are too much for a .frm file",
                 file.len()
             )));
         }

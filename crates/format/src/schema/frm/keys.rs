@@ -68,7 +68,9 @@ impl RawKey {
         if n_keys > 0 {
             let names = parse_names(names)?;
             if names.len() != keys.len() {
-                return Err(Error::corrupt("the .frm file has not as many names as indexes"));
+                return Err(Error::corrupt(
+                    "the numbers of names and indexes in the .frm file differ",
+                ));
             }
             for (key, name) in keys.iter_mut().zip(names) {
                 key.name = name;
@@ -183,7 +185,7 @@ pub(super) fn define(
 
 impl RawPart {
     fn define(&self, kind: IndexKind, raw: &[RawColumn], def: &TableDef) -> Result<IndexPart> {
-        let no_column = || Error::corrupt("an index in the .frm file is of no column");
+        let no_column = || Error::corrupt("an index in the .frm file refers to no column");
         let place = usize::from(self.column).checked_sub(1).ok_or_else(no_column)?;
         let column = def.columns.get(place).ok_or_else(no_column)?;
         let raw_column = raw.get(place).ok_or_else(no_column)?;

@@ -118,7 +118,7 @@ fn define_columns(
         n_members += raw_column.members_in(&lists);
         if n_members > MAX_MEMBERS {
             return Err(Error::corrupt(
-                "the .frm file has more members of ENUM and SET than can be",
+                "the .frm file has more members of ENUM and SET than supported",
             ));
         }
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;

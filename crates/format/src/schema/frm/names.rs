@@ -44,7 +44,7 @@ pub(super) fn parse_names(section: &[u8]) -> Result<Vec<String>> {
 
 #[cold]
 fn cut_short() -> Error {
-    Error::corrupt("a list of names in the .frm file has no end")
+    Error::corrupt("a list of names in the .frm file is not terminated")
 }
 
 #[cfg(test)]

@@ -328,7 +328,9 @@ fn read_index(index: Object<'_>, places: &[Placed], def: &TableDef) -> Result<In
         let opx = element.number::<usize>("column_opx")?;
         let placed = places.get(opx).and_then(|placed| Some((placed, placed.source.clone()?)));
         let Some((placed, source)) = placed else {
-            return Err(Error::schema(format!("index `{name}` is of column {opx}, which is not")));
+            return Err(Error::schema(format!(
+                "index `{name}` refers to column {opx}, which does not exist"
+            )));
         };
         let prefix_chars = match (&source, kind) {
             (
@@ -393,7 +395,7 @@ fn read_foreign_key(key: Object<'_>, places: &[Placed], def: &TableDef) -> Resul
         };
         let Some(column) = column else {
             return Err(Error::schema(format!(
-                "foreign key `{name}` is of column {opx}, which is not"
+                "foreign key `{name}` refers to column {opx}, which does not exist"
             )));
         };
         columns.push(column.name.clone());

@@ -21,7 +21,7 @@ impl DatabaseOptions {
     /// When the file is damaged.
     pub fn parse(bytes: &[u8], server: ServerVersion) -> Result<DatabaseOptions> {
         let text = std::str::from_utf8(bytes);
-        let text = text.map_err(|_| Error::corrupt("db.opt is no UTF-8"))?;
+        let text = text.map_err(|_| Error::corrupt("db.opt is not UTF-8"))?;
         let mut options = DatabaseOptions::default();
         // The file has no end mark: each line must be complete.
         if !text.is_empty() && !text.ends_with('\n') {

@@ -89,7 +89,7 @@ impl<'a> TextFile<'a> {
 fn number(value: &[u8], name: &str) -> Result<u64> {
     let text = std::str::from_utf8(value).ok();
     text.and_then(|text| text.trim_end().parse().ok())
-        .ok_or_else(|| Error::corrupt(format!("{name}= is no number")))
+        .ok_or_else(|| Error::corrupt(format!("{name}= is not a number")))
 }
 
 /// Removes the backslashes before special characters.
@@ -103,7 +103,7 @@ fn unescaped(value: &[u8]) -> Result<Vec<u8>> {
                 Some(b'0') => 0,
                 Some(b'z') => 26,
                 Some(&quoted @ (b'\\' | b'\'')) => quoted,
-                _ => return Err(Error::corrupt("a backslash stands before no known character")),
+                _ => return Err(Error::corrupt("a backslash precedes an unknown character")),
             },
             byte => byte,
         };
@@ -122,7 +122,7 @@ fn texts(value: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
             continue;
         }
         let end = (first == b'\'').then(|| end_of_quoted(after)).flatten();
-        let end = end.ok_or_else(|| Error::corrupt(format!("{name}= is no list of texts")))?;
+        let end = end.ok_or_else(|| Error::corrupt(format!("{name}= is not a list of texts")))?;
         let (text, behind) = after.split_at_checked(end).unwrap_or_default();
         texts.push(unescaped(text)?);
         rest = behind.get(1..).unwrap_or_default();
@@ -148,7 +148,7 @@ fn decoded(bytes: &[u8], charset: Charset, what: &str) -> Result<String> {
     match String::from_utf8(text) {
         Ok(text) if lost == 0 => Ok(text),
         _ => Err(Error::unsupported(
-            format!("{what} with bytes that are no text in its character set {}", charset.name()),
+            format!("{what} with bytes that are not valid in its character set {}", charset.name()),
             "make it again with such bytes written as x'...'",
         )),
     }
@@ -160,7 +160,7 @@ fn charset_named(name: &str) -> Result<Charset> {
 }
 
 fn utf8(bytes: Vec<u8>, what: &str) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| Error::corrupt(format!("{what} is no UTF-8")))
+    String::from_utf8(bytes).map_err(|_| Error::corrupt(format!("{what} is not UTF-8")))
 }
 
 #[cfg(test)]

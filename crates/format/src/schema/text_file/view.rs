@@ -109,7 +109,7 @@ impl ViewDefinition {
 
 #[cold]
 fn unknown(name: &str, value: u64) -> Error {
-    Error::corrupt(format!("{name}={value} means nothing in a view's file"))
+    Error::corrupt(format!("unknown value {name}={value} in a view's file"))
 }
 
 /// Returns a definer's name or host, which MariaDB escapes and MySQL does not.

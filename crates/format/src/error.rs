@@ -37,7 +37,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why bytes could not be read.
+/// The reason why bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Bytes that contradict the format: torn, damaged, or not of the kind that the caller named.

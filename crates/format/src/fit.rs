@@ -90,7 +90,7 @@ impl Layout {
             })?;
             key_len
         } else {
-            let ends = Ends::of(record)?;
+            let ends = Ends::from_record(record)?;
             self.check_fixed_lens(&ends)?;
             ends.end(self.key_fields.wrapping_sub(1))?
         };
@@ -135,7 +135,7 @@ impl Layout {
 
     fn pointer_extent(&self, record: &Record<'_>) -> Result<Extent> {
         if !self.compact {
-            let ends = Ends::of(record)?;
+            let ends = Ends::from_record(record)?;
             if ends.n_fields != self.key_fields + 1 || ends.inline_len(self.key_fields)? != Some(4)
             {
                 return Err(Error::corrupt(format!(

@@ -13,7 +13,7 @@ use crate::{Error, Result, bytes};
 /// The value of a column in a row: its bytes, or where they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Located<'d> {
-    /// NULL.
+    /// A NULL.
     Null,
     /// Bytes in the record.
     Inline(&'d [u8]),
@@ -309,7 +309,7 @@ impl Layout {
     #[inline(never)]
     fn locate_redundant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<Extent> {
         cells.fill(Cell::default());
-        let ends = Ends::of(record)?;
+        let ends = Ends::from_record(record)?;
         let holds = match &self.flavour {
             _ if ends.version.is_some() => match &self.flavour {
                 Flavour::MySql { nullable_in_version, .. }
@@ -378,7 +378,7 @@ pub(crate) struct Ends<'d> {
 }
 
 impl<'d> Ends<'d> {
-    pub(crate) fn of(record: &Record<'d>) -> Result<Ends<'d>> {
+    pub(crate) fn from_record(record: &Record<'d>) -> Result<Ends<'d>> {
         let mut first = record.origin().wrapping_sub(7);
         let version = if record.info_bits() & VERSION != 0 {
             let version = bytes::u8_at(record.page(), first)?;
@@ -478,7 +478,8 @@ fn wrong_form(record: &Record<'_>) -> Error {
 #[cold]
 fn unexpected_instant(record: &Record<'_>) -> Error {
     Error::corrupt(format!(
-        "the record is of an instantly altered table (info bits {:#x}, status {}), but the definition has no instant columns",
+        "the record is of an instantly altered table (info bits {:#x}, status {}), but the \
+         definition has no instant columns",
         record.info_bits(),
         record.status()
     ))

@@ -2,10 +2,10 @@
 //! InnoDB's format.
 //!
 //! ```text
-//! bits     "the row is there" (not in packed rows); then of each column a bit that says NULL, if it
-//!          can be, and the odd bits of a BIT; from the lowest bit of the first byte
-//! columns  in their order, without virtual ones; numbers little-endian, CHAR padded, VARCHAR with
-//!          its length in front, of a BLOB the length and 8 bytes that say where it is
+//! bits     "not deleted" (not in packed rows); then for each column a NULL bit, if nullable, and the
+//!          odd bits of a BIT; from the lowest bit of the first byte
+//! columns  in order, without virtual ones; numbers little-endian, CHAR padded, VARCHAR after its
+//!          length, for a BLOB its length and the 8 bytes of its position
 //! ```
 //!
 //! In memory those 8 bytes are a pointer. Here they are the offset of the value among the bytes

@@ -130,7 +130,7 @@ impl Layout {
         record: &Record<'_>,
         mut found: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<()> {
-        let ends = Ends::of(record)?;
+        let ends = Ends::from_record(record)?;
         if ends.n_fields != self.key_fields + 1 {
             return Err(Error::corrupt(format!(
                 "a node pointer of {} fields, where the key has {}",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{Completion, Kind};
 
-/// Reads done, by kind.
+/// Counters of reads, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Reads that a caller waited for: "sync" reads.

@@ -18,7 +18,7 @@ pub enum Direct {
     /// page cache.
     #[default]
     Optional,
-    /// Through the page cache.
+    /// Reads through the page cache.
     Off,
 }
 
@@ -115,14 +115,14 @@ impl File {
         }
     }
 
-    /// Reads and keeps the first `bytes_most` bytes, or the whole file if shorter: reads within
+    /// Reads and keeps the first `bytes_max` bytes, or the whole file if shorter: reads within
     /// them, by this thread itself, do not access the file again. A file read around the page cache
     /// has no head.
     ///
     /// # Errors
     /// When the device fails; the file then has no head.
-    pub fn read_head(&mut self, bytes_most: usize) -> std::result::Result<(), ReadError> {
-        let bytes = usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(bytes_most);
+    pub fn read_head(&mut self, bytes_max: usize) -> std::result::Result<(), ReadError> {
+        let bytes = usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(bytes_max);
         if self.direct || bytes <= self.head.len() {
             return Ok(());
         }
@@ -279,10 +279,10 @@ mod tests {
         let path = dir.path().join("t.ibd");
         let content: Vec<u8> = (0..10_000).map(|at| (at % 251) as u8).collect();
         std::fs::write(&path, &content).unwrap();
-        for bytes_most in [0, 5000, 10_000, 1 << 20] {
+        for bytes_max in [0, 5000, 10_000, 1 << 20] {
             let mut file = File::open(&path, Direct::Off).unwrap();
-            file.read_head(bytes_most).unwrap();
-            assert_eq!(file.head(), &content[..bytes_most.min(10_000)]);
+            file.read_head(bytes_max).unwrap();
+            assert_eq!(file.head(), &content[..bytes_max.min(10_000)]);
             let mut frame = Slab::new(1, 4096).unwrap().take().unwrap();
             for offset in [0, 4096, 8192] {
                 let read_bytes = file.read_now(offset as u64, &mut frame).unwrap();

@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! 0    fe fe 09 ..; options (2), bytes of the whole header (2), of the state (2), of the base (2)
-//! 12   where the base begins (2); parts of keys (2), of unique constraints (2); numbers of keys, of
-//!      unique constraints, -, of full-text keys (1 each), 22 how rows are stored
-//! 24   open_count (2), changed (2), LSNs of creation, of the last write of the state, of where to
-//!      begin with redo (7 each); from 49 rows, deleted ... 97 .MAD bytes ... 129 checksum (8 each)
-//! base 0 uuid (16) ... 60 record, 64 packed record, 68 least, 72 greatest, 76 least block (4 each),
-//!      80 fields, those that are always there, their bytes, 86 most bytes of lengths, 90 options,
+//! 12   offset of the base (2); parts of keys (2), of unique constraints (2); numbers of keys, of
+//!      unique constraints, -, of full-text keys (1 each), 22 storage of rows
+//! 24   open_count (2), changed (2), LSNs of creation, of the last write of the state, of the start
+//!      of redo (7 each); from 49 rows, deleted ... 97 .MAD bytes ... 129 checksum (8 each)
+//! base 0 uuid (16) ... 60 record, 64 packed record, 68 minimum, 72 maximum, 76 minimum block (4 each),
+//!      80 fields, always stored ones, their bytes, 86 maximum bytes of lengths, 90 options,
 //!      92 NULL bytes, 94 those at creation, 96 field offsets, 100 page (2 each), 106 transactional,
 //!      108 bytes of "empty" bits (2)
 //!      then each key (12) with its parts (18 each), each unique constraint (4) with its parts (18),
 //!      each column (20), each column's number in the record's order (2, little-endian)
-//! column number, offset, kind, length, length of what fills it, byte of the NULL bit, byte of the
+//! column number, offset, kind, length, length of its filler, byte of the NULL bit, byte of the
 //!      "empty" bit (2 each), masks of these bits (1 each), upper half of the offset (2), - (2)
 //! ```
 //!

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! aria_log_control  0 fe fe 0c, version; uuid (16), 20 bytes of this part (2); then the other part:
-//!                   checksum (4), the last checkpoint's log file (3) and place (4), newest log (4)
+//!                   checksum (4), the last checkpoint's log file (3) and offset (4), newest log (4)
 //! aria_log.N        pages of 8 KiB; the record of a checkpoint: 1d (1), 0 (2), its length (1), 0 (2),
-//!                   data; what of a page has no record is ff
+//!                   data; unused bytes of a page are ff
 //! ```
 //!
 //! Sources: ma_control_file.c, ma_loghandler.c (`translog_variable_length_header`, chunks), MariaDB

@@ -10,7 +10,7 @@
 //!
 //! bitmap page  three bits for each page it covers: 0 empty, 1..4 a head page, 5..7 others; checksum
 //! head page    LSN (7), type (1), entries (1), first free entry (1), free bytes (2), rows ...,
-//! tail page      directory from the end on: of each entry its place (2) and length (2); checksum
+//! tail page      directory from the end on: for each entry offset (2) and length (2); checksum
 //! blob page    LSN (7), type (1), data, checksum
 //! ```
 //!

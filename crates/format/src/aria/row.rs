@@ -3,14 +3,14 @@
 //! ```text
 //! entry of a head page
 //!   flags            1 TRANSID, 2 VER_PTR, 4 DELETE_TRANSID, 8 NULLS_EXTENDED, 128 EXTENTS
-//!   6, 7, 6, 1       as the flags say
-//!   extents          how many (1, or 255 and 2 big-endian); the first (7)
-//!   lengths          how many bytes (as above), where columns can have lengths
-//!   checksum         1, where the table has them
+//!   6, 7, 6, 1       one field for each of the first four flags
+//!   extents          number (1, or 255 and 2 big-endian); the first extent (7)
+//!   lengths          number of bytes (as above), if columns can have lengths
+//!   checksum         1, if the table has checksums
 //!   NULL bits, "empty" bits, field offsets
-//! then, in the entry as far as it goes and in the extents
-//!   the other extents; the columns that are always there; lengths; the other columns but those
-//!   that are NULL or empty
+//! then, in the rest of the entry and in the extents
+//!   the other extents; the columns that are always stored; lengths; the other columns except
+//!   those that are NULL or empty
 //!
 //! extent             page (5), pages (2); 0x8000: the entry of a tail page; 0x4000: begins a BLOB
 //! ```

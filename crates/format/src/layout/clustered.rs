@@ -66,7 +66,7 @@ pub(super) struct Clustered {
 }
 
 impl Clustered {
-    pub(super) fn of(def: &TableDef) -> Result<Clustered> {
+    pub(super) fn from_def(def: &TableDef) -> Result<Clustered> {
         let columns = stored_columns(def)?;
         let mut fields = key_fields(def, &columns)?;
         let prefixes = fields.iter().filter(|field| field.prefix).count();

@@ -50,7 +50,7 @@ enum Mapped {
 
 impl InstantMetadata {
     #[cfg(test)]
-    pub(super) fn of_core(core_fields: u16) -> InstantMetadata {
+    pub(super) fn with_core_fields(core_fields: u16) -> InstantMetadata {
         let defaults = Vec::new();
         InstantMetadata { core_fields, core_null_bytes: None, field_map: None, defaults }
     }
@@ -65,7 +65,7 @@ impl InstantMetadata {
                     Mapped::Dropped { nullable, len } => Logical {
                         column: None,
                         prefix: false,
-                        shape: Shape::of_dropped(len),
+                        shape: Shape::dropped(len),
                         nullable,
                         version_added: 0,
                         version_dropped: None,

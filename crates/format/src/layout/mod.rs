@@ -5,13 +5,13 @@
 //! than new ones. [`Layout::compile`] works this out and produces flat arrays, so that
 //! [`Layout::locate`] handles bytes only.
 //!
-//! | flavour | what a record says of itself | what it lacks |
+//! | flavour | mark of a record | missing fields |
 //! |---|---|---|
 //! | none | nothing | nothing |
 //! | MySQL 8.0.12 ADD | bit 0x80: its field count | fields from there on: their defaults |
-//! | MySQL 8.0.29 ADD, DROP | bit 0x40: its row version | what was added later; and has what was dropped later |
+//! | MySQL 8.0.29 ADD, DROP | bit 0x40: its row version | columns added later; columns dropped later are still there |
 //! | MariaDB 10.3 ADD | status 4: its count of added fields | fields from there on |
-//! | MariaDB 10.4 ADD, DROP, reorder | the same | the same, and the metadata record maps fields to columns |
+//! | MariaDB 10.4 ADD, DROP, reorder | as MariaDB 10.3 | as MariaDB 10.3; the metadata record maps fields to columns |
 //!
 //! `rem/rec.h` of MySQL 9.7; `rem0rec.cc`, `dict0mem.h` of MariaDB 10.11.
 
@@ -109,7 +109,7 @@ impl Layout {
                 Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
             ));
         }
-        let mut clustered = Clustered::of(def)?;
+        let mut clustered = Clustered::from_def(def)?;
         if let Some(metadata) = metadata {
             metadata.apply(&mut clustered)?;
         }
@@ -145,7 +145,7 @@ impl Layout {
     }
 
     /// Creates the layout of an internal tree of InnoDB: fixed-length fields, then LOB fields.
-    pub(crate) fn of_internal(fixed_lens: &[u16], key_fields: usize, lobs: usize) -> Layout {
+    pub(crate) fn internal(fixed_lens: &[u16], key_fields: usize, lobs: usize) -> Layout {
         let field = |slot: usize, fixed_len: u16, variable: bool| Field {
             fixed_len,
             slot: slot as u16,

@@ -55,7 +55,7 @@ impl Shape {
 
     /// Returns the shape of a column that MariaDB dropped instantly, from its metadata
     /// (`dict_col_t::set_dropped`).
-    pub(super) fn of_dropped(map_len: u16) -> Shape {
+    pub(super) fn dropped(map_len: u16) -> Shape {
         match map_len {
             0 => Shape::variable(255),
             1 => Shape::variable(65535),

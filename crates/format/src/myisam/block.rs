@@ -3,12 +3,12 @@
 //! ```text
 //! 0       deleted: block (3), next deleted (8), previous (8); the lengths hold the header
 //! 1, 2    a whole record: record (2, 3)
-//! 3, 4    the same with bytes to spare: record (2, 3), spare (1)
+//! 3, 4    a whole record and unused bytes: record (2, 3), unused (1)
 //! 5, 6    a record's first block: record (2, 3), block (2, 3), next (8)
-//! 13      the same: record (4), block (3), next (8)
+//! 13      a record's first block: record (4), block (3), next (8)
 //! 7, 8    a record's last block: block (2, 3)
-//! 9, 10   the same with bytes to spare: block (2, 3), spare (1)
-//! 11, 12  a block between: block (2, 3), next (8)
+//! 9, 10   a record's last block and unused bytes: block (2, 3), unused (1)
+//! 11, 12  a middle block: block (2, 3), next (8)
 //! ```
 //!
 //! Numbers are big-endian; "next" is an offset in the file. Aria's DYNAMIC rows have the same

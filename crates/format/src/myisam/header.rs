@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! 0    fe fe 07 01; options (2), bytes of the whole header (2), of the state (2), of the base (2)
-//! 12   where the base begins (2); parts of keys (2), of unique constraints (2)
+//! 12   offset of the base (2); parts of keys (2), of unique constraints (2)
 //! 18   numbers of keys, of unique constraints, language, key block sizes, full-text keys, -; 1 each
 //! 24   open_count (2), changed, sort key; rows, deleted, blocks, first deleted; .MYI and .MYD bytes
 //!      (8 each, from 28) ... 100 checksum (8)
-//! base 0 where keys start ... 44 record, 48 packed record, 52 least, 56 greatest (4 each),
+//! base 0 offset of the keys ... 44 record, 48 packed record, 52 minimum, 56 maximum (4 each),
 //!      64 fields (4), 76 bytes of pack bits (2), 78 blobs (2)
 //!      then each key (12) with its parts (18 each), each unique constraint (4) with its parts (18),
 //!      each field: type (2), length (2), NULL bit's mask, NULL bit's byte (2)

@@ -33,9 +33,9 @@ impl PageFormat {
 
 /// The properties of a file's pages, in the file and in memory: the input of [`super::open`].
 ///
-/// A page has two sizes. The *physical* size is what it takes in the file, and what pages are
-/// addressed by: 1 to 16 KiB with ROW_FORMAT=COMPRESSED, else the logical size. The *logical* size
-/// ([`PageFormat::page_size`]) is what it has in memory.
+/// A page has two sizes. The *physical* size is its size in the file, by which pages are addressed:
+/// 1 to 16 KiB with ROW_FORMAT=COMPRESSED, else the logical size. The *logical* size
+/// ([`PageFormat::page_size`]) is its size in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageContext {
     format: PageFormat,

@@ -5,12 +5,12 @@
 //!  8 previous page on the level                       12 next page on the level
 //! 16 LSN of the newest change                         24 type
 //! 26 flush LSN (page 0 of the system tablespace), or MariaDB's encryption key version
-//! 34 tablespace                                       38 what the type says ...
+//! 34 tablespace                                       38 content, by type ...
 //! size-8 checksum, low half of the LSN (full_crc32: the other way round)
 //! ```
 //!
-//! `fil0fil.h` of MySQL 8.0 and MariaDB 10.11. [`open`] is the only way to a [`Page`]: whoever holds
-//! one holds bytes whose checksum, page number and tablespace are right.
+//! `fil0fil.h` of MySQL 8.0 and MariaDB 10.11. Only [`open`] creates a [`Page`]: the bytes of a
+//! `Page` have the right checksum, page number and tablespace.
 
 mod context;
 mod fsp;

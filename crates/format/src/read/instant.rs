@@ -162,7 +162,7 @@ impl<'t> MetadataReader<'t> {
     fn key_len(&self, record: &Record<'_>) -> Result<usize> {
         let layout = Layout::compile(self.def, self.row_format, None)?;
         if !record.is_compact() {
-            return Ends::of(record)?.end(layout.key_fields.saturating_sub(1));
+            return Ends::from_record(record)?.end(layout.key_fields.saturating_sub(1));
         }
         let key = layout.fields.iter().take(layout.key_fields);
         Ok(key.map(|field| usize::from(field.fixed_len)).sum())

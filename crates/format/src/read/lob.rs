@@ -1,12 +1,12 @@
 //! Reader of off-page columns: a state machine that names the pages it needs.
 //!
-//! The reference in the record ([`LobRef`]) leads to one of two forms (`lob0lob.h`, `lob0first.h`, `lob0impl.cc` of MySQL 9.7;
-//! `btr0cur.cc` of MariaDB 10.11):
+//! The reference in the record ([`LobRef`]) leads to one of two forms (`lob0lob.h`, `lob0first.h`,
+//! `lob0impl.cc` of MySQL 9.7; `btr0cur.cc` of MariaDB 10.11):
 //!
 //! - before MySQL 8, and in MariaDB, a **chain** of BLOB pages: at 38 the length of the part,
 //!   then the next page, then the part;
 //! - in MySQL 8 a **first page** with a list of index entries, each naming a data page, which
-//!   runs on through index pages (`lob_index.rs`).
+//!   continues in index pages (`lob_index.rs`).
 
 use super::Need;
 use super::lob_index::{self, IndexWalk, TRAILER, wrong_kind};
@@ -109,7 +109,7 @@ impl LobReader {
                     self.take_chained(page, out)
                 }
                 PageKind::LobFirst => {
-                    let walk = IndexWalk::begin(page, self.lob)?;
+                    let walk = IndexWalk::start(page, self.lob)?;
                     self.walk(Box::new(walk), page, out)
                 }
                 kind => Err(wrong_kind(kind)),

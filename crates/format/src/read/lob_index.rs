@@ -74,7 +74,7 @@ impl Entry {
 
 impl IndexWalk {
     /// Starts the walk at the first page.
-    pub(super) fn begin(page: Page<'_>, lob: LobRef) -> Result<IndexWalk> {
+    pub(super) fn start(page: Page<'_>, lob: LobRef) -> Result<IndexWalk> {
         let list = ListBase::read(page.bytes(), 64)?;
         Ok(IndexWalk {
             lob,

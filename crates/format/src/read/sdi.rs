@@ -66,7 +66,7 @@ impl SdiReader {
         format.require_inside(root, "page 0's SDI root")?;
         Ok(SdiReader {
             format,
-            layout: Layout::of_internal(&[4, 8, 6, 7, 4, 4], 2, 1),
+            layout: Layout::internal(&[4, 8, 6, 7, 4, 4], 2, 1),
             level_pages: vec![root],
             fed: 0,
             next_level: Vec::new(),

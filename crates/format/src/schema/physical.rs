@@ -110,7 +110,7 @@ pub enum StoredSource {
 /// The value of a column in rows older than the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantDefault {
-    /// NULL.
+    /// The value NULL.
     Null,
     /// Bytes as InnoDB stores them in a record.
     Bytes(Vec<u8>),

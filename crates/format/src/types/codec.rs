@@ -373,9 +373,9 @@ impl Codec {
 
 const FSP: &str = "digits of a fraction of a second";
 
-fn up_to(number: u8, most: u8, what: &str) -> Result<u8> {
-    if number > most {
-        return Err(Error::schema(format!("{number} {what} are more than {most}")));
+fn up_to(number: u8, max: u8, what: &str) -> Result<u8> {
+    if number > max {
+        return Err(Error::schema(format!("{number} {what} are more than {max}")));
     }
     Ok(number)
 }

@@ -44,7 +44,7 @@ struct Dialect {
 }
 
 impl Dialect {
-    fn of(server: ServerVersion) -> Dialect {
+    fn for_server(server: ServerVersion) -> Dialect {
         let narrow = server.family == Family::MySql && server.number >= 80_017;
         let plain_zero = server.family == Family::MariaDb
             && match server.number / 100 {
@@ -77,7 +77,7 @@ impl Real {
             // 31 means "not fixed" in some definitions.
             decimals: format.digits.map(|(_, decimals)| decimals).filter(|&decimals| decimals < 31),
             zerofill_width: if format.zerofill { usize::from(width) } else { 0 },
-            dialect: Dialect::of(server),
+            dialect: Dialect::for_server(server),
         }
     }
 
@@ -95,7 +95,7 @@ impl Real {
         Ok(())
     }
 
-    fn write(self, number: f64, most_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
+    fn write(self, number: f64, max_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
         let start = out.len();
         if !number.is_finite() {
             out.push(b'0');
@@ -104,7 +104,7 @@ impl Real {
         } else if number == 0.0 && !self.dialect.signed_zero {
             out.push(b'0');
         } else {
-            write_shortest(number, most_digits, width, out);
+            write_shortest(number, max_digits, width, out);
         }
         let missing = (start + self.zerofill_width).saturating_sub(out.len());
         if missing > 0 {
@@ -130,7 +130,7 @@ pub(super) fn double(stored: &[u8]) -> Result<f64> {
 }
 
 /// Appends a finite double as `my_gcvt` prints it with a field of `width` characters.
-pub(super) fn write_shortest(number: f64, most_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
+pub(super) fn write_shortest(number: f64, max_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let magnitude = number.abs();
     if number.is_sign_negative() {
@@ -138,19 +138,19 @@ pub(super) fn write_shortest(number: f64, most_digits: Option<i32>, width: i32, 
     }
     // The sign takes one character of the field.
     let width = width - i32::from(number < 0.0);
-    if let Some(digits) = most_digits.and_then(|most| Digits::of_float(magnitude, most)) {
+    if let Some(digits) = max_digits.and_then(|max| Digits::from_float(magnitude, max)) {
         digits.write_gcvt(width, out);
         return;
     }
     let shortest = buffer.format_finite(magnitude);
     // The common case: the shortest digits are already in the server's format.
-    if most_digits.is_none() && (1e-5..1e15).contains(&magnitude) && !shortest.contains('e') {
+    if max_digits.is_none() && (1e-5..1e15).contains(&magnitude) && !shortest.contains('e') {
         out.extend_from_slice(shortest.strip_suffix(".0").unwrap_or(shortest).as_bytes());
         return;
     }
     let mut digits = Digits::parse(shortest);
-    if let Some(most) = most_digits {
-        digits = digits.round(magnitude, most);
+    if let Some(max) = max_digits {
+        digits = digits.round(magnitude, max);
     }
     digits.write_gcvt(width, out);
 }
@@ -212,12 +212,12 @@ impl Digits {
 
     /// Returns the six digits of a number of common magnitude, by arithmetic in doubles. It is
     /// exact enough except near the middle between two results, where it returns `None`.
-    fn of_float(number: f64, most_digits: i32) -> Option<Digits> {
+    fn from_float(number: f64, max_digits: i32) -> Option<Digits> {
         const POWERS: [f64; 23] = [
             1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
         ];
-        if most_digits != FLOAT_DIGITS || !(1e-15..1e25).contains(&number) {
+        if max_digits != FLOAT_DIGITS || !(1e-15..1e25).contains(&number) {
             return None;
         }
         // Digits before the point, estimated from the binary exponent; at most one too few.

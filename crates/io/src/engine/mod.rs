@@ -46,7 +46,7 @@ pub trait Engine: Send {
     fn waker(&self) -> Arc<dyn Wake>;
 }
 
-/// Whether [`Engine::poll`] waits.
+/// The mode of [`Engine::poll`]: with or without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Returns without waiting.
@@ -70,9 +70,9 @@ pub enum EngineKind {
     Auto,
     /// `io_uring`, or an error.
     Uring,
-    /// A pool of threads.
+    /// A pool of threads with `preadv`.
     Pread,
-    /// The caller's own thread.
+    /// Reads on the caller's own thread.
     Inline,
 }
 

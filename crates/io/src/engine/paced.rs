@@ -57,7 +57,7 @@ pub struct Paced {
     /// Reads passed to the other engine, in the order in which they were pushed.
     started: VecDeque<Started>,
     /// Exempt reads: the caller's tokens, by those of the other engine.
-    spared: HashMap<u64, u64>,
+    exempt: HashMap<u64, u64>,
     /// Reads that have completed but are not yet due, by the other engine's token.
     arrived: HashMap<u64, Completion>,
     next_number: u64,
@@ -125,7 +125,7 @@ impl Paced {
             free_at: Instant::now(),
             waiting: VecDeque::new(),
             started: VecDeque::new(),
-            spared: HashMap::new(),
+            exempt: HashMap::new(),
             arrived: HashMap::new(),
             next_number: 0,
             polled: Vec::new(),
@@ -145,12 +145,12 @@ impl Paced {
 
     /// Starts reads, collects completions and returns those that are due; returns whether there
     /// were any.
-    fn go_on(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<bool> {
+    fn advance(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<bool> {
         self.start();
         let polled = self.inner.poll(wait, &mut self.polled);
         let before = done.len();
         for mut one in self.polled.drain(..) {
-            match self.spared.remove(&one.token) {
+            match self.exempt.remove(&one.token) {
                 Some(token) => {
                     one.token = token;
                     done.push(one);
@@ -190,7 +190,7 @@ impl Engine for Paced {
     }
 
     fn in_flight(&self) -> usize {
-        self.waiting.len() + self.started.len() + self.spared.len()
+        self.waiting.len() + self.started.len() + self.exempt.len()
     }
 
     fn push(&mut self, mut read: Read) {
@@ -200,7 +200,7 @@ impl Engine for Paced {
         self.next_number += 1;
         let token = std::mem::replace(&mut read.token, number);
         if self.paces == Paces::AllButForeground && read.kind == Kind::Foreground {
-            self.spared.insert(number, token);
+            self.exempt.insert(number, token);
             self.inner.push(read);
             return;
         }
@@ -224,17 +224,17 @@ impl Engine for Paced {
     }
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
-        let mut is_over = self.go_on(Wait::No, done)?;
+        let mut is_over = self.advance(Wait::No, done)?;
         while wait == Wait::UntilSomething && !is_over && !self.waker.take() {
             match self.next_at() {
                 Some(at) if at > Instant::now() => {
                     if self.waker.wait(at) {
                         return Ok(());
                     }
-                    is_over = self.go_on(Wait::No, done)?;
+                    is_over = self.advance(Wait::No, done)?;
                 }
-                Some(_) => is_over = self.go_on(Wait::No, done)?,
-                None => is_over = self.go_on(Wait::UntilSomething, done)?,
+                Some(_) => is_over = self.advance(Wait::No, done)?,
+                None => is_over = self.advance(Wait::UntilSomething, done)?,
             }
         }
         Ok(())

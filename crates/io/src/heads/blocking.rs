@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use rustix::fs::{Advice, Mode, OFlags};
 
-use super::how::How;
+use super::open_mode::OpenMode;
 use super::shared::Shared;
 use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions, HeadWay};
 use crate::{Frame, Result, Slab};
@@ -36,12 +36,12 @@ fn head_of(
     counters: &mut HeadCounters,
 ) -> io::Result<usize> {
     let begun = Instant::now();
-    let (descriptor, how) = open(options.way, file)?;
+    let (descriptor, mode) = open(options.way, file)?;
     let opened = Instant::now();
     counters.files += 1;
     counters.open += opened - begun;
     let bytes =
-        rustix::io::retry_on_intr(|| rustix::io::pread(&descriptor, &mut frame[..how.bytes], 0))?;
+        rustix::io::retry_on_intr(|| rustix::io::pread(&descriptor, &mut frame[..mode.bytes], 0))?;
     std::thread::sleep(options.latency.saturating_sub(opened.elapsed()));
     counters.read += opened.elapsed();
     counters.read_bytes += bytes as u64;
@@ -53,16 +53,17 @@ fn head_of(
 }
 
 /// Opens a file; returns the mode in which it is to be read.
-fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, How)> {
-    let mut how = How::of(way);
+fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, OpenMode)> {
+    let mut mode = OpenMode::first(way);
     let descriptor = loop {
-        match rustix::fs::open(file.path.as_c_str(), how.flags() | OFlags::CLOEXEC, Mode::empty()) {
+        match rustix::fs::open(file.path.as_c_str(), mode.flags() | OFlags::CLOEXEC, Mode::empty())
+        {
             Ok(descriptor) => break descriptor,
-            Err(error) => how = how.after(error).ok_or(error)?,
+            Err(error) => mode = mode.after(error).ok_or(error)?,
         }
     };
     if matches!(way, HeadWay::Fadvise | HeadWay::Light) {
         rustix::fs::fadvise(&descriptor, 0, None, Advice::Random)?;
     }
-    Ok((descriptor, how))
+    Ok((descriptor, mode))
 }

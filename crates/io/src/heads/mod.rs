@@ -4,7 +4,7 @@
 //! hundreds of files at once, with the three calls of each chained in the kernel.
 
 mod blocking;
-mod how;
+mod open_mode;
 mod shared;
 mod uring;
 

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::how::How;
+use super::open_mode::OpenMode;
 use super::shared::Shared;
 use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions};
 use crate::ring::{build, drain, enter, failed};
@@ -36,7 +36,7 @@ struct Slot {
     token: u64,
     /// The path, which the kernel reads until the file is open.
     path: CString,
-    how: How,
+    mode: OpenMode,
     begun: Instant,
     opened: Option<Instant>,
     /// The result of opening, then of reading.
@@ -58,7 +58,7 @@ struct Heads<'h, 's> {
     under_way: usize,
     latency: Duration,
     /// The mode; one that was refused once is not tried again.
-    how: How,
+    mode: OpenMode,
     counters: HeadCounters,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn check() -> Result<()> {
 pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCounters> {
     let mut heads = Heads::new(options, shared)?;
     loop {
-        heads.begin_files()?;
+        heads.start_files()?;
         if heads.under_way == 0 && heads.early.is_empty() {
             return Ok(heads.counters);
         }
@@ -119,8 +119,8 @@ impl<'h, 's> Heads<'h, 's> {
     fn new(options: &HeadOptions, shared: &'h Shared<'s>) -> Result<Heads<'h, 's>> {
         let threads = options.threads.max(1);
         // A ring has at most as many slots as the process may have open files.
-        let most = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize);
-        let depth = options.depth.div_ceil(threads).clamp(1, most.min(4096));
+        let max = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |max| max as usize);
+        let depth = options.depth.div_ceil(threads).clamp(1, max.min(4096));
         let mut wished = IoUring::builder();
         wished.setup_single_issuer().setup_defer_taskrun();
         let ring = build(&mut wished, 3 * depth)?;
@@ -134,7 +134,7 @@ impl<'h, 's> Heads<'h, 's> {
             frame,
             token: 0,
             path: CString::default(),
-            how: How::of(options.way),
+            mode: OpenMode::first(options.way),
             begun: Instant::now(),
             opened: None,
             head: None,
@@ -150,13 +150,13 @@ impl<'h, 's> Heads<'h, 's> {
             early: VecDeque::new(),
             under_way: 0,
             latency: options.latency,
-            how: How::of(options.way),
+            mode: OpenMode::first(options.way),
             counters: HeadCounters::default(),
         })
     }
 
     /// Starts files as long as a slot is free.
-    fn begin_files(&mut self) -> Result<()> {
+    fn start_files(&mut self) -> Result<()> {
         while !self.free.is_empty() && !self.shared.is_over() {
             if self.waiting.as_slice().is_empty() {
                 self.waiting = self.shared.next_files().into_iter();
@@ -165,7 +165,7 @@ impl<'h, 's> Heads<'h, 's> {
             let Some(number) = self.free.pop() else { break };
             let slot = &mut self.slots[number];
             (slot.token, slot.path) = (file.token, file.path);
-            slot.how = self.how;
+            slot.mode = self.mode;
             self.start(number)?;
         }
         Ok(())
@@ -178,12 +178,12 @@ impl<'h, 's> Heads<'h, 's> {
         let data = (number as u64) << STAGE_BITS;
         // Otherwise the kernel would first try without blocking, and for files not in memory then
         // use a kernel thread all the same.
-        let open = open_entry(&slot.path, number, slot.how.flags())?
+        let open = open_entry(&slot.path, number, slot.mode.flags())?
             .flags(squeue::Flags::IO_LINK | squeue::Flags::ASYNC)
             .user_data(data | OPEN);
         let place = types::Fixed(number as u32);
         // A short read must not keep the file from being closed.
-        let read = opcode::Read::new(place, slot.frame.as_mut_ptr(), slot.how.bytes as u32)
+        let read = opcode::Read::new(place, slot.frame.as_mut_ptr(), slot.mode.bytes as u32)
             .build()
             .flags(squeue::Flags::IO_HARDLINK)
             .user_data(data | READ);
@@ -247,9 +247,9 @@ impl<'h, 's> Heads<'h, 's> {
     fn finish(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
         let refusal = slot.head.as_ref().and_then(|head| head.as_ref().err());
-        let next = refusal.and_then(Errno::from_io_error).and_then(|error| slot.how.after(error));
+        let next = refusal.and_then(Errno::from_io_error).and_then(|error| slot.mode.after(error));
         if let Some(next) = next {
-            (slot.how, self.how) = (next, next);
+            (slot.mode, self.mode) = (next, next);
             return self.start(number);
         }
         self.early.push_back(number);

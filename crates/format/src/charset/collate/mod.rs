@@ -57,8 +57,8 @@ impl Collator {
                 let is_ordered = charset.max_len() == 1 || matches!(charset, Utf8Mb3 | Utf8Mb4);
                 Some(Weights::Bytes).filter(|_| is_ordered)
             }
-            _ if is_unicode => CharacterWeights::of(&suffix).map(Weights::Characters),
-            _ => weights::of_one_byte(charset, &suffix).map(Weights::SingleByte),
+            _ if is_unicode => CharacterWeights::with_suffix(&suffix).map(Weights::Characters),
+            _ => weights::single_byte(charset, &suffix).map(Weights::SingleByte),
         };
         weights.map(|weights| Collator { collation, charset, weights, pads })
     }

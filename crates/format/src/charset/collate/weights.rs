@@ -46,7 +46,7 @@ static ONE_BYTE: OnceLock<Vec<u8>> = OnceLock::new();
 
 impl CharacterWeights {
     /// Returns the weights of the collations whose names end in `suffix`.
-    pub fn of(suffix: &str) -> Option<&'static CharacterWeights> {
+    pub fn with_suffix(suffix: &str) -> Option<&'static CharacterWeights> {
         let (table, packed): (_, &[u8]) = match suffix {
             "_general_ci" => (&GENERAL, include_bytes!("weights/general.bin")),
             "_unicode_ci" => (&UNICODE, include_bytes!("weights/unicode.bin")),
@@ -228,7 +228,7 @@ impl Numbers<'_> {
 }
 
 /// Returns the weights of all bytes in a collation of a single-byte charset.
-pub(super) fn of_one_byte(charset: Charset, suffix: &str) -> Option<&'static [u8]> {
+pub(super) fn single_byte(charset: Charset, suffix: &str) -> Option<&'static [u8]> {
     const BYTES: usize = 2 + 256;
     let mut own = COLLATIONS.iter().filter(|entry| entry.1 == charset && entry.2 == suffix);
     let CollationId(number) = CollationId(own.next()?.0);

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::keys::{DraftKey, DraftPart, Keys};
 use super::lex::Kind;
 use super::types::{self, CharsetWords, DraftType};
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 use crate::schema::{ColumnDefault, Family, Generated, IndexKind, RowPeriod, ServerVersion};
 use crate::types::ColumnType;
 
@@ -179,7 +179,7 @@ fn attribute_of_some(
             Some(text) => column.attributes.push(text),
             None => {
                 let found = format!("`{word}`");
-                return Err(Trouble::at(place, found, "a column attribute, `,` or `)`"));
+                return Err(SyntaxError::at(place, found, "a column attribute, `,` or `)`"));
             }
         },
     }

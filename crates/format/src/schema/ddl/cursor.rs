@@ -2,7 +2,7 @@
 
 use super::lex::{Kind, Token};
 use super::literal;
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 
 pub(super) struct Cursor<'a> {
     sql: &'a str,
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
 
     /// Creates an error for the current token, where `expected` should be.
     #[cold]
-    pub fn unexpected(&self, expected: &str) -> Trouble {
+    pub fn unexpected(&self, expected: &str) -> SyntaxError {
         const MAX_CHARS: usize = 40;
         let found = match self.peek() {
             None => "the end of the statement".to_owned(),
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
                 format!("`{start}...`")
             }
         };
-        Trouble::at(self.position(), found, expected.to_owned())
+        SyntaxError::at(self.position(), found, expected.to_owned())
     }
 
     /// Returns another cursor at the same position.
@@ -237,7 +237,7 @@ impl<'a> Cursor<'a> {
         let place = self.position();
         let number = self.number()?;
         T::try_from(number)
-            .map_err(|_| Trouble::at(place, format!("`{number}`"), "a smaller number"))
+            .map_err(|_| SyntaxError::at(place, format!("`{number}`"), "a smaller number"))
     }
 
     /// Consumes any one token and returns its text.
@@ -267,6 +267,6 @@ impl<'a> Cursor<'a> {
                 return Ok(self.slice(start, token.start));
             }
         }
-        Err(Trouble::at(open, "a parenthesis that is never closed", "`)`"))
+        Err(SyntaxError::at(open, "a parenthesis that is never closed", "`)`"))
     }
 }

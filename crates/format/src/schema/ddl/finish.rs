@@ -5,7 +5,7 @@
 use super::columns::DraftColumn;
 use super::keys::{DraftKey, DraftSource, Keys};
 use super::types::{CharsetWords, DraftType, Member};
-use super::{Draft, Result, Trouble};
+use super::{Draft, Result, SyntaxError};
 use crate::charset::{Charset, CollationId};
 use crate::schema::{
     ColumnDef, ColumnDefault, Family, IndexDef, IndexKind, IndexPart, IndexSource, RowFormat,
@@ -71,7 +71,7 @@ fn resolve(
     let charset = match words.charset.as_deref() {
         None | Some("DEFAULT" | "default") => None,
         Some(name) => Some(Charset::by_name(name).ok_or_else(|| {
-            Trouble::at(at, format!("the charset `{name}`"), "one the servers know")
+            SyntaxError::at(at, format!("the charset `{name}`"), "one the servers know")
         })?),
     };
     let collation = match charset {
@@ -86,7 +86,7 @@ fn resolve(
         };
         let named = CollationId::by_name(name, server.family);
         return named.or_else(with_charset).ok_or_else(|| {
-            Trouble::at(at, format!("the collation `{name}`"), "one the servers know")
+            SyntaxError::at(at, format!("the collation `{name}`"), "one the servers know")
         });
     }
     if words.bin {
@@ -280,7 +280,7 @@ fn finish_key(key: DraftKey, table: &TableDef) -> Result<IndexDef> {
             DraftSource::Column(name) => {
                 let number = column_number(table, &name).ok_or_else(|| {
                     let found = format!("a key over `{name}`");
-                    Trouble::at(key.at, found, "columns of the table")
+                    SyntaxError::at(key.at, found, "columns of the table")
                 })?;
                 IndexSource::Column(number)
             }

@@ -5,7 +5,7 @@
 //! its server had. A token remembers where such a comment opened before it and closed after it, so
 //! that the original text can be cut out.
 
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 
 /// A token of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl<'a> Lexer<'a> {
                 let start = self.at;
                 let len = rest
                     .find("*/")
-                    .ok_or_else(|| Trouble::at(start, "a comment that does not end", "`*/`"))?;
+                    .ok_or_else(|| SyntaxError::at(start, "a comment that does not end", "`*/`"))?;
                 self.at += len + 2;
                 let body = rest.get(2..len).unwrap_or("").trim();
                 let kind = match body {
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
                 return Ok(kind);
             }
         }
-        Err(Trouble::at(start, "a quote that is never closed", format!("`{quote}`")))
+        Err(SyntaxError::at(start, "a quote that is never closed", format!("`{quote}`")))
     }
 
     fn prefixed_literal(&mut self, kind: Kind) -> Result<Kind> {

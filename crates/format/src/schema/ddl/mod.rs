@@ -40,7 +40,7 @@ pub use server::server_of_text;
 /// # Errors
 /// [`Error::Schema`] with line and column, the text found there and the text expected.
 pub fn from_create_table(sql: &str, server: ServerVersion) -> crate::Result<TableDef> {
-    let report = |trouble: Trouble| trouble.report(sql);
+    let report = |trouble: SyntaxError| trouble.report(sql);
     let tokens = first_create_table(sql).map_err(report)?;
     let mut cursor = Cursor::new(sql, &tokens);
     let draft = read_table(&mut cursor, server).map_err(report)?;
@@ -94,53 +94,53 @@ fn read_table(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Draft> {
 fn first_create_table(sql: &str) -> Result<Vec<Token>> {
     let mut lexer = Lexer::new(sql);
     let mut statement: Vec<Token> = Vec::new();
-    let mut wanted = Wanted::Perhaps;
+    let mut wanted = CreatesTable::Undecided;
     while let Some(token) = lexer.next()? {
         let text = sql.get(token.start..token.end).unwrap_or("");
         if token.kind == Kind::Symbol(';') {
-            if wanted == Wanted::Yes {
+            if wanted == CreatesTable::Yes {
                 return Ok(statement);
             }
             statement.clear();
-            wanted = Wanted::Perhaps;
+            wanted = CreatesTable::Undecided;
             continue;
         }
-        if statement.is_empty() && wanted == Wanted::Perhaps && is_client_command(text) {
+        if statement.is_empty() && wanted == CreatesTable::Undecided && is_client_command(text) {
             lexer.skip_line();
             continue;
         }
-        if wanted == Wanted::Perhaps {
-            wanted = wanted_after(statement.len(), &token, text);
+        if wanted == CreatesTable::Undecided {
+            wanted = creates_table_after(statement.len(), &token, text);
         }
-        if wanted != Wanted::No {
+        if wanted != CreatesTable::No {
             statement.push(token);
         }
     }
-    if wanted == Wanted::Yes {
+    if wanted == CreatesTable::Yes {
         return Ok(statement);
     }
-    Err(Trouble::at(sql.len(), "the end of the text", "CREATE TABLE"))
+    Err(SyntaxError::at(sql.len(), "the end of the text", "CREATE TABLE"))
 }
 
 /// Whether a statement creates a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum CreatesTable {
     Yes,
     No,
-    /// It starts like one that does.
-    Perhaps,
+    /// Undecided after the tokens read so far.
+    Undecided,
 }
 
 /// Decides by a statement's token number `place`, after those before were undecided: `CREATE [OR
 /// REPLACE] [TEMPORARY | EXTERNAL] TABLE`.
-fn wanted_after(place: usize, token: &Token, text: &str) -> Wanted {
+fn creates_table_after(place: usize, token: &Token, text: &str) -> CreatesTable {
     const BETWEEN: [&str; 4] = ["OR", "REPLACE", "TEMPORARY", "EXTERNAL"];
     let is = |word: &str| token.kind == Kind::Word && text.eq_ignore_ascii_case(word);
     match place {
-        0 if is("CREATE") => Wanted::Perhaps,
-        1.. if is("TABLE") => Wanted::Yes,
-        1..4 if BETWEEN.iter().any(|word| is(word)) => Wanted::Perhaps,
-        _ => Wanted::No,
+        0 if is("CREATE") => CreatesTable::Undecided,
+        1.. if is("TABLE") => CreatesTable::Yes,
+        1..4 if BETWEEN.iter().any(|word| is(word)) => CreatesTable::Undecided,
+        _ => CreatesTable::No,
     }
 }
 
@@ -151,23 +151,23 @@ fn is_client_command(word: &str) -> bool {
 
 /// A syntax error, with its position in the text.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct SyntaxError {
     at: usize,
     found: Cow<'static, str>,
     expected: Cow<'static, str>,
 }
 
-/// The result of parsing; [`Trouble`] becomes an [`Error`] where the text is at hand.
-type Result<T> = std::result::Result<T, Trouble>;
+/// The result of parsing; [`SyntaxError`] becomes an [`Error`] where the text is at hand.
+type Result<T> = std::result::Result<T, SyntaxError>;
 
-impl Trouble {
+impl SyntaxError {
     #[cold]
     pub fn at(
         at: usize,
         found: impl Into<Cow<'static, str>>,
         expected: impl Into<Cow<'static, str>>,
-    ) -> Trouble {
-        Trouble { at, found: found.into(), expected: expected.into() }
+    ) -> SyntaxError {
+        SyntaxError { at, found: found.into(), expected: expected.into() }
     }
 
     fn report(&self, sql: &str) -> Error {

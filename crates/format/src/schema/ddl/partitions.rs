@@ -2,7 +2,7 @@
 //! are read from it or generated like the server does (sql_partition.cc, partition_info.cc).
 
 use super::cursor::Cursor;
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 use crate::schema::{Partition, Partitioning};
 
 /// The maximum number of partitions of any server (MySQL 8192, `MAX_PARTITIONS`).
@@ -72,7 +72,7 @@ fn eat_count(cursor: &mut Cursor<'_>, word: &[&str]) -> Result<Option<u64>> {
     let count = cursor.number()?;
     if count == 0 || count > MAX_PARTITIONS {
         let found = format!("{count} partitions");
-        return Err(Trouble::at(place, found, format!("1 to {MAX_PARTITIONS}")));
+        return Err(SyntaxError::at(place, found, format!("1 to {MAX_PARTITIONS}")));
     }
     Ok(Some(count))
 }

@@ -5,7 +5,7 @@
 use super::cursor::Cursor;
 use super::lex::Kind;
 use super::literal;
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 use crate::schema::{Family, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
 
@@ -66,7 +66,7 @@ pub(super) fn read(
             None => match text(&name, cursor, &mut words)? {
                 Some(ty) => ty,
                 None => other(&name, cursor, server)?
-                    .ok_or_else(|| Trouble::at(place, format!("`{name}`"), "a type"))?,
+                    .ok_or_else(|| SyntaxError::at(place, format!("`{name}`"), "a type"))?,
             },
         },
     };

@@ -1,7 +1,7 @@
 //! Columns of a `.frm`: 17 bytes each, which give type and attributes.
 //!
 //! ```text
-//!  3  length (2)             10  what the server does by itself       13  type
+//!  3  length (2)             10  automatic value (`utype`)            13  type
 //!  5  place in the row (3)   11  collation, high byte                 14  collation, low byte,
 //!  8  flags and decimals (2) 12  list of members, from 1                  or kind of geometry
 //!                                                                     15  comment's length (2)
@@ -9,7 +9,7 @@
 
 use super::cursor::{Cursor, text};
 use super::defaults::Positions;
-use super::expressions::{Expressions, OfColumn};
+use super::expressions::{ColumnExpressions, Expressions};
 use super::image::{COLUMN_BYTES, Image};
 use super::names::{Members, parse_names};
 use crate::charset::CollationId;
@@ -310,7 +310,7 @@ impl<'a> RawColumn<'a> {
         positions: &Positions,
     ) -> Result<ColumnDef> {
         let server = image.server;
-        let of = expressions.of(place);
+        let of = expressions.of_column(place);
         let kind = of.old_kind.unwrap_or(self.kind);
         let list = if of.generated.is_some() && of.old_kind.is_some() {
             of.old_list.unwrap_or(0)
@@ -346,7 +346,7 @@ impl<'a> RawColumn<'a> {
         &self,
         place: usize,
         column: &ColumnDef,
-        of: &OfColumn,
+        of: &ColumnExpressions,
         image: &Image,
         positions: &Positions,
     ) -> Result<ColumnDefault> {

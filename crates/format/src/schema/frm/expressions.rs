@@ -20,13 +20,13 @@ const NEW_HEADER_BYTES: usize = 16;
 
 /// The expressions of the columns, and the checks of the table.
 pub(super) struct Expressions {
-    columns: Vec<OfColumn>,
+    columns: Vec<ColumnExpressions>,
     pub(super) table_checks: Vec<CheckDef>,
 }
 
 /// The expressions of a column.
 #[derive(Clone, Default)]
-pub(super) struct OfColumn {
+pub(super) struct ColumnExpressions {
     pub(super) generated: Option<Generated>,
     pub(super) default: Option<String>,
     pub(super) check: Option<String>,
@@ -39,8 +39,10 @@ pub(super) struct OfColumn {
 
 impl Expressions {
     pub(super) fn parse(image: &Image, raw: &[RawColumn]) -> Result<Expressions> {
-        let mut expressions =
-            Expressions { columns: vec![OfColumn::default(); raw.len()], table_checks: Vec::new() };
+        let mut expressions = Expressions {
+            columns: vec![ColumnExpressions::default(); raw.len()],
+            table_checks: Vec::new(),
+        };
         let mut cursor = Cursor::new(image.expressions);
         if image.new_expressions {
             if !cursor.is_empty() {
@@ -62,7 +64,7 @@ impl Expressions {
     }
 
     /// Returns the expressions of the column at a place.
-    pub(super) fn of(&self, place: usize) -> OfColumn {
+    pub(super) fn of_column(&self, place: usize) -> ColumnExpressions {
         self.columns.get(place).cloned().unwrap_or_default()
     }
 
@@ -109,7 +111,7 @@ const KIND_DEFAULT: u8 = 2;
 const KIND_CHECK_FIELD: u8 = 3;
 const KIND_CHECK_TABLE: u8 = 4;
 
-impl OfColumn {
+impl ColumnExpressions {
     fn read_57(&mut self, cursor: &mut Cursor) -> Result<()> {
         if cursor.u8()? != 1 {
             return Err(Error::corrupt("a generated column's expression does not begin with 1"));

@@ -176,7 +176,7 @@ pub(super) fn define(
         index.invisible = image.extra2.index_flags.get(place).is_some_and(|flags| flags & 1 != 0);
         index.without_overlaps = without_overlaps;
         if let Some(options) = engine_options.next() {
-            index.attributes = options::of_index(kind, &options, image.shown_by);
+            index.attributes = options::for_index(kind, &options, image.shown_by);
         }
         indexes.push(index);
     }

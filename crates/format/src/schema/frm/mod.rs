@@ -124,7 +124,7 @@ fn define_columns(
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;
         column.attributes.extend(options::column_format(tail.column_formats.get(place)));
         column.attributes.extend(
-            options.next().map(|of| options::of_column(&of, image.shown_by)).into_iter().flatten(),
+            options.next().map(|of| options::for_column(&of, image.shown_by)).into_iter().flatten(),
         );
         columns.push(column);
     }

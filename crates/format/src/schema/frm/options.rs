@@ -341,13 +341,13 @@ pub(super) fn column_format(flags: Option<&u8>) -> Vec<String> {
 }
 
 /// Returns a column's options, all unknown to InnoDB.
-pub(super) fn of_column(options: &[EngineOption], server: ServerVersion) -> Vec<String> {
+pub(super) fn for_column(options: &[EngineOption], server: ServerVersion) -> Vec<String> {
     let printed = print_engine_options(options, server, |_| false);
     printed.strip_prefix(' ').map(str::to_owned).into_iter().collect()
 }
 
 /// Returns an index's options: InnoDB knows none, a vector index its own.
-pub(super) fn of_index(
+pub(super) fn for_index(
     kind: IndexKind,
     options: &[EngineOption],
     server: ServerVersion,

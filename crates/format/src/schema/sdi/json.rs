@@ -11,7 +11,7 @@ pub(super) struct Object<'a>(&'a serde_json::Map<String, Value>);
 
 impl<'a> Object<'a> {
     /// Converts `value` to an object; `what` is its name in the error.
-    pub(super) fn of(value: &'a Value, what: &str) -> Result<Object<'a>> {
+    pub(super) fn from_value(value: &'a Value, what: &str) -> Result<Object<'a>> {
         value.as_object().map(Object).ok_or_else(|| wrong(what, "an object"))
     }
 
@@ -44,7 +44,7 @@ impl<'a> Object<'a> {
     /// Iterates over the objects of a required array.
     pub(super) fn objects(self, name: &'a str) -> Result<impl Iterator<Item = Result<Object<'a>>>> {
         let array = self.member(name)?.as_array().ok_or_else(|| wrong(name, "an array"))?;
-        Ok(array.iter().map(move |value| Object::of(value, name)))
+        Ok(array.iter().map(move |value| Object::from_value(value, name)))
     }
 
     /// Iterates over the objects of an array that older servers do not write.
@@ -56,12 +56,12 @@ impl<'a> Object<'a> {
             Some(value) => value.as_array().ok_or_else(|| wrong(name, "an array"))?.as_slice(),
             None => &[],
         };
-        Ok(array.iter().map(move |value| Object::of(value, name)))
+        Ok(array.iter().map(move |value| Object::from_value(value, name)))
     }
 
     /// Returns a required object.
     pub(super) fn object(self, name: &str) -> Result<Object<'a>> {
-        Object::of(self.member(name)?, name)
+        Object::from_value(self.member(name)?, name)
     }
 
     /// Returns bytes, which the SDI holds in base64.

@@ -83,7 +83,7 @@ fn for_each_document<T: AsRef<[u8]>>(
         let value: Value = serde_json::from_str(&text)
             .map_err(|error| Error::schema(format!("the SDI is not JSON: {error}")))?;
         for document in split(&value) {
-            let document = Object::of(document, "document")?;
+            let document = Object::from_value(document, "document")?;
             take(document.text("dd_object_type")?, document)?;
         }
     }

@@ -27,7 +27,7 @@ pub enum CheckOption {
     Cascaded,
 }
 
-/// A view.
+/// The definition of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewDefinition {
     /// The `SELECT` of the view.

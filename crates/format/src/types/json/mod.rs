@@ -59,7 +59,7 @@ impl Dialect {
     pub(crate) const NEWEST: Dialect =
         Dialect { doubles_show_a_point: true, escapes_base64: true, varchar_is_string: true };
 
-    pub(crate) fn of(server: ServerVersion) -> Dialect {
+    pub(crate) fn for_server(server: ServerVersion) -> Dialect {
         Dialect {
             doubles_show_a_point: server.number >= 80_000,
             escapes_base64: server.number >= 80_013,
@@ -72,7 +72,7 @@ impl Json<'_> {
     /// Appends the document in utf8mb4, printed like the server for which the column's codec was
     /// created.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        write_text(self.stored, Dialect::of(self.server), out)
+        write_text(self.stored, Dialect::for_server(self.server), out)
     }
 }
 

@@ -7,37 +7,39 @@ use super::HeadWay;
 use crate::ALIGNMENT;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct How {
+pub(super) struct OpenMode {
     /// Whether the access time stays unchanged: otherwise reading a million files would write a
     /// million inodes. The kernel permits this to the files' owner and to root.
-    is_unnoticed: bool,
+    keeps_access_time: bool,
     is_direct: bool,
     pub bytes: usize,
 }
 
-impl How {
+impl OpenMode {
     /// Returns the mode to try first.
-    pub(super) fn of(way: HeadWay) -> How {
-        How { is_unnoticed: true, is_direct: way.is_direct(), bytes: way.read_bytes() }
+    pub(super) fn first(way: HeadWay) -> OpenMode {
+        OpenMode { keeps_access_time: true, is_direct: way.is_direct(), bytes: way.read_bytes() }
     }
 
     /// Returns the mode to try when the kernel refused this one; `None` when it refused the file.
-    pub(super) fn after(self, refusal: Errno) -> Option<How> {
+    pub(super) fn after(self, refusal: Errno) -> Option<OpenMode> {
         match refusal {
-            Errno::PERM if self.is_unnoticed => Some(How { is_unnoticed: false, ..self }),
+            Errno::PERM if self.keeps_access_time => {
+                Some(OpenMode { keeps_access_time: false, ..self })
+            }
             // The device has larger blocks.
             Errno::INVAL if self.is_direct && self.bytes < ALIGNMENT => {
-                Some(How { bytes: ALIGNMENT, ..self })
+                Some(OpenMode { bytes: ALIGNMENT, ..self })
             }
             // The file system cannot bypass the page cache.
-            Errno::INVAL if self.is_direct => Some(How { is_direct: false, ..self }),
+            Errno::INVAL if self.is_direct => Some(OpenMode { is_direct: false, ..self }),
             _ => None,
         }
     }
 
     pub(super) fn flags(self) -> OFlags {
         let mut flags = OFlags::RDONLY;
-        flags.set(OFlags::NOATIME, self.is_unnoticed);
+        flags.set(OFlags::NOATIME, self.keeps_access_time);
         flags.set(OFlags::DIRECT, self.is_direct);
         flags
     }
@@ -48,14 +50,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_is_given_up_one_after_the_other() {
-        let first = How::of(HeadWay::Batched);
+    fn refused_modes_are_given_up_one_by_one() {
+        let first = OpenMode::first(HeadWay::Batched);
         let blocks = first.after(Errno::INVAL).unwrap();
-        assert_eq!((blocks.bytes, blocks.is_direct, blocks.is_unnoticed), (ALIGNMENT, true, true));
+        assert_eq!(
+            (blocks.bytes, blocks.is_direct, blocks.keeps_access_time),
+            (ALIGNMENT, true, true)
+        );
         let foreign = blocks.after(Errno::PERM).unwrap();
-        assert_eq!((foreign.is_direct, foreign.is_unnoticed), (true, false));
+        assert_eq!((foreign.is_direct, foreign.keeps_access_time), (true, false));
         let buffered = foreign.after(Errno::INVAL).unwrap();
-        assert_eq!((buffered.is_direct, buffered.is_unnoticed), (false, false));
+        assert_eq!((buffered.is_direct, buffered.keeps_access_time), (false, false));
         for refusal in [Errno::INVAL, Errno::PERM] {
             assert_eq!(buffered.after(refusal), None);
         }

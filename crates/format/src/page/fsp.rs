@@ -168,7 +168,7 @@ impl FspFlags {
     }
 }
 
-/// Returns whether bit 5 (DYNAMIC or COMPRESSED) is set with bit 0 only.
+/// Returns whether the flags are consistent: bit 5 (DYNAMIC or COMPRESSED) requires bit 0.
 fn post_antelope_fits(raw: u32) -> bool {
     raw & 0x21 != 0x20
 }

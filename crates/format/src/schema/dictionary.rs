@@ -175,8 +175,8 @@ fn four_byte_int() -> ColumnType {
     ColumnType::Int { width: IntWidth::Four, unsigned: true, zerofill: false, display_width: None }
 }
 
-/// MySQL 5.7 and MariaDB 10.2 added `MERGE_THRESHOLD` and left old rows without it, like an instant
-/// ADD.
+/// Returns the storage of a table whose last column is missing in old rows, like after an instant
+/// ADD: MySQL 5.7 and MariaDB 10.2 added `MERGE_THRESHOLD` to existing tables.
 fn late_last_column(def: &mut TableDef) -> Physical {
     let last = def.columns.len().saturating_sub(1);
     if let Some(column) = def.columns.last_mut() {

@@ -80,11 +80,11 @@ pub struct Date {
 pub struct Time {
     /// Whether the time is negative.
     pub negative: bool,
-    /// Hours, 0..=838 (bytes can hold up to 1023).
+    /// Hours, 0..=838 (bytes allow up to 1023).
     pub hours: u16,
-    /// Minutes, 0..=59 (bytes can hold up to 63).
+    /// Minutes, 0..=59 (bytes allow up to 63).
     pub minutes: u8,
-    /// Seconds, 0..=59 (bytes can hold up to 63).
+    /// Seconds, 0..=59 (bytes allow up to 63).
     pub seconds: u8,
     /// Microseconds.
     pub micros: u32,
@@ -97,11 +97,11 @@ pub struct Time {
 pub struct DateTime {
     /// The date part; all zeroes for the zero date.
     pub date: Date,
-    /// Hours, 0..=23 (bytes can hold up to 31).
+    /// Hours, 0..=23 (bytes allow up to 31).
     pub hours: u8,
-    /// Minutes, 0..=59 (bytes can hold up to 63).
+    /// Minutes, 0..=59 (bytes allow up to 63).
     pub minutes: u8,
-    /// Seconds, 0..=59 (bytes can hold up to 63).
+    /// Seconds, 0..=59 (bytes allow up to 63).
     pub seconds: u8,
     /// Microseconds.
     pub micros: u32,

@@ -1,13 +1,13 @@
-//! Page checksums: what each server writes, and which of them it takes on reading.
+//! Page checksums: which ones each server writes, and which it accepts.
 //!
 //! ```text
 //! all but full_crc32      0 checksum        ...        size-8 checksum   size-4 low half of LSN
 //! MariaDB full_crc32      0 key version     ...        size-8 low half of LSN   size-4 checksum
 //! ```
 //!
-//! Servers that are not told `innodb_checksum_algorithm=strict_*` take a page that satisfies any
-//! algorithm, since the setting may have changed during the file's life
-//! (`buf0checksum.cc`, `checksum.cc` of MySQL 8; `buf0buf.cc` `buf_page_is_corrupted` of MariaDB).
+//! Servers without `innodb_checksum_algorithm=strict_*` accept a page that satisfies any algorithm,
+//! since the setting may have changed during the file's life (`buf0checksum.cc`, `checksum.cc` of
+//! MySQL 8; `buf0buf.cc` `buf_page_is_corrupted` of MariaDB).
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ use crate::{Error, Result};
 /// The checksum algorithms a page can satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// CRC-32C of the page but its checksums, LSN copy, flush LSN and space id.
+    /// CRC-32C of the page except its checksums, LSN copy, flush LSN and space id.
     Crc32,
-    /// The same with each 8 bytes reversed: what big-endian machines wrote by mistake.
+    /// [`Algorithm::Crc32`] with each 8 bytes reversed: written by mistake on big-endian machines.
     Crc32BigEndian,
     /// `ut_fold_binary`, one formula at each end of the page: the default before MySQL 5.7.
     InnoDb,
-    /// `0xDEADBEEF` in place of both.
+    /// `0xDEADBEEF` in place of both checksums.
     None,
-    /// MariaDB 10.5: CRC-32C of the whole page but its last 4 bytes.
+    /// MariaDB 10.5: CRC-32C of the whole page except its last 4 bytes.
     FullCrc32,
 }
 
@@ -41,15 +41,17 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// `BUF_NO_CHECKSUM_MAGIC`: stands for a checksum that was not calculated (`buf0checksum.h`).
+/// `BUF_NO_CHECKSUM_MAGIC`: stored in place of a checksum that was not calculated
+/// (`buf0checksum.h`).
 pub const NO_CHECKSUM_MAGIC: u32 = 0xDEAD_BEEF;
 
-/// `FIL_PAGE_FILE_FLUSH_LSN`: from here to [`DATA`] the old algorithms do not look.
+/// `FIL_PAGE_FILE_FLUSH_LSN`: the old algorithms skip the bytes from here to [`DATA`].
 const FLUSH_LSN: usize = 26;
 /// `FIL_PAGE_DATA`.
 const DATA: usize = 38;
 
-/// Verifies a whole page of any file but those of `full_crc32`; says which algorithm it satisfies.
+/// Verifies a whole page of a file without `full_crc32`; returns the algorithm that the page
+/// satisfies.
 pub fn verify(page: &[u8]) -> Result<Algorithm> {
     let trailer = page.len().saturating_sub(8);
     let header_sum = bytes::u32_at(page, 0)?;
@@ -72,8 +74,8 @@ pub fn verify(page: &[u8]) -> Result<Algorithm> {
             return Ok(Algorithm::Crc32BigEndian);
         }
     }
-    // Versions before 4.0 stored the LSN's high half in place of the trailer's checksum, and
-    // none in the header; servers still take both.
+    // Versions before 4.0 stored the LSN's high half in place of the trailer's checksum, and none
+    // in the header; servers still accept both.
     let header_ok = |sum: u32| -> Result<bool> {
         Ok(sum == 0 || sum == NO_CHECKSUM_MAGIC || sum == innodb_header(page)?)
     };
@@ -105,36 +107,38 @@ pub fn verify_full_crc32(page: &[u8]) -> Result<Algorithm> {
     Ok(Algorithm::FullCrc32)
 }
 
-/// The checksum both ends of a page hold with `innodb_checksum_algorithm=crc32`.
+/// Calculates the checksum that both ends of a page hold with `innodb_checksum_algorithm=crc32`.
 pub fn crc32(page: &[u8]) -> Result<u32> {
     let (head, body) = parts(page)?;
     Ok(crc32c::crc32c(head) ^ crc32c::crc32c(body))
 }
 
-/// The checksum a `full_crc32` page holds in its last 4 bytes.
+/// Calculates the checksum in the last 4 bytes of a `full_crc32` page.
 pub fn full_crc32(page: &[u8]) -> Result<u32> {
     Ok(crc32c::crc32c(bytes::slice(page, 0, page.len().saturating_sub(4))?))
 }
 
-/// `buf_calc_page_new_checksum`: the header's checksum with `innodb_checksum_algorithm=innodb`.
+/// Calculates the header's checksum with `innodb_checksum_algorithm=innodb`
+/// (`buf_calc_page_new_checksum`).
 pub fn innodb_header(page: &[u8]) -> Result<u32> {
     let (head, body) = parts(page)?;
     Ok(fold(head).wrapping_add(fold(body)))
 }
 
-/// `buf_calc_page_old_checksum`: the trailer's. It covers the header's checksum, so comes last.
+/// Calculates the trailer's checksum with `innodb_checksum_algorithm=innodb`
+/// (`buf_calc_page_old_checksum`). It covers the header's checksum, which must be calculated first.
 pub fn innodb_trailer(page: &[u8]) -> Result<u32> {
     Ok(fold(bytes::slice(page, 0, FLUSH_LSN)?))
 }
 
-/// The two stretches the old algorithms cover.
+/// The two ranges of a page that the old algorithms cover.
 fn parts(page: &[u8]) -> Result<(&[u8], &[u8])> {
     let head = bytes::slice(page, 4, FLUSH_LSN - 4)?;
     let body = bytes::slice(page, DATA, page.len().saturating_sub(DATA + 8))?;
     Ok((head, body))
 }
 
-/// `ut_fold_binary` in 32 bits; the servers' 64-bit result is cut to these (`ut0rnd.h`).
+/// `ut_fold_binary` in 32 bits, to which the servers truncate their 64-bit result (`ut0rnd.h`).
 fn fold(bytes: &[u8]) -> u32 {
     const MASK: u32 = 1_463_735_687;
     const MASK2: u32 = 1_653_893_711;
@@ -147,7 +151,7 @@ fn fold(bytes: &[u8]) -> u32 {
 
 fn crc32_big_endian(page: &[u8]) -> Result<u32> {
     let (head, body) = parts(page)?;
-    // The words are those of the page's own 8-byte alignment: offsets 8 and 40.
+    // The words are aligned to 8 bytes of the page: they begin at offsets 8 and 40.
     Ok(crc32_of_swapped_words(head, 4) ^ crc32_of_swapped_words(body, 2))
 }
 

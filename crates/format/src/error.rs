@@ -1,4 +1,4 @@
-//! What can be wrong with bytes, and where.
+//! Errors of the parser: which kind, and the place in the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,18 +8,18 @@ use crate::{PageNo, Remedy, SpaceId};
 /// The result of reading bytes.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where in a tablespace something was found; the parts not known are `None`.
+/// A place in a tablespace; parts that are not known are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The tablespace.
+    /// Tablespace id.
     pub space: Option<SpaceId>,
-    /// The page.
+    /// Page number.
     pub page: Option<PageNo>,
     /// Byte offset in the page.
     pub offset: Option<u32>,
-    /// The record's `heap_no`.
+    /// `heap_no` of the record.
     pub heap_no: Option<u16>,
-    /// The column's name.
+    /// Name of the column.
     pub column: Option<String>,
 }
 
@@ -37,21 +37,21 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why bytes could not be read.
+/// The reason why bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The bytes contradict the format: torn, damaged, or not what they were said to be.
+    /// Bytes that contradict the format: torn, damaged, or not of the kind that the caller named.
     Corrupt {
-        /// What contradicts what, with the figures.
+        /// The contradiction, with its figures.
         what: Cow<'static, str>,
-        /// Where.
+        /// The place of the damage.
         place: Box<Place>,
     },
-    /// Sound, but of a kind this version does not read; refused rather than guessed.
+    /// Sound bytes of a kind that this version does not read; refused rather than guessed.
     Unsupported {
-        /// The feature, by the name its users know.
+        /// The feature, by the name that its users know.
         what: Cow<'static, str>,
-        /// What can be done instead.
+        /// An alternative for the user.
         remedy: Remedy,
     },
     /// A table definition that cannot be understood or does not fit the file.
@@ -59,30 +59,32 @@ pub enum Error {
 }
 
 impl Error {
-    /// Damage, with no place yet; add what is known with [`Error::at_page`] and its kin.
+    /// Creates an error for damage, with no place yet; [`Error::at_page`] and the other `at_`
+    /// methods add what is known.
     #[cold]
     pub fn corrupt(what: impl Into<Cow<'static, str>>) -> Error {
         Error::Corrupt { what: what.into(), place: Box::default() }
     }
 
-    /// A refusal: the feature's name and the way out.
+    /// Creates a refusal from the feature's name and the remedy.
     #[cold]
     pub fn unsupported(what: impl Into<Cow<'static, str>>, remedy: impl Into<Remedy>) -> Error {
         Error::Unsupported { what: what.into(), remedy: remedy.into() }
     }
 
-    /// A table definition that cannot be used.
+    /// Creates an error for a table definition that cannot be used.
     #[cold]
     pub fn schema(what: impl Into<Cow<'static, str>>) -> Error {
         Error::Schema(what.into())
     }
 
-    /// Damage is the one kind a scan may skip (`--on-corrupt skip`).
+    /// Returns whether the error is damage, the one kind that a scan may skip (`--on-corrupt
+    /// skip`).
     pub fn is_corrupt(&self) -> bool {
         matches!(self, Error::Corrupt { .. })
     }
 
-    /// Adds the page, unless a nearer place already named one.
+    /// Adds the page, unless the error has one already (the inner place is nearer).
     #[must_use]
     pub fn at_page(self, space: SpaceId, page: PageNo) -> Error {
         self.at(|place| {
@@ -91,7 +93,7 @@ impl Error {
         })
     }
 
-    /// Adds the byte offset in the page, unless one is there.
+    /// Adds the byte offset in the page, unless the error has one.
     #[must_use]
     pub fn at_offset(self, offset: u32) -> Error {
         self.at(|place| {
@@ -99,7 +101,7 @@ impl Error {
         })
     }
 
-    /// Adds the record, unless one is there.
+    /// Adds the record, unless the error has one.
     #[must_use]
     pub fn at_record(self, heap_no: u16) -> Error {
         self.at(|place| {
@@ -107,7 +109,7 @@ impl Error {
         })
     }
 
-    /// Adds the column, unless one is there.
+    /// Adds the column, unless the error has one.
     #[must_use]
     pub fn at_column(self, column: &str) -> Error {
         self.at(|place| {

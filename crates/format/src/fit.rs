@@ -1,23 +1,24 @@
-//! Whether a definition fits the file it is read with: held against the pages of the clustered
-//! index before a row is made of them.
+//! Checks of a table definition against the pages of the clustered index, before rows are read with
+//! it.
 //!
-//! A record says little of itself: by another table's definition most pages read as well, as rows
-//! that never were. But the records of a page take, with those freed, all bytes of its heap:
+//! A record contains little about its own structure: most pages can also be read with another
+//! table's definition, giving rows that never existed. But the records of a page, together with the
+//! freed ones, fill its heap:
 //!
 //! ```text
 //! infimum, supremum | record | record | freed | record | ... heap top
 //! ```
 //!
-//! `PAGE_GARBAGE` counts the bytes of freed records, and what is left over where a smaller record
-//! took the place of one: by the right definition no record reaches into the one behind it, and
-//! the records' bytes and the garbage make up the heap exactly (`page_validate`, `page0page.cc`;
+//! `PAGE_GARBAGE` counts the bytes of freed records, and the bytes left over where a smaller record
+//! replaced one. With the right definition no record extends into the next, and the records' bytes
+//! and the garbage add up to the heap exactly (`page_validate`, `page0page.cc`;
 //! `page_mem_alloc_free`, `page_cur_insert_rec_low`; MySQL 8.0, MariaDB 10.11). A record's bytes
-//! are those `rec_get_offsets` finds, with its header.
+//! are those that `rec_get_offsets` finds, with its header.
 //!
-//! One thing lies behind the last column that no definition says: when a full-text index is
-//! dropped, the hidden `FTS_DOC_ID` stays, 8 bytes that are another number in each record.
+//! One field behind the last column is in no definition: when a full-text index is dropped, the
+//! hidden `FTS_DOC_ID` remains, 8 bytes that are another number in each record.
 //!
-//! Definitions by which every record has the same bytes cannot be told apart so: `INT` and
+//! Definitions that give every record the same bytes cannot be distinguished this way: `INT` and
 //! `INT UNSIGNED`, `VARCHAR(10)` and `VARCHAR(20)`, columns of the same type in another order.
 
 use crate::layout::{Flavour, Layout};
@@ -26,16 +27,16 @@ use crate::page::IndexPage;
 use crate::record::Record;
 use crate::{Error, Result, bytes};
 
-/// What every such error begins with.
+/// The beginning of every error that reports a misfit.
 pub const MISFIT: &str = "the definition does not fit the file";
 
-/// Bits of `DB_TRX_ID` that no server has come to use: 2^46 transactions are 2000 years of a
-/// thousand a second.
+/// Bits of `DB_TRX_ID` that servers can have used: 2^46 transactions are 2000 years of a thousand
+/// per second.
 const TRX_ID_BITS: u32 = 46;
 
 impl Layout {
-    /// Requires that a page of the clustered index, leaf or branch, is filled by its records as the
-    /// definition has them. Of a page whose lists of records are damaged nothing is said.
+    /// Checks that the records of a page of the clustered index, leaf or branch, fill the page
+    /// according to the definition. A page whose lists of records are damaged passes unchecked.
     ///
     /// # Errors
     /// Damage, with the place of the first record that contradicts the definition.
@@ -52,7 +53,7 @@ impl Layout {
         for record in page.records() {
             let record = record?;
             if page.is_leaf() && record.is_metadata() {
-                // MariaDB's, of fields of its own.
+                // MariaDB's metadata record, with fields of its own.
                 has_metadata = true;
                 continue;
             }
@@ -89,7 +90,7 @@ impl Layout {
             })?;
             key_len
         } else {
-            let ends = Ends::of(record)?;
+            let ends = Ends::from_record(record)?;
             self.check_fixed_lens(&ends)?;
             ends.end(self.key_fields.wrapping_sub(1))?
         };
@@ -97,7 +98,7 @@ impl Layout {
         Ok(extent)
     }
 
-    /// The bits of the null bitmap that no column has are zero.
+    /// Checks that the bits of the null bitmap that belong to no column are zero.
     fn check_null_bits(&self, record: &Record<'_>) -> Result<()> {
         let nullable = self.fields.iter().filter(|field| field.nullable).count();
         if nullable % 8 == 0 {
@@ -113,14 +114,15 @@ impl Layout {
         }
     }
 
-    /// REDUNDANT records say how long each field is.
+    /// Checks the lengths of fixed-length fields in a REDUNDANT record, which has the length of
+    /// each field.
     fn check_fixed_lens(&self, ends: &Ends<'_>) -> Result<()> {
         for (nth, field) in self.fields.iter().enumerate().filter(|(_, field)| !field.variable) {
             let fixed_len = usize::from(field.fixed_len);
             match ends.inline_len(nth)? {
                 Some(len) if len != fixed_len => {
                     return Err(Error::corrupt(format!(
-                        "the record's field {} has {len} bytes, its column {fixed_len}",
+                        "field {} of the record has {len} bytes, its column {fixed_len}",
                         nth + 1
                     ))
                     .at_column(self.column_name(usize::from(field.slot))));
@@ -133,7 +135,7 @@ impl Layout {
 
     fn pointer_extent(&self, record: &Record<'_>) -> Result<Extent> {
         if !self.compact {
-            let ends = Ends::of(record)?;
+            let ends = Ends::from_record(record)?;
             if ends.n_fields != self.key_fields + 1 || ends.inline_len(self.key_fields)? != Some(4)
             {
                 return Err(Error::corrupt(format!(
@@ -157,8 +159,8 @@ impl Layout {
     }
 }
 
-/// What follows the key: the transaction that wrote the row, and where its undo record is. That
-/// lies within a page (`trx_undo_decode_roll_ptr`, `trx0undo.ic`).
+/// Checks the system columns after the key: the transaction that wrote the row, and the place of
+/// its undo record, which lies within a page (`trx_undo_decode_roll_ptr`, `trx0undo.ic`).
 fn check_system_columns(record: &Record<'_>, at: usize) -> Result<()> {
     let page = record.page();
     let trx_id =
@@ -166,15 +168,15 @@ fn check_system_columns(record: &Record<'_>, at: usize) -> Result<()> {
     let undo_offset = usize::from(bytes::u16_at(page, at + 11)?);
     if trx_id >> TRX_ID_BITS != 0 || undo_offset >= page.len() {
         return Err(Error::corrupt(format!(
-            "behind the key are {trx_id:#x} for a transaction and {undo_offset} for a place in an \
-             undo page, which cannot be"
+            "the bytes after the key are not system columns: transaction {trx_id:#x}, offset \
+             {undo_offset} in an undo page"
         )));
     }
     Ok(())
 }
 
-/// Whether 8 bytes behind each record are a number that no other has, and not a great one; they
-/// are added to the records.
+/// Returns whether each record is followed by 8 bytes with a number that is small and that no other
+/// record has; if so, they are added to the records.
 fn have_doc_ids(placed: &mut [Placed<'_>]) -> bool {
     let mut ids = Vec::with_capacity(placed.len());
     for (record, extent) in placed.iter_mut() {
@@ -195,7 +197,7 @@ fn check_neighbours(page: &IndexPage<'_>, placed: &[Placed<'_>]) -> Result<()> {
     for (place, (record, extent)) in placed.iter().enumerate() {
         if extent.start < free_from {
             return Err(record.locate_error(Error::corrupt(format!(
-                "the record at {} begins at byte {}, and what lies before it ends at {free_from}",
+                "the record at {} begins at byte {}, and the bytes before it end at {free_from}",
                 record.origin(),
                 extent.start
             ))));

@@ -1,18 +1,18 @@
-//! The numbers InnoDB names its things by, each its own type.
+//! InnoDB's identifiers, each as its own type.
 
 use std::fmt;
 
-/// A tablespace's number: bytes 34-37 of each of its pages.
+/// A tablespace id: bytes 34-37 of each page of the tablespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 
 impl SpaceId {
-    /// That of `mysql.ibd`, the data dictionary of MySQL 8 and later (`s_dict_space_id, dict0dict.h,
-    /// MySQL 9.7`).
+    /// The id of `mysql.ibd`, the data dictionary of MySQL 8 and later (`s_dict_space_id,
+    /// dict0dict.h, MySQL 9.7`).
     pub const DICTIONARY: SpaceId = SpaceId(0xFFFF_FFFE);
 }
 
-/// A page's place in its tablespace: byte offset divided by the page size.
+/// A page number: the byte offset in the tablespace divided by the page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageNo(pub u32);
 
@@ -20,17 +20,17 @@ impl PageNo {
     /// `FIL_NULL`: no page (`fil0types.h`).
     pub const NULL: PageNo = PageNo(u32::MAX);
 
-    /// `None` for `FIL_NULL`.
+    /// Returns the page number, or `None` for `FIL_NULL`.
     pub fn non_null(self) -> Option<PageNo> {
         (self != PageNo::NULL).then_some(self)
     }
 }
 
-/// An index's number, unique in a server.
+/// An index id, unique in a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexId(pub u64);
 
-/// A log sequence number: bytes of redo log written since the server was made.
+/// A log sequence number: bytes of redo log written since the server was installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lsn(pub u64);
 

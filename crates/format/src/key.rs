@@ -1,4 +1,4 @@
-//! The order of a clustered index's keys, as bytes that compare as the keys do.
+//! Order of a clustered index's keys: byte images that compare like the keys.
 //!
 //! A key's *image* is what `cmp_data` (rem0cmp.cc) makes of its columns, one behind the other:
 //! images of one index compare, byte by byte, as its keys do, and the image of a key's first
@@ -24,7 +24,7 @@ use crate::schema::{IndexDef, IndexKind, IndexSource, TableDef};
 use crate::types::{ColumnType, TemporalFormat};
 use crate::{Result, bytes};
 
-/// How the keys of a clustered index compare; see the module's text.
+/// The order of the keys of a clustered index; see the module's documentation.
 #[derive(Clone, Debug)]
 pub struct KeyOrder {
     parts: Vec<KeyPart>,
@@ -35,29 +35,29 @@ pub struct KeyOrder {
 /// A column of the key that can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyPart {
-    /// Its place in [`TableDef::columns`]; `None` for `DB_ROW_ID`.
+    /// Index of the column in [`TableDef::columns`]; `None` for `DB_ROW_ID`.
     pub column: Option<usize>,
-    /// Whether the greatest values come first.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// Its place among [`Layout::columns`].
+    /// Index of the column among [`Layout::columns`].
     place: Option<usize>,
     form: Form,
 }
 
-/// What a column's image is made of.
+/// The form of a column's image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// So many bytes, as they are.
+    /// A fixed number of bytes, as stored.
     Bytes(usize),
     Float,
     Double,
-    /// All bytes count, and the shorter comes first.
+    /// All bytes are significant, and the shorter value comes first.
     Ended,
-    /// As if the shorter were padded with spaces.
+    /// Compared as if the shorter value were padded with spaces.
     Padded,
-    /// The same as `Ended` of what is before the spaces that pad it.
+    /// Like `Ended`, after removal of the padding spaces.
     Trimmed,
-    /// A sort key, where `is_trimmed` of what is before the spaces that pad it.
+    /// A sort key; with `is_trimmed`, of the text without the padding spaces.
     Collated {
         collator: Collator,
         is_trimmed: bool,
@@ -65,12 +65,14 @@ enum Form {
 }
 
 impl KeyOrder {
-    /// Of a table's clustered index. Text has an image only where its bytes compare as it does.
+    /// Creates the order of a table's clustered index. Text has an image only where it compares by
+    /// its bytes.
     pub fn of(def: &TableDef, layout: &Layout) -> KeyOrder {
         KeyOrder::by_forms(def, layout, form_of)
     }
 
-    /// The same; text of a collation whose weights are known has an image, too.
+    /// Creates the order of a table's clustered index, in which text of a collation with known
+    /// weights has an image, too.
     pub fn with_collations(def: &TableDef, layout: &Layout) -> KeyOrder {
         KeyOrder::by_forms(def, layout, |ty, len| form_of(ty, len).or_else(|| collated_form(ty)))
     }
@@ -88,7 +90,7 @@ impl KeyOrder {
             let column = place.and_then(|place| columns.get(place).copied());
             let form = match column.and_then(|column| def.columns.get(column)) {
                 Some(column) => form_of(&column.ty, len),
-                // DB_ROW_ID, a key by itself, begins the record.
+                // DB_ROW_ID, always the whole key, begins the record.
                 None if index.is_none() && key_columns == 1 => len.map(Form::Bytes),
                 None => None,
             };
@@ -101,27 +103,27 @@ impl KeyOrder {
         KeyOrder { parts, key_columns, name }
     }
 
-    /// The index's name.
+    /// Returns the index's name.
     pub fn index_name(&self) -> &str {
         &self.name
     }
 
-    /// The columns that can be compared: the key's first ones.
+    /// Returns the columns that can be compared: the first ones of the key.
     pub fn parts(&self) -> &[KeyPart] {
         &self.parts
     }
 
-    /// Columns the key has.
+    /// Returns the number of columns in the key.
     pub fn key_columns(&self) -> usize {
         self.key_columns
     }
 
-    /// Whether all columns of the key can be compared, so that equal images are equal keys.
+    /// Returns whether all columns of the key can be compared, so that equal images are equal keys.
     pub fn is_whole(&self) -> bool {
         self.parts.len() == self.key_columns
     }
 
-    /// Bytes of an image, where that is always the same.
+    /// Returns the bytes of an image, if constant.
     pub fn image_bytes(&self) -> Option<usize> {
         self.parts.iter().map(|part| part.form.image_bytes()).sum()
     }
@@ -165,12 +167,12 @@ impl KeyOrder {
 }
 
 impl KeyPart {
-    /// Appends the image of a value that was typed, in the form a record would store.
+    /// Appends the image of a value typed by the user, given in the form that a record would store.
     ///
     /// # Errors
-    /// For text that is none of its charset.
+    /// For text that is not valid in its charset.
     pub fn append_typed(&self, value: &[u8], image: &mut Vec<u8>) -> Result<()> {
-        // Spaces at the end of what is typed do count.
+        // Trailing spaces of a typed value are significant.
         let form = match self.form {
             Form::Trimmed => Form::Ended,
             Form::Collated { collator, .. } => Form::Collated { collator, is_trimmed: false },
@@ -213,7 +215,7 @@ impl Form {
 
 fn append_float(stored: &[u8], image: &mut Vec<u8>) {
     let Ok(stored) = bytes::array::<4>(stored, 0) else { return };
-    // Adding 0 makes a negative zero a positive one, which it equals.
+    // Adding 0 turns a negative zero into the positive one, which it equals.
     let bits = (f32::from_le_bytes(stored) + 0.0).to_bits();
     let sign = 1 << 31;
     image.extend(if bits & sign == 0 { bits | sign } else { !bits }.to_be_bytes());
@@ -251,7 +253,7 @@ fn without_spaces(stored: &[u8]) -> &[u8] {
     stored.get(..end).unwrap_or_default()
 }
 
-/// The definition of the clustered index: the one whose columns the layout's key has.
+/// Returns the definition of the clustered index: the one whose columns the layout's key has.
 fn clustered_index<'d>(def: &'d TableDef, layout: &Layout) -> Option<&'d IndexDef> {
     let columns: Vec<usize> = layout.columns().collect();
     let key: Vec<Option<usize>> = layout
@@ -269,7 +271,7 @@ fn clustered_index<'d>(def: &'d TableDef, layout: &Layout) -> Option<&'d IndexDe
     def.indexes.iter().find(is_clustered)
 }
 
-/// What the image of a type is, if it has one; `len`: the bytes of its field, where fixed.
+/// Returns the form of a type's image, if it has one; `len`: the bytes of its field, if fixed.
 fn form_of(ty: &ColumnType, len: Option<usize>) -> Option<Form> {
     match ty {
         ColumnType::Int { .. }
@@ -298,7 +300,8 @@ fn form_of(ty: &ColumnType, len: Option<usize>) -> Option<Form> {
     }
 }
 
-/// `_bin` collations of charsets whose bytes compare as their characters do.
+/// Returns the form of text in `_bin` collations of charsets whose bytes compare like their
+/// characters.
 fn text_form(collation: CollationId, is_char: bool) -> Option<Form> {
     let (charset, suffix) = collation.parts()?;
     if charset == Binary {
@@ -309,14 +312,14 @@ fn text_form(collation: CollationId, is_char: bool) -> Option<Form> {
         _ if !is_ordered => None,
         ("_bin", _) => Some(Form::Padded),
         ("_0900_bin" | "_nopad_bin", false) => Some(Form::Ended),
-        // MySQL cuts off what pads a CHAR before it compares.
+        // MySQL removes the padding of a CHAR before it compares.
         ("_0900_bin", true) => Some(Form::Trimmed),
-        // In MariaDB a CHAR of `_nopad_bin` is ordered one way and compared another.
+        // MariaDB orders a CHAR of `_nopad_bin` differently than it compares it.
         _ => None,
     }
 }
 
-/// Text whose collation has known weights.
+/// Returns the form of text whose collation has known weights.
 fn collated_form(ty: &ColumnType) -> Option<Form> {
     let (collation, is_char) = match *ty {
         ColumnType::Char { collation, .. } => (collation, true),
@@ -324,7 +327,7 @@ fn collated_form(ty: &ColumnType) -> Option<Form> {
         _ => return None,
     };
     let (_, suffix) = collation.parts()?;
-    // As of `_nopad_bin`.
+    // As with `_nopad_bin`.
     let is_refused = suffix.ends_with("_bin") || is_char && suffix.contains("_nopad_");
     let collator = Collator::of(collation).filter(|_| !is_refused)?;
     Some(Form::Collated { collator, is_trimmed: is_char && !collator.pads() })
@@ -341,7 +344,7 @@ mod tests {
         image
     }
 
-    /// Each less than the next.
+    /// Asserts that each image is less than the next.
     #[track_caller]
     fn ascend(form: Form, stored: &[&[u8]]) {
         for pair in stored.windows(2) {

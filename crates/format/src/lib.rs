@@ -1,8 +1,8 @@
-//! InnoDB's bytes, read: pages, records, values and schemas.
+//! Parsing of InnoDB's bytes: pages, records, values and schemas.
 //!
-//! A pure function of bytes: no files, no threads, no clock. It never panics and never loops
-//! without a bound, whatever the bytes are; what cannot be read is an [`Error`] with its
-//! [`Place`].
+//! The crate is a pure function of bytes: no files, no threads, no clock. It never panics and never
+//! loops without a bound, whatever the bytes are; bytes that cannot be read give an [`Error`] with
+//! its [`Place`].
 
 pub mod aria;
 pub mod bytes;

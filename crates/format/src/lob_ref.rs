@@ -1,4 +1,4 @@
-//! The reference to an off-page column: the end of the column's bytes in its record.
+//! References to off-page columns, stored at the end of the column's bytes in its record.
 //!
 //! ```text
 //! 0 tablespace   4 page   8 offset of the header, 38 (BLOB), or version (MySQL 8 LOB)
@@ -12,13 +12,14 @@ use crate::{Error, PageNo, Result, SpaceId, bytes};
 /// A reference to an off-page column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LobRef {
-    /// The tablespace, as written; servers do not look at it when they read their own.
+    /// Tablespace id as stored; servers ignore it when they read their own files.
     pub space: SpaceId,
-    /// The first page.
+    /// Number of the first page.
     pub page_no: PageNo,
-    /// BLOB: offset of the header on the first page. LOB: the version the row sees.
+    /// BLOB: offset of the header on the first page. LOB: version of the LOB that belongs to the
+    /// row.
     pub version: u32,
-    /// Bytes there, without those the record holds itself.
+    /// Bytes stored off-page, without those in the record itself.
     pub len: u32,
 }
 
@@ -26,7 +27,7 @@ impl LobRef {
     /// Bytes of a reference (`FIELD_REF_SIZE`).
     pub const LEN: usize = 20;
 
-    /// Reads the reference at the end of a column's bytes.
+    /// Parses the reference at the end of a column's bytes.
     pub fn parse(reference: &[u8; LobRef::LEN]) -> Result<LobRef> {
         if reference == &[0; LobRef::LEN] {
             return Err(Error::corrupt(

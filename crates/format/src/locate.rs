@@ -1,7 +1,7 @@
-//! A record's columns, found: where each begins and ends, and which are elsewhere.
+//! Finding of a record's columns: the begin and end of each, and which are stored elsewhere.
 //!
-//! This is the hot path of a scan: one pass over the fields, no allocation, eight bytes written a
-//! column. COMPACT and DYNAMIC rows without instant bits, which is nearly all of them, take
+//! This is the hot path of a scan: one pass over the fields, no allocation, eight bytes written per
+//! column. COMPACT and DYNAMIC rows without instant bits, which are nearly all, take
 //! [`Layout::locate`]'s first branch.
 
 use crate::layout::{Field, Flavour, Layout};
@@ -10,25 +10,25 @@ use crate::record::{INSTANT, Record, STATUS_INSTANT, STATUS_ORDINARY, VERSION};
 use crate::schema::InstantDefault;
 use crate::{Error, Result, bytes};
 
-/// A column's bytes, or where to get them.
+/// The value of a column in a row: its bytes, or where they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Located<'d> {
-    /// NULL.
+    /// A NULL.
     Null,
-    /// In the record.
+    /// Bytes in the record.
     Inline(&'d [u8]),
-    /// The beginning in the record, the rest in pages of its own.
+    /// An off-page column: its beginning may be in the record, the rest is on other pages.
     External {
-        /// What the record holds: 768 bytes or none.
+        /// The part in the record: 768 bytes or none.
         prefix: &'d [u8],
-        /// Where the rest is.
+        /// Reference to the rest.
         lob: LobRef,
     },
-    /// Not in the record, which is older than the column.
+    /// The default of a column that is newer than the record.
     Default(&'d [u8]),
 }
 
-/// Room for one record's columns; use it again for the next.
+/// Buffer for the columns of one record, to be reused for the next.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     cells: Vec<Cell>,
@@ -50,7 +50,7 @@ enum Kind {
     External,
 }
 
-/// A record's columns: [`Fields`] filled in, with the bytes they point into.
+/// A record's columns: the filled [`Fields`], with the bytes that they refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'f, 'd> {
     cells: &'f [Cell],
@@ -59,7 +59,7 @@ pub struct Row<'f, 'd> {
 }
 
 impl<'d> Row<'_, 'd> {
-    /// The column at `place` among [`Layout::columns`].
+    /// Returns the column at `place` among [`Layout::columns`].
     ///
     /// # Errors
     /// For an off-page column whose reference is damaged, and one without a default in a record
@@ -68,7 +68,7 @@ impl<'d> Row<'_, 'd> {
     pub fn get(&self, place: usize) -> Result<Located<'d>> {
         let cell = self.cells.get(place).copied().unwrap_or_default();
         let start = cell.start as usize;
-        // In range: locating proved it.
+        // In range: `locate` proved it.
         let data = self.page.get(start..start + cell.len as usize).unwrap_or_default();
         match cell.kind {
             Kind::Inline => Ok(Located::Inline(data)),
@@ -78,12 +78,12 @@ impl<'d> Row<'_, 'd> {
         }
     }
 
-    /// Columns in the row.
+    /// Returns the number of columns in the row.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether it has no columns, which no table's has.
+    /// Returns whether the row has no columns, which no table allows.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -112,17 +112,17 @@ impl<'d> Row<'_, 'd> {
     }
 }
 
-/// Whether a record holds a field.
+/// The presence of a field in a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
     Stored,
-    /// The field is younger than the record.
+    /// The field is newer than the record.
     Younger,
     /// The field was dropped before the record was written.
     Dropped,
 }
 
-/// Which fields a record holds.
+/// The fields that a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
     All,
@@ -145,7 +145,7 @@ impl Holds {
 }
 
 impl Layout {
-    /// Finds a leaf record's columns.
+    /// Locates the columns of a leaf record.
     #[inline]
     pub fn locate<'f, 'd>(
         &'d self,
@@ -162,7 +162,7 @@ impl Layout {
         }
     }
 
-    /// Where a leaf record begins and ends, its header included.
+    /// Returns the bounds of a leaf record, including its header.
     pub(crate) fn extent(&self, record: &Record<'_>, fields: &mut Fields) -> Result<Extent> {
         fields.cells.resize(self.n_columns(), Cell::default());
         self.find(record, fields.cells.as_mut_slice())
@@ -189,13 +189,13 @@ impl Layout {
     #[cold]
     #[inline(never)]
     fn locate_instant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<Extent> {
-        // What is younger than the record stays absent.
+        // Columns newer than the record stay absent.
         cells.fill(Cell::default());
         let (holds, nulls, null_bytes) = self.instant_header(record)?;
         self.walk(record, nulls, null_bytes, |place, field| holds.field(place, field), cells)
     }
 
-    /// What a COMPACT record of an altered table says of itself: the fields it holds, where its
+    /// Reads the header of a COMPACT record of an altered table: the fields it holds, and where its
     /// null bitmap begins (read backwards) and how long that is.
     fn instant_header(&self, record: &Record<'_>) -> Result<(Holds, usize, usize)> {
         let header = record.origin().wrapping_sub(6);
@@ -203,7 +203,7 @@ impl Layout {
         let core = (header, self.core_null_bytes);
         let bitmap = |counts: &[u16], n: usize| {
             let count = counts.get(n).copied().ok_or_else(|| {
-                Error::corrupt(format!("the record's field count or row version {n} cannot be"))
+                Error::corrupt(format!("impossible field count or row version {n} of the record"))
             })?;
             Ok::<usize, Error>(usize::from(count).div_ceil(8))
         };
@@ -244,7 +244,7 @@ impl Layout {
         }
     }
 
-    /// Follows null bitmap and lengths backwards and data forwards.
+    /// Locates the fields: null bitmap and lengths are read backwards, data forwards.
     #[inline(always)]
     fn walk(
         &self,
@@ -309,7 +309,7 @@ impl Layout {
     #[inline(never)]
     fn locate_redundant(&self, record: &Record<'_>, cells: &mut [Cell]) -> Result<Extent> {
         cells.fill(Cell::default());
-        let ends = Ends::of(record)?;
+        let ends = Ends::from_record(record)?;
         let holds = match &self.flavour {
             _ if ends.version.is_some() => match &self.flavour {
                 Flavour::MySql { nullable_in_version, .. }
@@ -358,27 +358,27 @@ impl Layout {
     }
 }
 
-/// The bytes of a page that a record takes, its header included.
+/// The byte range of a record on its page, including its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub start: usize,
-    /// The byte after its last.
+    /// The byte after the record's last.
     pub end: usize,
 }
 
-/// The field ends before a REDUNDANT record.
+/// The field ends in the header of a REDUNDANT record.
 pub(crate) struct Ends<'d> {
     page: &'d [u8],
-    /// Where the first field's end is; the others lie before it.
+    /// Offset of the first field's end; the others precede it.
     first: usize,
     short: bool,
     pub(crate) n_fields: usize,
-    /// MySQL 8.0.29's row version.
+    /// Row version (MySQL 8.0.29).
     version: Option<u8>,
 }
 
 impl<'d> Ends<'d> {
-    pub(crate) fn of(record: &Record<'d>) -> Result<Ends<'d>> {
+    pub(crate) fn from_record(record: &Record<'d>) -> Result<Ends<'d>> {
         let mut first = record.origin().wrapping_sub(7);
         let version = if record.info_bits() & VERSION != 0 {
             let version = bytes::u8_at(record.page(), first)?;
@@ -391,7 +391,7 @@ impl<'d> Ends<'d> {
         Ok(Ends { page: record.page(), first, short: record.has_short_ends()?, n_fields, version })
     }
 
-    /// The end of the `nth` stored field from the origin, and what the field is.
+    /// Returns the end of the `nth` stored field relative to the origin, and the kind of field.
     fn get(&self, nth: usize) -> Result<(usize, Kind)> {
         if nth >= self.n_fields {
             return Err(Error::corrupt(format!(
@@ -414,8 +414,8 @@ impl<'d> Ends<'d> {
         Ok((usize::from(end & 0x3FFF), kind))
     }
 
-    /// Whether beyond the first `known` fields there is but one, of a document id's length: what a
-    /// full-text index leaves when it is dropped. In records of other formats it lies unnoticed
+    /// Returns whether there is exactly one field beyond the first `known`, of a document id's
+    /// length: a dropped full-text index leaves it. In records of other formats it is invisible,
     /// behind the last column. (No column can be added instantly behind it.)
     fn have_doc_id(&self, known: usize) -> bool {
         let lens =
@@ -423,7 +423,7 @@ impl<'d> Ends<'d> {
         self.n_fields == known + 1 && lens() == Ok(8)
     }
 
-    /// Where the record begins, and where its last field ends.
+    /// Returns the bounds of the record: its begin, and the end of its last field.
     pub(crate) fn extent(&self, record: &Record<'_>) -> Result<Extent> {
         let entry = if self.short { 1 } else { 2 };
         let last = self.end(self.n_fields.wrapping_sub(1))?;
@@ -431,7 +431,7 @@ impl<'d> Ends<'d> {
         Ok(Extent { start, end: record.origin() + last })
     }
 
-    /// The bytes of the `nth` field; `None` when it is NULL or off the page.
+    /// Returns the length of the `nth` field in bytes; `None` when it is NULL or off-page.
     pub(crate) fn inline_len(&self, nth: usize) -> Result<Option<usize>> {
         let (end, kind) = self.get(nth)?;
         let start = match nth.checked_sub(1) {
@@ -441,13 +441,13 @@ impl<'d> Ends<'d> {
         Ok((kind == Kind::Inline).then_some(end.wrapping_sub(start)))
     }
 
-    /// The end of the `nth` field alone.
+    /// Returns the end of the `nth` field only.
     pub(crate) fn end(&self, nth: usize) -> Result<usize> {
         self.get(nth).map(|(end, _)| end)
     }
 }
 
-/// MySQL 8.0.12: the field count, and where the null bitmap begins below it
+/// Reads MySQL 8.0.12's field count; returns it with the offset of the null bitmap below
 /// (`rec_get_n_fields_instant`).
 fn mysql_field_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
     let first = usize::from(bytes::u8_at(page, at)?);
@@ -458,8 +458,8 @@ fn mysql_field_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
     Ok(((first & 0x7F) << 8 | second, at.wrapping_sub(2)))
 }
 
-/// MariaDB 10.3: how many fields beyond the core ones and one more, and where the null bitmap
-/// begins below it (`rec_get_n_add_field`).
+/// Reads MariaDB 10.3's count of added fields, minus one; returns it with the offset of the null
+/// bitmap below (`rec_get_n_add_field`).
 fn mariadb_added_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
     let first = usize::from(bytes::u8_at(page, at)?);
     if first < 0x80 {
@@ -472,14 +472,14 @@ fn mariadb_added_count(page: &[u8], at: usize) -> Result<(usize, usize)> {
 #[cold]
 fn wrong_form(record: &Record<'_>) -> Error {
     let form = if record.is_compact() { "COMPACT or DYNAMIC" } else { "REDUNDANT" };
-    Error::corrupt(format!("a record of {form} form in a table of the other"))
+    Error::corrupt(format!("a record of {form} form in a table of the other form"))
 }
 
 #[cold]
 fn unexpected_instant(record: &Record<'_>) -> Error {
     Error::corrupt(format!(
-        "the record is of an instantly altered table (info bits {:#x}, status {}), which the \
-         definition does not say",
+        "the record is of an instantly altered table (info bits {:#x}, status {}), but the \
+         definition has no instant columns",
         record.info_bits(),
         record.status()
     ))
@@ -487,7 +487,7 @@ fn unexpected_instant(record: &Record<'_>) -> Error {
 
 #[cold]
 fn header_overrun() -> Error {
-    Error::corrupt("the record's header reaches out of the page")
+    Error::corrupt("the record's header extends past the page")
 }
 
 #[cold]

@@ -1,4 +1,4 @@
-//! Records as they lie on a page, and the chain that links them in key order.
+//! Records as they are stored on a page, and the chain that links them in key order.
 //!
 //! A record's *origin* is its first data byte; its header lies before it, read backwards:
 //!
@@ -34,7 +34,7 @@ pub const STATUS_NODE_PTR: u8 = 1;
 /// `REC_STATUS_INSTANT`, MariaDB 10.3.
 pub const STATUS_INSTANT: u8 = 4;
 
-/// A record of a page, its header within bounds.
+/// A record of a page, whose header is within bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     page: &'a [u8],
@@ -47,94 +47,96 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Where the page's heap ends: no record reaches further.
+    /// Returns the end of the page's heap: no record extends further.
     pub(crate) fn limit(&self) -> usize {
         self.limit as usize
     }
 
-    /// The whole page the record is on.
+    /// Returns the whole page that the record is on.
     pub fn page(&self) -> &'a [u8] {
         self.page
     }
 
-    /// Byte offset of the record's first data byte.
+    /// Returns the byte offset of the record's first data byte.
     pub fn origin(&self) -> usize {
         self.origin as usize
     }
 
-    /// Its number in the page's heap.
+    /// Returns the record's number in the page's heap.
     pub fn heap_no(&self) -> u16 {
         self.heap_no
     }
 
-    /// The upper four bits of its info byte.
+    /// Returns the info bits: the upper four bits of the info byte.
     pub fn info_bits(&self) -> u8 {
         self.info_bits
     }
 
-    /// COMPACT and DYNAMIC: what kind of record; always ordinary in REDUNDANT.
+    /// Returns the status (`REC_STATUS_*`) of a COMPACT or DYNAMIC record; always ordinary for
+    /// REDUNDANT.
     pub fn status(&self) -> u8 {
         self.status
     }
 
-    /// Whether it is of COMPACT or DYNAMIC form.
+    /// Returns whether the record is in COMPACT or DYNAMIC form.
     pub fn is_compact(&self) -> bool {
         self.compact
     }
 
-    /// Deleted, not yet purged: no row. (Of MariaDB's metadata record the bit says something
-    /// else; see [`Record::is_metadata`].)
+    /// Returns whether the record is deleted but not yet purged, and thus no row. (The bit means
+    /// something else in MariaDB's metadata record; see [`Record::is_metadata`].)
     pub fn is_delete_marked(&self) -> bool {
         self.info_bits & DELETED != 0
     }
 
-    /// The leftmost record of its level; on a leaf, MariaDB's instant metadata, which is no row.
+    /// Returns whether this is the leftmost record of its level; on a leaf, MariaDB's instant
+    /// metadata, which is no row.
     pub fn is_min_rec(&self) -> bool {
         self.info_bits & MIN_REC != 0
     }
 
-    /// Of a leaf: whether it is MariaDB's metadata pseudo-record.
+    /// Returns whether a leaf's record is MariaDB's metadata pseudo-record.
     pub fn is_metadata(&self) -> bool {
         self.is_min_rec()
     }
 
-    /// Of a leaf: whether it is a row.
+    /// Returns whether a leaf's record is a row.
     #[inline]
     pub fn is_row(&self) -> bool {
         self.info_bits & (MIN_REC | DELETED) == 0
     }
 
-    /// Fields in a REDUNDANT record.
+    /// Returns the number of fields in a REDUNDANT record.
     pub(crate) fn n_fields_redundant(&self) -> Result<usize> {
         let word = bytes::u16_at(self.page, self.origin().saturating_sub(4))?;
         Ok((word >> 1 & 0x3FF) as usize)
     }
 
-    /// Whether a REDUNDANT record's field ends take one byte each.
+    /// Returns whether a REDUNDANT record's field ends take one byte each.
     pub(crate) fn has_short_ends(&self) -> Result<bool> {
         Ok(bytes::u8_at(self.page, self.origin().saturating_sub(3))? & 1 == 1)
     }
 
-    /// Adds this record to an error that names none.
+    /// Adds this record to an error that has none.
     pub fn locate_error(&self, error: Error) -> Error {
         error.at_record(self.heap_no).at_offset(u32::from(self.origin))
     }
 }
 
 impl<'a> IndexPage<'a> {
-    /// The user records in key order, the delete-marked included.
+    /// Iterates over the user records in key order, including delete-marked ones.
     pub fn records(&self) -> Records<'a> {
         Records { page: *self, at: self.infimum(), seen: 0, ended: false }
     }
 
-    /// The first record, if any.
+    /// Returns the first record, if any.
     pub fn first_record(&self) -> Result<Option<Record<'a>>> {
         self.records().next().transpose()
     }
 }
 
-/// A page's user records in key order. Ends after the first error; yields as many records as
-/// the page's header says, or an error.
+/// An iterator over a page's user records in key order. It ends after the first error; it yields as
+/// many records as the page's header says, or an error.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     page: IndexPage<'a>,
@@ -144,14 +146,14 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The record after the one at `self.at`; `None` at the supremum.
+    /// Returns the record after the one at `self.at`; `None` at the supremum.
     #[inline]
     fn step(&self) -> Result<Option<Record<'a>>> {
         let page = self.page.page().bytes();
         let word = bytes::u16_at(page, self.at - 2)?;
         let compact = self.page.is_compact();
         let origin = if compact && word != 0 {
-            // Relative and signed: a record may follow one that lies after it.
+            // Relative and signed: the next record may lie before this one.
             (self.at + word as usize) & (page.len() - 1) & 0xFFFF
         } else {
             word as usize
@@ -200,7 +202,7 @@ impl<'a> Records<'a> {
         };
         if record.is_min_rec() && (self.seen > 0 || self.page.prev().is_some()) {
             return Err(record.locate_error(Error::corrupt(
-                "a record marked as its level's first, which it is not",
+                "a record is marked as its level's first, but is not",
             )));
         }
         if !right_kind || record.heap_no < 2 || record.heap_no >= self.page.n_heap() {

@@ -1,56 +1,56 @@
-//! The redo log's head and what follows its checkpoint: whether the data files hold every change,
-//! or some are still in the log alone.
+//! The redo log's head and the log after its checkpoint: whether the data files hold every change,
+//! or some are only in the log.
 //!
-//! Two shapes. MySQL and MariaDB before 10.8 write 512-byte blocks; two checkpoint blocks stand in
-//! the first file of the group, or from MySQL 8.0.30 in the files of `#innodb_redo`
+//! The log has two formats. MySQL and MariaDB before 10.8 write 512-byte blocks; two checkpoint
+//! blocks are in the first file of the group, or from MySQL 8.0.30 in the files of `#innodb_redo`
 //! (`log0log.h, log0constants.h`). MariaDB 10.8 and later write one circular file of bare
-//! mini-transactions (`log0log.h, log_t`). In both, a log with nothing after its checkpoint is that
-//! of a server that was shut down cleanly; the LSN in the system tablespace's first page is not
-//! enough, for a server killed before its first checkpoint leaves it as the last shutdown wrote it.
+//! mini-transactions (`log0log.h, log_t`). In both, a log with nothing after its checkpoint belongs
+//! to a server that was shut down cleanly. The LSN in the system tablespace's first page is not
+//! enough: a server killed before its first checkpoint leaves it unchanged since the last shutdown.
 
 use crate::bytes::{slice, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Lsn, Remedy, Result};
 
 /// `log_t::FORMAT_10_8`: the four bytes `Phys`.
 const FORMAT_10_8: u32 = 0x5068_7973;
-/// The same, with the top bit for an encrypted log.
+/// `FORMAT_10_8` with the top bit set, for an encrypted log.
 const FORMAT_ENC_10_8: u32 = FORMAT_10_8 | 0x8000_0000;
-/// MySQL 8.0.30+: checkpoints hold no offset, each file says where it starts.
+/// MySQL 8.0.30+: checkpoints hold no offset; each file contains its start LSN.
 const FORMAT_8_0_30: u32 = 6;
-/// `log_t::START_OFFSET`: where mini-transactions begin in a 10.8 log.
+/// `log_t::START_OFFSET`: offset of the mini-transactions in a 10.8 log.
 pub const CIRCULAR_START: u64 = 12288;
-/// Bytes of a log's first file that [`RedoHead::parse`] wants to see.
+/// Bytes of a log's first file that [`RedoHead::parse`] needs.
 pub const HEAD_BYTES: usize = 12288;
-/// More bytes than a mini-transaction takes; what [`Circular::is_empty_after_checkpoint`] wants to
-/// see.
+/// More bytes than any mini-transaction takes; the most that
+/// [`Circular::is_empty_after_checkpoint`] needs.
 pub const TAIL_BYTES: usize = 8 << 20;
 /// `OS_FILE_LOG_BLOCK_SIZE`.
 pub const BLOCK_BYTES: u64 = 512;
-/// `LOG_FILE_HDR_SIZE`: where blocks begin in each file.
+/// `LOG_FILE_HDR_SIZE`: offset of the blocks in each file.
 pub const BLOCKS_START: u64 = 4 * BLOCK_BYTES;
 
-/// What the head of a redo log file says.
+/// The head of a redo log file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedoHead {
-    /// 512-byte blocks.
+    /// A log of 512-byte blocks.
     Blocks(Blocks),
-    /// MariaDB 10.8+.
+    /// A circular log (MariaDB 10.8+).
     Circular(Circular),
 }
 
 /// A file of a log of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// The newest checkpoint this file holds, if any.
+    /// The newest checkpoint in this file, if any.
     pub checkpoint: Option<Lsn>,
-    /// Where the checkpoint's LSN is in the group of files laid end to end; `None` from MySQL
-    /// 8.0.30, where [`Blocks::start`] tells.
+    /// Offset of the checkpoint's LSN in the concatenated files of the group; `None` from MySQL
+    /// 8.0.30, where [`Blocks::start`] determines it.
     pub group_offset: Option<u64>,
     /// The LSN of the file's first block (MySQL 8.0.30+).
     pub start: Lsn,
 }
 
-/// A MariaDB 10.8+ log.
+/// A log of MariaDB 10.8+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circular {
     /// The newest checkpoint.
@@ -60,7 +60,7 @@ pub struct Circular {
 }
 
 impl RedoHead {
-    /// Reads the first [`HEAD_BYTES`] of a log file that is `file_bytes` long.
+    /// Parses the first [`HEAD_BYTES`] of a log file that is `file_bytes` long.
     pub fn parse(head: &[u8], file_bytes: u64) -> Result<RedoHead> {
         match u32_at(head, 0)? {
             FORMAT_10_8 => Circular::parse(head, file_bytes).map(RedoHead::Circular),
@@ -80,7 +80,7 @@ impl Blocks {
         for at in [BLOCK_BYTES as usize, 3 * BLOCK_BYTES as usize] {
             let block = slice(head, at, BLOCK_BYTES as usize)?;
             let lsn = Lsn(u64_at(block, 8)?);
-            // Format 0 (before MySQL 5.7.9, MariaDB 10.2.2) seals its checkpoints otherwise.
+            // Format 0 (before MySQL 5.7.9, MariaDB 10.2.2) has other checksums on its checkpoints.
             let sealed =
                 format == 0 || u32_at(block, 508)? == crc32c::crc32c(slice(block, 0, 508)?);
             if lsn.0 == 0 || !sealed || newest.checkpoint >= Some(lsn) {
@@ -97,8 +97,8 @@ impl Blocks {
     }
 }
 
-/// Whether a log of blocks holds nothing to apply. `blocks` are those from the one that holds the
-/// checkpoint's LSN on; two suffice.
+/// Returns whether a log of blocks holds nothing to apply. `blocks` begins with the block that
+/// holds the checkpoint's LSN; two blocks are enough.
 pub fn is_empty_after_checkpoint(checkpoint: Lsn, blocks: &[u8]) -> Result<bool> {
     let first_block_lsn = checkpoint.0 / BLOCK_BYTES * BLOCK_BYTES;
     let mut after = Vec::new();
@@ -146,19 +146,19 @@ impl Circular {
         Ok(Circular { checkpoint, first, capacity_bytes })
     }
 
-    /// Where in the file the bytes after the checkpoint begin.
+    /// Returns the file offset of the bytes after the checkpoint.
     pub fn checkpoint_offset(&self) -> u64 {
         CIRCULAR_START + (self.checkpoint.0 - self.first.0) % self.capacity_bytes
     }
 
-    /// The byte every mini-transaction written in the present lap ends with.
+    /// Returns the final byte of every mini-transaction written in the present lap.
     fn sequence_bit(&self, lsn: u64) -> u8 {
         u8::from(((lsn - self.first.0) / self.capacity_bytes) & 1 == 0)
     }
 
-    /// Whether the log holds nothing to apply: after the checkpoint come no mini-transactions, or
-    /// only those that repeat the checkpoint. `tail` is what stands at
-    /// [`checkpoint_offset`](Circular::checkpoint_offset), up to [`TAIL_BYTES`] of it.
+    /// Returns whether the log holds nothing to apply: after the checkpoint come no
+    /// mini-transactions, or only those that repeat the checkpoint. `tail` is the log from
+    /// [`checkpoint_offset`](Circular::checkpoint_offset) on, up to [`TAIL_BYTES`].
     pub fn is_empty_after_checkpoint(&self, tail: &[u8]) -> bool {
         let mut at = 0usize;
         while let Some(mtr_len) = self.mini_transaction(tail, at) {
@@ -174,7 +174,8 @@ impl Circular {
         true
     }
 
-    /// The length of the mini-transaction at `at`, when a whole valid one of this lap is there.
+    /// Returns the length of the mini-transaction at `at`, if a complete valid one of this lap is
+    /// there.
     fn mini_transaction(&self, tail: &[u8], begin: usize) -> Option<usize> {
         let mut at = begin;
         loop {
@@ -198,7 +199,8 @@ impl Circular {
     }
 }
 
-/// `mlog_decode_varint` (`log0recv.cc, MariaDB 10.11`), up to 2 MiB: no record is longer.
+/// Decodes a varint (`mlog_decode_varint`, `log0recv.cc, MariaDB 10.11`), up to 2 MiB: no record is
+/// longer.
 fn varint(bytes: &[u8], at: usize) -> Option<usize> {
     let first = usize::from(u8_at(bytes, at).ok()?);
     let byte = |i: usize| u8_at(bytes, at + i).ok().map(usize::from);

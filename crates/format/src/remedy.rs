@@ -1,22 +1,22 @@
-//! What can be done about what this version does not read.
+//! Remedies for what this version does not read.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The way out of a refusal. It names no option of any program: a caller that has options puts the
-/// remedy into their words.
+/// A remedy for a refusal. It names no option of any program: a caller that has options translates
+/// the remedy into them.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// To have the server rewrite the table by such a statement, or to dump it there.
+    /// Have the server rewrite the table by this statement, or dump it there.
     ConvertOnServer(Cow<'static, str>),
-    /// To dump it from its server.
+    /// Dump the table from its server.
     DumpFromServer,
-    /// To give the table's `CREATE TABLE`.
+    /// Pass the table's `CREATE TABLE` statement.
     PassDefinition,
-    /// To shut the server down cleanly, and to read its files without its redo log being looked at.
+    /// Shut the server down cleanly, then read its files without checking the redo log.
     ReadAfterShutdown,
-    /// Another, as a sentence that begins with what to do.
+    /// Another remedy, as a sentence that begins with a verb.
     Other(Cow<'static, str>),
 }
 

@@ -1,11 +1,11 @@
-//! Which server wrote something, and the row formats that servers have.
+//! Server versions, and the row formats of servers.
 
-/// Who wrote a definition or a file.
+/// The server that wrote a definition or a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerVersion {
-    /// MySQL (and Percona) or MariaDB.
+    /// MySQL (and Percona), or MariaDB.
     pub family: Family,
-    /// `major * 10000 + minor * 100 + patch`: 80033, 101119.
+    /// Version number, `major * 10000 + minor * 100 + patch`: 80033, 101119.
     pub number: u32,
 }
 
@@ -17,7 +17,7 @@ pub enum Family {
     MariaDb,
 }
 
-/// `8.0.33`, without the family.
+/// Formats the version as `8.0.33`, without the family.
 impl std::fmt::Display for ServerVersion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let number = self.number;
@@ -26,15 +26,15 @@ impl std::fmt::Display for ServerVersion {
 }
 
 impl ServerVersion {
-    /// From the number a server writes in its files; 10.0 and above were MariaDB's alone up to
-    /// MySQL 9.
+    /// Derives the version from the number that a server writes in its files; numbers from 10.0 on
+    /// are MariaDB's, as MySQL went up to 9 only.
     pub fn from_number(number: u32) -> ServerVersion {
         let family = if number >= 100_000 { Family::MariaDb } else { Family::MySql };
         ServerVersion { family, number }
     }
 }
 
-/// How records are laid out in pages.
+/// The record format of a table (`ROW_FORMAT`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "SQL's own names")]
 pub enum RowFormat {

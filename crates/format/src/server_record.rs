@@ -1,14 +1,15 @@
-//! The server's own record (`table->record[0]`), and the values in it as InnoDB would store them.
+//! Records in the server's own format (`table->record[0]`), and conversion of their values to
+//! InnoDB's format.
 //!
 //! ```text
-//! bits     "the row is there" (not in packed rows); then of each column a bit that says NULL, if it
-//!          can be, and the odd bits of a BIT; from the lowest bit of the first byte
-//! columns  in their order, without virtual ones; numbers little-endian, CHAR padded, VARCHAR with
-//!          its length in front, of a BLOB the length and 8 bytes that say where it is
+//! bits     "not deleted" (not in packed rows); then for each column a NULL bit, if nullable, and the
+//!          odd bits of a BIT; from the lowest bit of the first byte
+//! columns  in order, without virtual ones; numbers little-endian, CHAR padded, VARCHAR after its
+//!          length, for a BLOB its length and the 8 bytes of its position
 //! ```
 //!
-//! In memory those 8 bytes are a pointer. Here they are the place of the value among the bytes that
-//! the row's engine read beside the record.
+//! In memory those 8 bytes are a pointer. Here they are the offset of the value among the bytes
+//! that the row's engine read with the record.
 //!
 //! Sources: `mysql_prepare_create_table` (sql_table.cc), `Field::pack_length_in_rec` (field.h) and
 //! `row_mysql_store_col_in_innobase_format` (row0mysql.cc) of MariaDB 10.11.
@@ -20,21 +21,21 @@ use crate::schema::{Family, TableDef};
 use crate::types::{ColumnType, TemporalFormat};
 use crate::{Error, Remedy, Result, bytes};
 
-/// Bytes that a BLOB's pointer has in the record (`portable_sizeof_char_ptr`).
+/// Bytes of a BLOB's pointer in the record (`portable_sizeof_char_ptr`).
 pub const POINTER_BYTES: usize = 8;
 
-/// A field of the record as its engine describes it.
+/// A field of the record, as described by its engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineField {
-    /// Its first byte in the record.
+    /// Offset of the field in the record.
     pub offset: usize,
-    /// Its bytes in the record.
+    /// Bytes of the field in the record.
     pub len: usize,
-    /// Byte and mask of its NULL bit.
+    /// Byte index and mask of the field's NULL bit.
     pub null_bit: Option<(usize, u8)>,
 }
 
-/// Where each stored column is in a table's records, and how it becomes what InnoDB stores.
+/// The position of each stored column in a table's records, with its conversion to InnoDB's format.
 #[derive(Clone, Debug)]
 pub struct RecordLayout {
     columns: Vec<Column>,
@@ -49,15 +50,15 @@ struct Column {
     form: Form,
 }
 
-/// What the bytes of a column are in the record.
+/// The form of a column's bytes in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     AsStored,
-    /// Little-endian, where InnoDB has big-endian with the sign's bit flipped.
+    /// Little-endian; in InnoDB big-endian with the sign bit flipped.
     Reversed {
         signed: bool,
     },
-    /// Padded with spaces of one byte, which InnoDB takes off down to one byte a character.
+    /// Padded with single-byte spaces, which InnoDB removes down to one byte per character.
     PaddedChar {
         chars: usize,
     },
@@ -67,14 +68,14 @@ enum Form {
     Blob {
         length_bytes: usize,
     },
-    /// The uneven bits are the highest; they begin at this bit of the record.
+    /// Uneven bits as the highest ones; they begin at this bit of the record.
     Bit {
         uneven: u8,
         first_bit: usize,
     },
 }
 
-/// Where a value's bytes are.
+/// The location of a value's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
     Null,
@@ -83,7 +84,7 @@ enum Place {
     Converted(Range<usize>),
 }
 
-/// The values of one row; kept from row to row for its memory.
+/// The values of one row, reused from row to row to save allocations.
 #[derive(Clone, Debug, Default)]
 pub struct RowValues {
     converted: Vec<u8>,
@@ -91,15 +92,16 @@ pub struct RowValues {
 }
 
 impl RecordLayout {
-    /// For a table's definition and its engine's description of the fields, in the order of their
-    /// offsets and without those of no bytes; the bits in front may be a field of their own.
-    /// Refuses definitions that do not describe the same record.
+    /// Creates the layout from a table's definition and its engine's description of the fields.
+    /// These are in the order of their offsets, without fields of no bytes; the bits in front may
+    /// be a field of their own. Refuses a definition and fields that do not describe the same
+    /// record.
     pub fn new(def: &TableDef, fields: &[EngineField]) -> Result<RecordLayout> {
         let mut columns = Vec::new();
         let (bits, n_bits) = first_bits(def);
         let mut fields = fields.iter().peekable();
-        // What goes before the first column are the bits. There can be a byte more of them than the
-        // columns need: those of hidden columns are not in the definition.
+        // The bits precede the first column. They can have a byte more than the columns need:
+        // hidden columns are not in the definition.
         let bits_field = fields.next_if(|first| n_bits > 0 && first.offset == 0);
         let mut offset = match bits_field {
             Some(bits) => bits.len,
@@ -136,7 +138,7 @@ impl RecordLayout {
         }
     }
 
-    /// Finds the values of a row. `blobs` has the bytes that BLOBs' places are in.
+    /// Locates the values of a row. `blobs` has the bytes to which the BLOBs' positions refer.
     pub fn read(&self, record: &[u8], blobs: &[u8], values: &mut RowValues) -> Result<()> {
         values.converted.clear();
         values.places.clear();
@@ -151,8 +153,8 @@ impl RecordLayout {
 }
 
 impl RowValues {
-    /// The values of the row that was read last: its stored columns in the definition's order, as
-    /// InnoDB would store them. `record` and `blobs` are those of [`RecordLayout::read`].
+    /// Returns the values of the row that was read last: its stored columns in the definition's
+    /// order, in InnoDB's format. `record` and `blobs` are those of [`RecordLayout::read`].
     pub fn row<'a>(&'a self, record: &'a [u8], blobs: &'a [u8]) -> Vec<Option<&'a [u8]>> {
         let value = |place: &Place| match place {
             Place::Null => None,
@@ -174,8 +176,8 @@ fn does_not_fit(name: &str, wanted: EngineField, said: Option<&EngineField>) -> 
     ))
 }
 
-/// The first bit of each column: that of NULL where it has one, then its uneven bits. MySQL 5.7
-/// counts virtual columns after all others. And how many bits there are.
+/// Returns the first bit of each column (that of NULL if it has one, then its uneven bits), and the
+/// total number of bits. MySQL 5.7 counts virtual columns after all others.
 fn first_bits(def: &TableDef) -> (Vec<usize>, usize) {
     let mut bits = vec![0; def.columns.len()];
     let mut next = usize::from(def.packs_records == Some(false));
@@ -196,8 +198,8 @@ fn first_bits(def: &TableDef) -> (Vec<usize>, usize) {
     (bits, next)
 }
 
-/// How a type stands in the record, and in how many bytes. `first_uneven` is where a `BIT`'s uneven
-/// bits begin.
+/// Returns the form of a type in the record, and its bytes. `first_uneven` is the first of a
+/// `BIT`'s uneven bits.
 fn form(ty: &ColumnType, first_uneven: usize) -> Result<(Form, usize)> {
     let reversed = |signed, len| (Form::Reversed { signed }, len);
     let as_stored = |len| (Form::AsStored, len);
@@ -266,12 +268,13 @@ fn form(ty: &ColumnType, first_uneven: usize) -> Result<(Form, usize)> {
     })
 }
 
-/// Bytes of a column in the record; `None` where no server has such a type.
+/// Returns the bytes of a column in the record; `None` when no server has such a type.
 pub(crate) fn field_len(ty: &ColumnType) -> Option<usize> {
     form(ty, 0).ok().map(|(_, len)| len)
 }
 
-/// Whether InnoDB has the bytes in reverse order, and if so whether the sign's bit is flipped.
+/// Returns whether InnoDB stores the bytes in reverse order, and if so whether the sign bit is
+/// flipped.
 pub(crate) fn is_reversed(ty: &ColumnType) -> Option<bool> {
     match form(ty, 0).ok()?.0 {
         Form::Reversed { signed } => Some(signed),
@@ -279,7 +282,7 @@ pub(crate) fn is_reversed(ty: &ColumnType) -> Option<bool> {
     }
 }
 
-/// Big-endian, with the sign's bit as InnoDB has it.
+/// Returns the bytes as big-endian, with the sign bit of InnoDB.
 pub(crate) fn reversed(field: &[u8], signed: bool) -> Vec<u8> {
     let mut stored = Vec::new();
     write_reversed(field, signed, &mut stored);
@@ -329,7 +332,7 @@ impl Column {
                 let len = length(field, length_bytes)?;
                 let at = u64::from_le_bytes(bytes::array(field, length_bytes)?);
                 let at = usize::try_from(at).unwrap_or(usize::MAX);
-                // An empty one need not have a place.
+                // An empty value need not have a position.
                 let at = if len == 0 { 0 } else { at };
                 bytes::slice(blobs, at, len)?;
                 return Ok(Place::Blobs(at..at + len));
@@ -351,7 +354,7 @@ impl Column {
     }
 }
 
-/// A little-endian length of so many bytes.
+/// Reads a little-endian length of `length_bytes` bytes.
 pub(crate) fn length(bytes: &[u8], length_bytes: usize) -> Result<usize> {
     Ok(match length_bytes {
         1 => usize::from(bytes::u8_at(bytes, 0)?),
@@ -419,7 +422,7 @@ mod tests {
         let record = [0b0000_0011, 0b0000_0010, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         layout.read(&record, b"", &mut values).unwrap();
         assert_eq!(values.row(&record, b""), [None, None, None]);
-        // another table's
+        // fields of another table
         assert!(RecordLayout::new(&def, &fields[..3]).is_err());
         assert!(RecordLayout::new(&table(Vec::new()), &fields).is_err());
     }

@@ -1,9 +1,10 @@
-//! From a branch page to its children.
+//! Navigation from a branch page to its children.
 //!
-//! A branch's records are node pointers: the key's fields, then the child's page number, 4 bytes.
-//! Damage here sends a scan astray or in circles, so a pointer to the page itself, to nowhere or
-//! past the file is refused at once; that levels fall by one, which makes cycles impossible, the
-//! caller asks of each child with [`IndexPage::require`].
+//! The records of a branch page are node pointers: the key's fields, then the child's page number,
+//! 4 bytes. Damage here would send a scan to wrong pages or into a cycle, so a pointer to the page
+//! itself, a null pointer and one past the end of the file are refused at once. The caller checks
+//! with [`IndexPage::require`] that the level decreases by one from page to child, which makes
+//! cycles impossible.
 
 use crate::layout::Layout;
 use crate::locate::Ends;
@@ -18,7 +19,7 @@ pub fn children(page: &IndexPage<'_>, layout: &Layout, out: &mut Vec<PageNo>) ->
         return Err(at_page(Error::corrupt("a leaf where a branch page should be")));
     }
     if page.is_compact() != layout.is_compact() {
-        return Err(at_page(Error::corrupt("the page is of the other row format's kind")));
+        return Err(at_page(Error::corrupt("the page is of another row format than the table")));
     }
     if page.n_recs() == 0 {
         return Err(at_page(Error::corrupt("a branch page without children")));
@@ -36,22 +37,22 @@ pub fn children(page: &IndexPage<'_>, layout: &Layout, out: &mut Vec<PageNo>) ->
 /// A node pointer: the least key of a child, and the child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePointer<'a> {
-    /// The key's fields, one behind the other.
+    /// The key's fields, concatenated.
     pub key: &'a [u8],
-    /// The child.
+    /// Page number of the child.
     pub child: PageNo,
 }
 
-/// The node pointer in a branch page's record, the one at `place`.
+/// Reads the node pointer in a branch page's record; `place` is the record's index on the page.
 pub fn node_pointer<'a>(
     page: &IndexPage<'_>,
     layout: &Layout,
     record: &Record<'a>,
     place: usize,
 ) -> Result<NodePointer<'a>> {
-    // The leftmost node pointer of a level, and no other, is less than any key.
+    // Only the leftmost node pointer of a level is marked as less than any key.
     if record.is_min_rec() && (place > 0 || page.prev().is_some()) {
-        return Err(Error::corrupt("a node pointer marked as its level's first, which it is not"));
+        return Err(Error::corrupt("a node pointer is marked as its level's first, but is not"));
     }
     let key_len = match layout.key_len {
         Some(key_len) if layout.compact => key_len,
@@ -69,10 +70,10 @@ pub fn node_pointer<'a>(
     Ok(NodePointer { key: bytes::slice(record.page(), record.origin(), key_len)?, child })
 }
 
-/// The fields of a node pointer's key, in the order of [`Layout::key_parts`].
+/// Returns the fields of a node pointer's key, in the order of [`Layout::key_parts`].
 ///
 /// # Errors
-/// The record is no node pointer of this index.
+/// When the record is no node pointer of this index.
 pub fn key_fields<'a>(record: &Record<'a>, layout: &Layout) -> Result<Vec<&'a [u8]>> {
     let mut fields = Vec::new();
     layout.for_each_key_field(record, |start, len| {
@@ -83,7 +84,7 @@ pub fn key_fields<'a>(record: &Record<'a>, layout: &Layout) -> Result<Vec<&'a [u
 }
 
 impl Layout {
-    /// Bytes of a node pointer's key, where they vary.
+    /// Returns the bytes of a node pointer's key, for keys of variable length.
     fn node_key_len(&self, record: &Record<'_>) -> Result<usize> {
         let mut key_len = 0;
         self.for_each_key_field(record, |start, len| {
@@ -93,7 +94,8 @@ impl Layout {
         Ok(key_len)
     }
 
-    /// Tells where each field of a node pointer's key begins, from the origin, and its bytes.
+    /// Calls back with the begin (relative to the origin) and the bytes of each field of a node
+    /// pointer's key.
     pub(crate) fn for_each_key_field(
         &self,
         record: &Record<'_>,
@@ -102,7 +104,7 @@ impl Layout {
         if !self.compact {
             return self.for_each_redundant_key_field(record, found);
         }
-        // Its null bitmap is that of core rows, though keys are never NULL.
+        // The null bitmap is that of core rows, though keys are never NULL.
         let mut at = record.origin().wrapping_sub(6).wrapping_sub(self.core_null_bytes);
         let mut start = 0;
         for field in self.fields.iter().take(self.key_fields) {
@@ -128,7 +130,7 @@ impl Layout {
         record: &Record<'_>,
         mut found: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<()> {
-        let ends = Ends::of(record)?;
+        let ends = Ends::from_record(record)?;
         if ends.n_fields != self.key_fields + 1 {
             return Err(Error::corrupt(format!(
                 "a node pointer of {} fields, where the key has {}",

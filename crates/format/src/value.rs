@@ -1,13 +1,13 @@
-//! Lossless values: what a column's bytes mean, before any output format.
+//! Lossless values: the meaning of a column's bytes, before any output format.
 //!
-//! A [`Value`] keeps what SQL can tell apart and most type systems cannot: zero dates and dates
-//! with a zero month, times of 838 hours, `ENUM` index 0, decimals of 65 digits, text in its own
-//! charset. Nothing is rounded, clipped or transcoded.
+//! A [`Value`] keeps distinctions of SQL that most type systems lack: zero dates and dates with a
+//! zero month, times of 838 hours, `ENUM` index 0, decimals of 65 digits, text in its own charset.
+//! Nothing is rounded, clipped or transcoded.
 
 use crate::charset::CollationId;
 use crate::server::ServerVersion;
 
-/// What a stored column holds.
+/// The value of a stored column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -21,7 +21,7 @@ pub enum Value<'a> {
     Float(f32),
     /// A `DOUBLE`.
     Double(f64),
-    /// A `BIT(bits)`: the bits as a number.
+    /// A `BIT(bits)` as a number.
     Bit(u64),
     /// A `YEAR`: 0, or 1901..=2155.
     Year(u16),
@@ -33,7 +33,7 @@ pub enum Value<'a> {
     DateTime(DateTime),
     /// A `TIMESTAMP`.
     Timestamp(Timestamp),
-    /// `CHAR` (padding taken off), `VARCHAR` or `TEXT`, in its charset.
+    /// `CHAR` (without padding), `VARCHAR` or `TEXT`, in its charset.
     Text(&'a [u8], CollationId),
     /// `BINARY`, `VARBINARY` or `BLOB`.
     Bytes(&'a [u8]),
@@ -43,11 +43,11 @@ pub enum Value<'a> {
     Set(u64),
     /// MySQL's binary `JSON`.
     Json(Json<'a>),
-    /// A geometry: 4 bytes of SRID, little-endian, and WKB.
+    /// A geometry: 4 bytes of SRID, little-endian, then WKB.
     Geometry(&'a [u8]),
     /// A `VECTOR`: 4-byte floats, little-endian.
     Vector(&'a [u8]),
-    /// A `UUID`, its bytes in the order of its text.
+    /// A `UUID`, with its bytes in the order of its text.
     Uuid([u8; 16]),
     /// An `INET4` address.
     Inet4([u8; 4]),
@@ -60,9 +60,9 @@ pub enum Value<'a> {
 pub struct Decimal<'a> {
     /// The bytes as stored.
     pub stored: &'a [u8],
-    /// Digits in all.
+    /// Total number of digits.
     pub precision: u8,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     pub scale: u8,
 }
 
@@ -78,34 +78,34 @@ pub struct Date {
 /// A `TIME`: a signed duration up to 838:59:59.999999.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
-    /// Below zero.
+    /// Whether the time is negative.
     pub negative: bool,
-    /// 0..=838 (bytes can hold up to 1023).
+    /// Hours, 0..=838 (bytes allow up to 1023).
     pub hours: u16,
-    /// 0..=59 (bytes can hold up to 63).
+    /// Minutes, 0..=59 (bytes allow up to 63).
     pub minutes: u8,
-    /// 0..=59 (bytes can hold up to 63).
+    /// Seconds, 0..=59 (bytes allow up to 63).
     pub seconds: u8,
     /// Microseconds.
     pub micros: u32,
-    /// Digits of the fraction that print.
+    /// Digits of the fraction to print.
     pub fsp: u8,
 }
 
 /// A `DATETIME`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DateTime {
-    /// Its date; all parts are zero for the zero date.
+    /// The date part; all zeroes for the zero date.
     pub date: Date,
-    /// 0..=23 (bytes can hold up to 31).
+    /// Hours, 0..=23 (bytes allow up to 31).
     pub hours: u8,
-    /// 0..=59 (bytes can hold up to 63).
+    /// Minutes, 0..=59 (bytes allow up to 63).
     pub minutes: u8,
-    /// 0..=59 (bytes can hold up to 63).
+    /// Seconds, 0..=59 (bytes allow up to 63).
     pub seconds: u8,
     /// Microseconds.
     pub micros: u32,
-    /// Digits of the fraction that print.
+    /// Digits of the fraction to print.
     pub fsp: u8,
 }
 
@@ -116,7 +116,7 @@ pub struct Timestamp {
     pub seconds: u32,
     /// Microseconds.
     pub micros: u32,
-    /// Digits of the fraction that print.
+    /// Digits of the fraction to print.
     pub fsp: u8,
 }
 
@@ -125,6 +125,6 @@ pub struct Timestamp {
 pub struct Json<'a> {
     /// The bytes as stored; empty stands for `null`, as on the server.
     pub stored: &'a [u8],
-    /// Servers print some values in different ways.
+    /// The server, since servers print some values differently.
     pub(crate) server: ServerVersion,
 }

@@ -1,28 +1,28 @@
-//! From page numbers to reads: what is near enough is read together.
+//! Coalescing of page numbers to reads: adjacent and nearby pages are read together.
 
 /// Adjacent units of a file: `first .. first + count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first unit's number.
+    /// Number of the first unit.
     pub first: u32,
-    /// How many.
+    /// Number of units.
     pub count: u32,
 }
 
-/// Joins ascending numbers into runs. Neighbours up to `gap` unwanted units apart are joined,
-/// those units read with them; no run is longer than `most`.
+/// Joins ascending numbers into runs. Neighbours with a gap of at most `gap` unneeded units are
+/// joined, and the gap is read with them; no run is longer than `max`.
 ///
 /// # Panics
-/// When `most` is 0, or the numbers do not ascend.
-pub fn coalesce(numbers: &[u32], gap: u32, most: u32) -> impl Iterator<Item = Run> + '_ {
-    assert!(most > 0, "a run has at least one unit");
+/// When `max` is 0, or the numbers do not ascend.
+pub fn coalesce(numbers: &[u32], gap: u32, max: u32) -> impl Iterator<Item = Run> + '_ {
+    assert!(max > 0, "a run has at least one unit");
     let mut rest = numbers.iter().copied().peekable();
     std::iter::from_fn(move || {
         let first = rest.next()?;
         let mut last = first;
         while let Some(&next) = rest.peek() {
             assert!(next > last, "numbers ascend");
-            if next - last - 1 > gap || next - first >= most {
+            if next - last - 1 > gap || next - first >= max {
                 break;
             }
             last = next;
@@ -36,12 +36,12 @@ pub fn coalesce(numbers: &[u32], gap: u32, most: u32) -> impl Iterator<Item = Ru
 mod tests {
     use super::*;
 
-    fn runs(numbers: &[u32], gap: u32, most: u32) -> Vec<(u32, u32)> {
-        coalesce(numbers, gap, most).map(|run| (run.first, run.count)).collect()
+    fn runs(numbers: &[u32], gap: u32, max: u32) -> Vec<(u32, u32)> {
+        coalesce(numbers, gap, max).map(|run| (run.first, run.count)).collect()
     }
 
     #[test]
-    fn joins_neighbours_up_to_the_gap_and_the_most() {
+    fn joins_neighbours_up_to_the_gap_and_the_maximum() {
         assert_eq!(runs(&[], 0, 4), []);
         assert_eq!(runs(&[3, 4, 5, 9], 0, 64), [(3, 3), (9, 1)]);
         assert_eq!(runs(&[3, 5, 8], 1, 64), [(3, 3), (8, 1)]);
@@ -56,9 +56,9 @@ mod tests {
         let numbers: Vec<u32> =
             (0..500u32).filter(|n| n.wrapping_mul(0x9e37_79b9) >> 30 != 0).collect();
         for gap in 0..4 {
-            for most in 1..9 {
-                let runs = runs(&numbers, gap, most);
-                assert!(runs.iter().all(|(_, count)| (1..=most).contains(count)));
+            for max in 1..9 {
+                let runs = runs(&numbers, gap, max);
+                assert!(runs.iter().all(|(_, count)| (1..=max).contains(count)));
                 assert!(runs.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0));
                 let within = |n: &u32| runs.iter().any(|(f, c)| (*f..f + c).contains(n));
                 assert!(numbers.iter().all(within));

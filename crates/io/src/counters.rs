@@ -1,34 +1,34 @@
-//! What reading took, for `--stats`.
+//! Counters of reads, for `--stats`.
 
 use std::time::Duration;
 
 use crate::{Completion, Kind};
 
-/// Reads done, by kind.
+/// Counters of reads, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads somebody waited for: the field's "sync" reads.
+    /// Reads that a caller waited for: "sync" reads.
     pub demand: KindCounters,
-    /// Reads before they were asked for: the field's "async" reads.
+    /// Reads before the data was requested: "async" reads.
     pub ahead: KindCounters,
-    /// Reads of others, on the same engine.
+    /// Reads of other jobs on the same engine.
     pub foreground: KindCounters,
 }
 
 /// Reads of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindCounters {
-    /// Reads completed, good or not; one read may have taken several attempts.
+    /// Completed reads, successful or not; one read may have taken several attempts.
     pub requests: u64,
-    /// Good bytes they brought.
+    /// Bytes read successfully.
     pub read_bytes: u64,
-    /// Attempts beyond the first: short reads and interruptions taken up again.
+    /// Attempts beyond the first: resumed short reads and interruptions.
     pub resumed: u64,
     /// Reads that failed.
     pub failed: u64,
     /// Time between push and completion, summed over the reads.
     pub service: Duration,
-    /// The longest of these times.
+    /// The longest time between push and completion.
     pub service_most: Duration,
 }
 
@@ -48,7 +48,7 @@ impl Counters {
         counters.service_most = counters.service_most.max(done.service);
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds other counters.
     pub fn merge(&mut self, other: &Counters) {
         for (into, from) in [
             (&mut self.demand, &other.demand),
@@ -64,12 +64,12 @@ impl Counters {
         }
     }
 
-    /// Reads completed, on demand and ahead.
+    /// Returns the number of completed reads, on demand and ahead.
     pub fn requests(&self) -> u64 {
         self.demand.requests + self.ahead.requests
     }
 
-    /// Good bytes, on demand and ahead.
+    /// Returns the bytes read successfully, on demand and ahead.
     pub fn read_bytes(&self) -> u64 {
         self.demand.read_bytes + self.ahead.read_bytes
     }

@@ -1,55 +1,55 @@
-//! What a device gives: requests a second, bytes a second, and how long one takes on its own.
+//! Device models: requests per second, bytes per second, and the latency of a request.
 //!
-//! The model is that of cloud volumes and of the kernel's block throttle: one after the other, a
-//! request takes the device for whichever is longer, a request's share of a second or its bytes'.
-//! A disk differs in that near places are cheaper than far ones; the model charges each request the
-//! same, as for a disk whose places are far apart.
+//! The model is that of cloud volumes and of the kernel's block throttle: requests are serial, and
+//! each occupies the device for the longer of two times, by the limit on requests or by the limit
+//! on bytes. On a disk, near places are cheaper than far ones; the model charges each request the
+//! same, as on a disk with distant places.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A device's limits; what is `None` is not limited.
+/// A device's limits; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Device {
-    /// Requests a second.
+    /// Requests per second.
     pub iops: Option<f64>,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: Option<f64>,
-    /// How long a request takes beyond the time it holds the device.
+    /// Time of a request beyond the time in which it occupies the device.
     pub latency: Duration,
 }
 
-/// The devices that have names.
+/// The named devices.
 const NAMED: [(&str, f64, u64, u64); 4] = [
-    // A disk of 7200 turns a minute whose queue is sorted; its rate midway between rim and hub.
+    // A disk of 7200 rpm with a sorted queue; its rate is midway between rim and hub.
     ("hdd", 150.0, 150 << 20, 0),
-    // The smallest volume of AWS EBS's gp3: 3000 requests and 125 MiB a second.
+    // The smallest volume of AWS EBS's gp3: 3000 requests and 125 MiB per second.
     ("gp3", 3000.0, 125 << 20, 0),
     ("ssd", 60_000.0, 500 << 20, 100),
     ("nvme", 500_000.0, 3000 << 20, 80),
 ];
 
 impl Device {
-    /// How long a request of so many bytes holds the device.
+    /// Returns the time for which a request of `bytes` occupies the device.
     pub fn occupied(&self, bytes: u64) -> Duration {
         let by_count = self.iops.map_or(0.0, |iops| 1.0 / iops);
         let by_bytes = self.bytes_per_second.map_or(0.0, |rate| bytes as f64 / rate);
         Duration::from_secs_f64(by_count.max(by_bytes))
     }
 
-    /// How long a request of so many bytes takes when nothing else is asked.
+    /// Returns the time of a single request of `bytes` on an idle device.
     pub fn request_cost(&self, bytes: u64) -> Duration {
         self.occupied(bytes) + self.latency
     }
 
-    /// Bytes it transfers in the time a request holds it at least: a gap up to this size costs less
-    /// to read than another request. `None` where one of the two has no limit.
+    /// Returns the bytes transferred in the minimum time of a request: a gap up to this size is
+    /// cheaper to read than another request. `None` when one of the two has no limit.
     pub fn gap_bytes(&self) -> Option<u64> {
         Some((self.bytes_per_second? / self.iops?) as u64)
     }
 
-    /// Whether it limits nothing.
+    /// Returns whether the device is unlimited.
     pub fn is_unlimited(&self) -> bool {
         *self == Device::default()
     }
@@ -58,7 +58,8 @@ impl Device {
 impl FromStr for Device {
     type Err = String;
 
-    /// `hdd`, `gp3`, `ssd`, `nvme`, or `iops=3000,bw=125M,latency=500us` with any of the three.
+    /// Parses `hdd`, `gp3`, `ssd`, `nvme`, or `iops=3000,bw=125M,latency=500us` with any of the
+    /// three.
     fn from_str(typed: &str) -> Result<Device, String> {
         if let Some(&(_, iops, bytes, latency_us)) = NAMED.iter().find(|named| named.0 == typed) {
             return Ok(Device {
@@ -84,7 +85,7 @@ impl FromStr for Device {
 fn unknown(typed: &str) -> String {
     let names: Vec<&str> = NAMED.iter().map(|named| named.0).collect();
     format!(
-        "`{typed}` is no device: write {} or iops=3000,bw=125M,latency=500us with any of the three",
+        "`{typed}` is not a device: write {} or iops=3000,bw=125M,latency=500us with any of the three",
         names.join(", ")
     )
 }
@@ -101,11 +102,11 @@ fn positive(typed: &str, unit: f64) -> Result<f64, String> {
 fn size(typed: &str) -> Result<f64, String> {
     let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = byte_unit(&typed[number.len()..])
-        .ok_or_else(|| format!("`{typed}` is no number of bytes; write it with K, M, G or T"))?;
+        .ok_or_else(|| format!("`{typed}` is not a number of bytes; write it with K, M, G or T"))?;
     positive(number, unit as f64)
 }
 
-/// The bytes of a unit as it is typed: nothing, `K`, `M`, `G` or `T`, powers of 1024.
+/// Parses a unit of bytes: nothing, `K`, `M`, `G` or `T`, powers of 1024.
 pub fn byte_unit(typed: &str) -> Option<u64> {
     let shift = match typed.to_ascii_uppercase().as_str() {
         "" | "B" => 0,
@@ -118,14 +119,14 @@ pub fn byte_unit(typed: &str) -> Option<u64> {
     Some(1 << shift)
 }
 
-/// A time as it is typed: `500us`, `50ms`, `1s`.
+/// Parses a time: `500us`, `50ms`, `1s`.
 pub fn duration(typed: &str) -> Result<Duration, String> {
     let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &typed[number.len()..] {
         "us" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,
-        _ => return Err(format!("`{typed}` is no time; write it with us, ms or s")),
+        _ => return Err(format!("`{typed}` is not a time; write it with us, ms or s")),
     };
     Duration::try_from_secs_f64(positive(number, unit)?).map_err(|error| error.to_string())
 }

@@ -1,69 +1,69 @@
-//! What can go wrong before and while reading.
+//! Errors before and during reads.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The result of everything here but a single read.
+/// The result of all operations except a single read.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A file that cannot be opened, memory that cannot be had, an engine that cannot run.
+/// A file that cannot be opened, memory that cannot be allocated, or an engine that cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file cannot be opened.
+    /// A file that cannot be opened.
     #[error("cannot open {}: {source}", path.display())]
     Open {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// `O_DIRECT` was required, and the file system does not have it.
+    /// A file system without `O_DIRECT`, which was required.
     #[error("{}: the file system refuses O_DIRECT: {source}", path.display())]
     NoDirect {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// What a device gives cannot be found out.
+    /// A device that cannot be measured.
     #[error("{}: its device cannot be measured: {what}", path.display())]
     Unmeasured {
-        /// The file read from.
+        /// Path of the file that was read.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// The slab's memory cannot be had.
+    /// Memory for the slab that cannot be allocated.
     #[error("cannot get {bytes} bytes of memory for page frames: {source}")]
     Memory {
-        /// What was asked for.
+        /// Bytes requested.
         bytes: usize,
-        /// The system's reason.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The engine cannot be set up, or broke down.
+    /// An engine that cannot be set up, or has failed.
     #[error("{engine}: {source}")]
     Engine {
-        /// Its name.
+        /// Name of the engine.
         engine: &'static str,
-        /// The system's reason.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// Why a read did not fill all of its frames. The bytes before are good.
+/// The reason for which a read did not fill all its frames. The bytes before are good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The file ends at this byte.
+    /// The end of the file.
     EndOfFile {
-        /// The offset of the first byte that is not there.
+        /// Offset of the first missing byte.
         at_byte: u64,
     },
-    /// The device or file system refused (`EIO` and its like).
+    /// An error of the device or file system (`EIO` and the like).
     Device {
         /// The system's error number.
         errno: i32,
-        /// The offset from which nothing could be read.
+        /// Offset from which nothing could be read.
         at_byte: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! A file to read from: how it was opened, how large it is, which one it is.
+//! Files opened for reading: access mode, size and identity.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::{ALIGNMENT, Error, Frame, ReadError, Result};
 
-/// Whether reads go past the page cache.
+/// The use of the page cache by reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direct {
-    /// `O_DIRECT`, or an error where the file system does not have it.
+    /// `O_DIRECT`, or an error where the file system does not support it.
     Required,
-    /// `O_DIRECT`, unless the file system does not have it or most of the file is in the page
-    /// cache already.
+    /// `O_DIRECT`, unless the file system does not support it or most of the file is already in the
+    /// page cache.
     #[default]
     Optional,
-    /// Through the page cache.
+    /// Reads through the page cache.
     Off,
 }
 
-/// Which file this is, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The device it is on.
+    /// Device of the file.
     pub device: u64,
-    /// Its inode there.
+    /// Inode of the file on that device.
     pub inode: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct File {
     direct: bool,
     size_bytes: u64,
     identity: Identity,
-    /// Its first bytes, where they were read beforehand.
+    /// The first bytes, if they were read in advance.
     head: Box<[u8]>,
 }
 
@@ -49,11 +49,11 @@ enum Source {
     Memory(Arc<[u8]>),
 }
 
-/// Bytes looked at to guess how much of a file is cached: one in each of so many places.
+/// Number of places sampled to estimate how much of a file is cached, one byte each.
 const CACHE_SAMPLES: u64 = 32;
 
 impl File {
-    /// Opens `path`; an innoscan never writes to it.
+    /// Opens `path` for reading only.
     pub fn open(path: &Path, direct: Direct) -> Result<File> {
         File::open_at(path, path, direct)
     }
@@ -64,7 +64,7 @@ impl File {
         File::open_at(Path::new(&format!("/proc/self/fd/{number}")), path, direct)
     }
 
-    /// Opens what is at `place`, and calls it `path`.
+    /// Opens `place` under the name `path`.
     fn open_at(place: &Path, path: &Path, direct: Direct) -> Result<File> {
         let cannot_open =
             |errno: Errno| Error::Open { path: path.to_owned(), source: errno.into() };
@@ -74,7 +74,7 @@ impl File {
         let size_bytes = match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => return Err(cannot_open(Errno::ISDIR)),
             FileType::RegularFile => u64::try_from(stat.st_size).unwrap_or_default(),
-            // A device has its size at its end.
+            // The size of a device is its end position.
             _ => rustix::fs::seek(&descriptor, SeekFrom::End(0)).map_err(cannot_open)?,
         };
         // The reads are planned here; the kernel's own read-ahead would only add to them.
@@ -102,7 +102,7 @@ impl File {
         })
     }
 
-    /// A file that is only bytes in memory, for tests; `name` stands in for its path.
+    /// Creates a file of bytes in memory, for tests; `name` replaces its path.
     pub fn memory(name: &str, bytes: impl Into<Arc<[u8]>>) -> File {
         let bytes = bytes.into();
         File {
@@ -115,14 +115,14 @@ impl File {
         }
     }
 
-    /// Reads its first bytes, all of a file that has no more, and keeps them: what lies wholly within
-    /// them is not read again by this thread's own reads. A file that is read around the page cache
+    /// Reads and keeps the first `bytes_max` bytes, or the whole file if shorter: reads within
+    /// them, by this thread itself, do not access the file again. A file read around the page cache
     /// has no head.
     ///
     /// # Errors
-    /// When the device refuses; then it has no head.
-    pub fn read_head(&mut self, bytes_most: usize) -> std::result::Result<(), ReadError> {
-        let bytes = usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(bytes_most);
+    /// When the device fails; the file then has no head.
+    pub fn read_head(&mut self, bytes_max: usize) -> std::result::Result<(), ReadError> {
+        let bytes = usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(bytes_max);
         if self.direct || bytes <= self.head.len() {
             return Ok(());
         }
@@ -133,37 +133,37 @@ impl File {
         Ok(())
     }
 
-    /// The bytes that [`File::read_head`] has read.
+    /// Returns the bytes read by [`File::read_head`].
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// The name it was opened by.
+    /// Returns the path by which the file was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its length in bytes when it was opened.
+    /// Returns the length in bytes at the time of opening.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Whether its reads go past the page cache.
+    /// Returns whether reads bypass the page cache.
     pub fn is_direct(&self) -> bool {
         self.direct
     }
 
-    /// Which file it is.
+    /// Returns the identity of the file.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// What offsets and lengths of reads must be multiples of.
+    /// Returns the alignment of offsets and lengths of reads.
     pub(crate) fn alignment(&self) -> usize {
         if self.direct { ALIGNMENT } else { 1 }
     }
 
-    /// For the kernel's interfaces; `None` for a file in memory.
+    /// Returns the descriptor for the kernel's interfaces; `None` for a file in memory.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.source {
             Source::Descriptor(descriptor) => Some(descriptor.as_fd()),
@@ -171,7 +171,7 @@ impl File {
         }
     }
 
-    /// One attempt to read from `offset`; fewer bytes than asked for is no error.
+    /// Makes one attempt to read from `offset`; fewer bytes than requested are no error.
     pub(crate) fn attempt(
         &self,
         buffers: &mut [std::io::IoSliceMut<'_>],
@@ -188,8 +188,8 @@ impl File {
         }
     }
 
-    /// Fills `frame` from `offset`, waiting for it, with no engine: for the first look at a file.
-    /// Returns how many bytes are good: fewer than the frame holds only at the file's end.
+    /// Fills `frame` from `offset` synchronously, without an engine: for the first pages of a file.
+    /// Returns the number of good bytes, less than the frame holds only at the file's end.
     pub fn read_now(
         &self,
         offset: u64,
@@ -198,7 +198,7 @@ impl File {
         self.fill(offset, frame)
     }
 
-    /// Fills bytes from `offset`, as far as the file has them; how many they are.
+    /// Fills `bytes` from `offset`, as far as the file has them; returns their number.
     fn fill(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
         let mut done = 0;
         while done < bytes.len() {
@@ -228,7 +228,7 @@ pub(crate) fn set_direct(descriptor: BorrowedFd<'_>) -> std::result::Result<(), 
     rustix::fs::fcntl_setfl(descriptor, flags | OFlags::DIRECT)
 }
 
-/// Copies bytes into buffers, one after the other; how many there was room for.
+/// Copies bytes into buffers, one after the other; returns the number copied.
 fn copy(bytes: &[u8], buffers: &mut [std::io::IoSliceMut<'_>]) -> usize {
     let mut rest = bytes;
     for buffer in buffers {
@@ -239,7 +239,7 @@ fn copy(bytes: &[u8], buffers: &mut [std::io::IoSliceMut<'_>]) -> usize {
     bytes.len() - rest.len()
 }
 
-/// Whether more than half of the places looked at could be read without waiting for the disk.
+/// Returns whether more than half of the sampled places could be read without waiting for the disk.
 fn is_mostly_cached(descriptor: BorrowedFd<'_>, size_bytes: u64) -> bool {
     let samples = CACHE_SAMPLES.min(size_bytes / ALIGNMENT as u64);
     let cached = (0..samples).filter(|sample| {
@@ -279,10 +279,10 @@ mod tests {
         let path = dir.path().join("t.ibd");
         let content: Vec<u8> = (0..10_000).map(|at| (at % 251) as u8).collect();
         std::fs::write(&path, &content).unwrap();
-        for bytes_most in [0, 5000, 10_000, 1 << 20] {
+        for bytes_max in [0, 5000, 10_000, 1 << 20] {
             let mut file = File::open(&path, Direct::Off).unwrap();
-            file.read_head(bytes_most).unwrap();
-            assert_eq!(file.head(), &content[..bytes_most.min(10_000)]);
+            file.read_head(bytes_max).unwrap();
+            assert_eq!(file.head(), &content[..bytes_max.min(10_000)]);
             let mut frame = Slab::new(1, 4096).unwrap().take().unwrap();
             for offset in [0, 4096, 8192] {
                 let read_bytes = file.read_now(offset as u64, &mut frame).unwrap();

@@ -1,7 +1,7 @@
-//! A read under way: how far it is, and whether another attempt is due.
+//! Reads in flight: their progress, and whether another attempt is needed.
 //!
-//! Every engine passes what the kernel answers to [`Flight::advance`], so short reads,
-//! interruptions and the file's end mean the same under each.
+//! Every engine passes the kernel's results to [`Flight::advance`], so short reads, interruptions
+//! and the file's end have the same meaning in each.
 
 use std::io::IoSliceMut;
 use std::time::Instant;
@@ -10,10 +10,10 @@ use rustix::io::Errno;
 
 use crate::{Completion, Read, ReadError};
 
-/// Attempts in a row that may bring nothing before the read is given up.
-const STALLS_MOST: u32 = 100;
+/// The maximum number of consecutive attempts without progress before the read fails.
+const STALLS_MAX: u32 = 100;
 
-/// A pushed read.
+/// A read that was pushed and is not complete.
 #[derive(Debug)]
 pub(crate) struct Flight {
     read: Read,
@@ -23,12 +23,12 @@ pub(crate) struct Flight {
     stalls: u32,
 }
 
-/// What an attempt's answer leads to.
+/// The action after an attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Another attempt, at the rest.
+    /// Another attempt, for the rest.
     Again,
-    /// The read is over.
+    /// Completion of the read.
     Over(Option<ReadError>),
 }
 
@@ -42,12 +42,12 @@ impl Flight {
         &self.read
     }
 
-    /// Where the next attempt starts.
+    /// Returns the offset of the next attempt.
     pub(crate) fn offset(&self) -> u64 {
         self.read.offset + self.done_bytes as u64
     }
 
-    /// Fills `buffers` with what the next attempt is to fill.
+    /// Fills `buffers` with the destinations of the next attempt.
     pub(crate) fn rest<'a>(&'a mut self, buffers: &mut Vec<IoSliceMut<'a>>) {
         let mut skip = self.done_bytes;
         for frame in &mut self.read.frames {
@@ -60,7 +60,8 @@ impl Flight {
         }
     }
 
-    /// The same for the kernel to fill later: address and length of each part.
+    /// Fills `parts` with the destinations of the next attempt for the kernel: address and length
+    /// of each part.
     pub(crate) fn rest_raw(&mut self, parts: &mut Vec<RawPart>) {
         let mut skip = self.done_bytes;
         for frame in &mut self.read.frames {
@@ -73,14 +74,14 @@ impl Flight {
             let len = len - skip;
             skip = 0;
             match parts.last_mut() {
-                // Frames that lie side by side are one part: the kernel has less to walk.
+                // Adjacent frames form one part, which shortens the kernel's list.
                 Some(last) if last.start.wrapping_add(last.len) == start => last.len += len,
                 _ => parts.push(RawPart { start, len }),
             }
         }
     }
 
-    /// Takes in an attempt's answer.
+    /// Processes the result of an attempt.
     pub(crate) fn advance(&mut self, answer: Result<usize, Errno>) -> Next {
         let before = self.done_bytes;
         match answer {
@@ -98,7 +99,7 @@ impl Flight {
         self.done_bytes -= self.done_bytes % self.read.file.alignment();
         self.resumed += 1;
         self.stalls = if self.done_bytes > before { 0 } else { self.stalls + 1 };
-        if self.stalls > STALLS_MOST {
+        if self.stalls > STALLS_MAX {
             return Next::Over(Some(self.refused(answer.err().unwrap_or(Errno::IO))));
         }
         Next::Again
@@ -121,7 +122,7 @@ impl Flight {
     }
 }
 
-/// A part of memory for the kernel to fill; the same bytes as C's `struct iovec`.
+/// A range of memory for the kernel to fill; the same bytes as C's `struct iovec`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct RawPart {

@@ -1,9 +1,9 @@
-//! Bytes from files into aligned memory, many reads at a time, and a count of what it took.
+//! Batched reads of file bytes into aligned memory, with counters.
 //!
-//! The crate knows offsets, lengths and alignments; what the bytes mean is no concern of its own.
-//! A [`Slab`] is cut once into frames of one size. A [`Read`] names a file, an offset and the
-//! frames to fill with what follows there; an [`Engine`] takes reads, keeps up to its depth of
-//! them in flight, and gives each back as a [`Completion`] with how many of its bytes are good.
+//! The crate handles offsets, lengths and alignments, independent of the meaning of the bytes. A
+//! [`Slab`] is cut once into frames of one size. A [`Read`] names a file, an offset and the frames
+//! to fill from there; an [`Engine`] accepts reads, keeps up to its depth of them in flight, and
+//! returns each as a [`Completion`] with the number of its good bytes.
 //!
 //! ```text
 //! Slab --Frame--> Read --push--> Engine --submit--> kernel
@@ -11,8 +11,8 @@
 //!   +---- dropped Frame <-- Completion <--poll
 //! ```
 //!
-//! Every `unsafe` block of the workspace's core is in this crate: the slab's memory, and handing
-//! the kernel pointers into it.
+//! Every `unsafe` block of the workspace's core is in this crate: the slab's memory, and passing
+//! pointers into it to the kernel.
 
 mod coalesce;
 mod counters;

@@ -1,5 +1,5 @@
-//! Finds out what a device gives, by reading from a file on it for half a second: single places one
-//! after the other, many at once, and long stretches.
+//! Measuring of a device, by reading from a file on it for half a second: single random places one
+//! after the other, many at once, and long sequential ranges.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 use crate::engine::{self, EngineKind, Wait};
 use crate::{Device, Engine, Error, File, Kind, Read, Result, Slab};
 
-/// How long each of the three is tried, beside what is then still under way.
+/// Duration of each of the three trials, without the reads then still in flight.
 const TRIAL: Duration = Duration::from_millis(150);
 
 /// Bytes of a single place: a page of most servers.
 const PLACE_BYTES: usize = 16 << 10;
 
-/// Places of a long stretch.
+/// Places of a sequential range.
 const STRETCH_PLACES: u64 = 64;
 
-/// Reads at once, of single places and of stretches.
+/// Reads in flight, of single places and of ranges.
 const PLACES_AT_ONCE: usize = 32;
 const STRETCHES_AT_ONCE: usize = 4;
 
-/// What a trial's reads brought.
-struct Brought {
+/// The result of a trial.
+struct TrialResult {
     requests: f64,
     bytes: f64,
     elapsed: Duration,
 }
 
-/// Measures the device a file is on, as reads of this file see it: through the page cache, where it
-/// is not opened to go around it.
+/// Measures the device of a file through reads of this file: through the page cache, unless the
+/// file is opened to bypass it.
 ///
 /// # Errors
-/// Where nothing can be read from it.
+/// When nothing can be read from the file.
 pub fn measure(file: &Arc<File>, kind: EngineKind) -> Result<Device> {
     let mut engine = engine::open(kind, PLACES_AT_ONCE)?;
     let frames = STRETCHES_AT_ONCE * STRETCH_PLACES as usize;
@@ -59,10 +59,10 @@ pub fn measure(file: &Arc<File>, kind: EngineKind) -> Result<Device> {
     Ok(Device { latency, ..device })
 }
 
-/// Bytes a second of the same adjacent pages, asked for in three ways.
+/// Read rates, in bytes per second, of the same adjacent pages requested in three ways.
 #[derive(Clone, Copy, Debug)]
 pub struct Submissions {
-    /// A page at a time, each when the one before has come.
+    /// One page at a time, each after the one before has arrived.
     pub one_by_one: f64,
     /// 64 requests of a page in one submission.
     pub together: f64,
@@ -70,17 +70,17 @@ pub struct Submissions {
     pub joined: f64,
 }
 
-/// Measures what it is worth to submit requests together and to join them, as MySQL's bug 68659 did:
-/// of pages of 16 KiB, from the file's begin on.
+/// Measures the effect of submitting requests together and of joining them, like MySQL's bug 68659:
+/// with pages of 16 KiB, from the beginning of the file.
 ///
 /// # Errors
-/// Where nothing can be read from it.
+/// When nothing can be read from the file.
 pub fn measure_submissions(file: &Arc<File>, engine: &mut dyn Engine) -> Result<Submissions> {
     let slab = Slab::new(STRETCH_PLACES as usize, PLACE_BYTES)?;
     let mut rate = |at_once: usize, places: u64| {
         let shape = Shape { at_once, places, is_in_batches: true };
-        let brought = trial(engine, file, &slab, shape, &mut onward(places))?;
-        Ok::<f64, Error>(brought.bytes / brought.elapsed.as_secs_f64())
+        let result = trial(engine, file, &slab, shape, &mut onward(places))?;
+        Ok::<f64, Error>(result.bytes / result.elapsed.as_secs_f64())
     };
     Ok(Submissions {
         one_by_one: rate(1, 1)?,
@@ -89,7 +89,7 @@ pub fn measure_submissions(file: &Arc<File>, engine: &mut dyn Engine) -> Result<
     })
 }
 
-/// One stretch after the other, from the first place on, and again from there.
+/// Chooses one range after the other from the first place on, repeatedly.
 fn onward(stretch: u64) -> impl FnMut(u64) -> u64 {
     let mut next = 0;
     move |places| {
@@ -98,14 +98,14 @@ fn onward(stretch: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// How a trial reads.
+/// The pattern of a trial's reads.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// Requests under way at once.
+    /// Requests in flight.
     at_once: usize,
-    /// Adjacent places of each.
+    /// Adjacent places per request.
     places: u64,
-    /// All of them come before any is asked for again.
+    /// Whether all requests must complete before new ones are made.
     is_in_batches: bool,
 }
 
@@ -115,14 +115,14 @@ impl Shape {
     }
 }
 
-/// Reads for a while, where `choose` says among so many places.
+/// Reads for the time of a trial, at places that `choose` selects from a given number.
 fn trial(
     engine: &mut dyn Engine,
     file: &Arc<File>,
     slab: &Slab,
     shape: Shape,
     choose: &mut dyn FnMut(u64) -> u64,
-) -> Result<Brought> {
+) -> Result<TrialResult> {
     let cannot = |what: &str| Error::Unmeasured { path: file.path().to_owned(), what: what.into() };
     let file_places = file.size_bytes() / PLACE_BYTES as u64;
     let places = shape.places.min(file_places);
@@ -131,7 +131,7 @@ fn trial(
     }
     let at_once = shape.at_once.min(engine.depth());
     let begin = Instant::now();
-    let mut brought = Brought { requests: 0.0, bytes: 0.0, elapsed: Duration::ZERO };
+    let mut result = TrialResult { requests: 0.0, bytes: 0.0, elapsed: Duration::ZERO };
     let mut done = Vec::new();
     loop {
         let is_turn = !shape.is_in_batches || engine.in_flight() == 0;
@@ -149,12 +149,12 @@ fn trial(
             if let Some(error) = read.error {
                 return Err(cannot(&error.to_string()));
             }
-            brought.requests += 1.0;
-            brought.bytes += read.good_bytes as f64;
+            result.requests += 1.0;
+            result.bytes += read.good_bytes as f64;
         }
     }
-    brought.elapsed = begin.elapsed();
-    Ok(brought)
+    result.elapsed = begin.elapsed();
+    Ok(result)
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn submissions_are_told_apart() {
         let file = Arc::new(File::memory("t", vec![7; 8 << 20]));
-        // A device of so many requests a second, whatever they bring.
+        // A device with a fixed number of requests per second, whatever their size.
         let device = "iops=2000".parse().unwrap();
         let mut engine = engine::paced::Paced::new(
             engine::open(EngineKind::Pread, 32).unwrap(),

@@ -1,6 +1,6 @@
-//! A file written from its start to its end, around the page cache where the file system can: what
-//! is written once and not read soon would only push out what others need, and the kernel stores it
-//! no faster for having a copy.
+//! A file written sequentially, bypassing the page cache where the file system supports it: output
+//! that is not read soon would only evict pages that others need, and a cached copy does not make
+//! it faster.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,14 +13,14 @@ use rustix::fs::OFlags;
 use crate::file::set_direct;
 use crate::{ALIGNMENT, Frame, Slab};
 
-/// Bytes of a write.
+/// Bytes per write.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// A file of no more bytes is written at once through the cache: to set up more for it would take
-/// longer.
+/// The maximum size of a file that is written at once, through the cache: setting up more for it
+/// would take longer.
 const SMALL_BYTES: usize = 64 << 10;
 
-/// A file being written; nothing is sure to be in it before [`Output::finish`].
+/// A file being written; its content is only certain after [`Output::finish`].
 #[derive(Debug)]
 pub struct Output {
     file: File,
@@ -28,12 +28,12 @@ pub struct Output {
     buffer: Buffer,
 }
 
-/// What is not in the file yet.
+/// The bytes that are not in the file yet.
 #[derive(Debug)]
 enum Buffer {
-    /// All there is of a file that is small so far.
+    /// All bytes of a file that is small so far.
     Small(Vec<u8>),
-    /// The end of a larger one.
+    /// The end of a larger file.
     Large(Large),
 }
 
@@ -43,18 +43,19 @@ struct Large {
     frame: Frame,
     /// Bytes of the frame that are not in the file yet.
     filled: usize,
-    /// Bytes of the file.
+    /// Bytes written to the file.
     written: u64,
 }
 
 impl Output {
-    /// Makes an empty file, or empties the one there is. `around_cache`: where the file system can.
+    /// Creates an empty file, or truncates an existing one. `around_cache`: bypass the page cache
+    /// where the file system supports it.
     pub fn create(path: &Path, around_cache: bool) -> io::Result<Output> {
         let file = File::create(path)?;
         Ok(Output { file, around_cache, buffer: Buffer::Small(Vec::new()) })
     }
 
-    /// Writes what is left; with `sync`, returns when it is on the disk.
+    /// Writes the remaining bytes; with `sync`, returns when the file is on the disk.
     pub fn finish(mut self, sync: bool) -> io::Result<()> {
         match &mut self.buffer {
             Buffer::Small(bytes) => self.file.write_all_at(bytes, 0)?,
@@ -72,7 +73,7 @@ impl Large {
         Ok(Large { is_direct, frame, filled: 0, written: 0 })
     }
 
-    /// Takes as much as fits, and writes what is full.
+    /// Buffers as many bytes as fit, and writes full buffers; returns their number.
     fn take(&mut self, bytes: &[u8], file: &File) -> io::Result<usize> {
         let taken = bytes.len().min(WRITE_BYTES - self.filled);
         self.frame[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
@@ -85,7 +86,7 @@ impl Large {
     }
 
     fn finish(&mut self, file: &File) -> io::Result<()> {
-        // All but the last bytes are whole blocks, which go the way the others went.
+        // All but the last bytes are whole blocks, which are written like the others.
         let blocks = self.filled / ALIGNMENT * ALIGNMENT;
         self.write_frame(0, blocks, file)?;
         self.go_through_cache(file)?;
@@ -105,7 +106,7 @@ impl Large {
     fn write_frame(&mut self, from: usize, to: usize, file: &File) -> io::Result<()> {
         let written = file.write_all_at(&self.frame[from..to], self.written);
         match written {
-            // A file system may take the flag, and then no such write.
+            // A file system may accept the flag, but then no such write.
             Err(error) if self.is_direct && error.kind() == io::ErrorKind::InvalidInput => {
                 self.go_through_cache(file)?;
                 file.write_all_at(&self.frame[from..to], self.written)?;

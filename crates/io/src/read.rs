@@ -1,56 +1,56 @@
-//! What an engine is asked, and what it answers.
+//! Requests to an engine, and their results.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{File, Frame, ReadError};
 
-/// Why something is read; it decides under which heading it is counted, and whether a limit that
-/// spares foreground reads holds it up.
+/// The reason for a read; it determines the counter, and whether a limit that exempts foreground
+/// reads delays it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Somebody waits for it.
+    /// A read that a caller waits for.
     Demand,
-    /// Nobody has asked yet.
+    /// A read ahead of any request.
     Ahead,
-    /// Somebody waits for it who is not of the job whose reads these are.
+    /// A read that another job waits for, not the one that the engine serves.
     Foreground,
 }
 
 /// A read of adjacent bytes into frames.
 #[derive(Debug)]
 pub struct Read {
-    /// The caller's own number for it.
+    /// The caller's number of the read.
     pub token: u64,
-    /// The file.
+    /// The file to read.
     pub file: Arc<File>,
-    /// Where to start: a multiple of [`crate::ALIGNMENT`].
+    /// Offset in the file, a multiple of [`crate::ALIGNMENT`].
     pub offset: u64,
-    /// What to fill, in the order of the file; at least one.
+    /// Frames to fill, in the order of the file; at least one.
     pub frames: Vec<Frame>,
-    /// Why it is read.
+    /// The reason for the read.
     pub kind: Kind,
 }
 
 impl Read {
-    /// Bytes to read.
+    /// Returns the bytes to read.
     pub fn len_bytes(&self) -> usize {
         self.frames.iter().map(|frame| frame.len()).sum()
     }
 }
 
-/// A read that is over.
+/// A completed read.
 #[derive(Debug)]
 pub struct Completion {
     /// The caller's number of the read.
     pub token: u64,
-    /// The read's frames; the first `good_bytes` of them hold what the file holds.
+    /// Frames of the read; the first `good_bytes` of them hold the file's bytes.
     pub frames: Vec<Frame>,
     /// Bytes read.
     pub good_bytes: usize,
-    /// Why not all of them were.
+    /// The error, if not all bytes were read.
     pub error: Option<ReadError>,
-    /// Why it was read.
+    /// The reason for the read.
     pub kind: Kind,
     /// Attempts beyond the first.
     pub resumed: u32,

@@ -1,5 +1,5 @@
-//! What the users of an `io_uring` have in common: to build one, to enter it, and to leave it with
-//! nothing in it.
+//! Common operations on an `io_uring`: to build one, to enter it, and to drain it before it is
+//! dropped.
 
 use std::io;
 
@@ -14,27 +14,27 @@ pub(crate) fn failed(source: impl Into<io::Error>) -> Error {
     Error::Engine { engine: NAME, source: source.into() }
 }
 
-/// A ring as it is wished, or where the kernel is too old for the wishes a plain one.
+/// Builds a ring with the requested features, or a plain one where the kernel is too old for them.
 pub(crate) fn build(wished: &mut Builder, entries: usize) -> Result<IoUring> {
     let entries = u32::try_from(entries).map_err(|_| failed(Errno::INVAL))?;
     let ring = wished.setup_clamp().build(entries);
     ring.or_else(|_| IoUring::builder().setup_clamp().build(entries)).map_err(failed)
 }
 
-/// Submits what is queued and waits for completions. They may be fewer: the caller loops.
+/// Submits the queued entries and waits for completions. They may be fewer: the caller loops.
 pub(crate) fn enter(ring: &IoUring, wait_for: usize) -> Result<()> {
     match ring.submit_and_wait(wait_for) {
         Ok(_) => Ok(()),
         Err(error) => match Errno::from_io_error(&error) {
-            // Interrupted, or the completions must be taken in first.
+            // Interrupted, or the completions must be collected first.
             Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
             _ => Err(failed(error)),
         },
     }
 }
 
-/// Waits until `out` completions that count have come. Where that fails nothing is known of the
-/// others: the memory they were given may never be used again.
+/// Waits for `out` completions that count. If that fails, the state of the others is unknown: the
+/// memory passed to them may never be reused.
 pub(crate) fn drain(
     ring: &mut IoUring,
     mut out: usize,

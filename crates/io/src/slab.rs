@@ -1,8 +1,8 @@
-//! All memory that file bytes are read into: one mapping, cut into frames of one size.
+//! The memory into which file bytes are read: one mapping, cut into frames of one size.
 //!
-//! The mapping is made once and touched only as far as frames are used: the last frame given back
-//! is the first handed out again, so a small job stays small and its frames stay in the cache.
-//! A frame is an owned token; dropping it, on any thread, gives it back.
+//! The mapping is created once and touched only as far as frames are used: the last frame returned
+//! is the first to be taken again, so a small job stays small and its frames stay in the cache. A
+//! frame is an owned token; dropping it, on any thread, returns it.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -15,13 +15,13 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::{Error, Result};
 
-/// What frames are aligned to, and their sizes a multiple of: enough for `O_DIRECT` anywhere.
+/// Alignment of frames and unit of their sizes, in bytes: enough for `O_DIRECT` anywhere.
 pub const ALIGNMENT: usize = 4096;
 
-/// A mapping of so many bytes is made of huge pages where the kernel can.
+/// The minimum size of a mapping of huge pages, where the kernel supports them.
 const HUGE_PAGES_FROM_BYTES: usize = 8 << 20;
 
-/// Frames of one size. Clones share the same memory.
+/// A slab of frames of one size. Clones share the same memory.
 #[derive(Clone)]
 pub struct Slab {
     mapping: Arc<Mapping>,
@@ -42,7 +42,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Slab {
-    /// `frames` frames of `frame_bytes` each, zeroed.
+    /// Creates a slab of `frames` zeroed frames of `frame_bytes` each.
     ///
     /// # Panics
     /// When `frame_bytes` is no multiple of [`ALIGNMENT`], or either is 0.
@@ -56,7 +56,8 @@ impl Slab {
         let bytes = frames.checked_mul(frame_bytes).ok_or_else(too_large)?;
         let last = u32::try_from(frames).map_err(|_| too_large())?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a new anonymous mapping wherever the kernel likes; nothing else refers to it.
+        // SAFETY: a new anonymous mapping at an address chosen by the kernel; nothing else refers
+        // to it.
         let base = unsafe {
             rustix::mm::mmap_anonymous(
                 ptr::null_mut(),
@@ -66,13 +67,13 @@ impl Slab {
             )
         }
         .map_err(|errno| Error::Memory { bytes, source: errno.into() })?;
-        // A small job would have the kernel clear a huge page for a few frames of it.
+        // For a small job the kernel would clear a huge page for a few frames.
         let advice = match bytes < HUGE_PAGES_FROM_BYTES {
             true => Advice::LinuxNoHugepage,
             false => Advice::LinuxHugepage,
         };
         // SAFETY: the range is the mapping just made, and the advice changes no contents. Whether
-        // the kernel follows it does not matter, so its answer is not looked at.
+        // the kernel follows it does not matter, so the result is ignored.
         let _ = unsafe { rustix::mm::madvise(base, bytes, advice) };
         let base = NonNull::new(base.cast::<u8>()).ok_or_else(too_large)?;
         Ok(Slab {
@@ -86,24 +87,25 @@ impl Slab {
         })
     }
 
-    /// A frame, with whatever bytes it last held; `None` when all are in use.
+    /// Takes a frame, with the bytes it last held; `None` when all are in use.
     pub fn take(&self) -> Option<Frame> {
         let index = self.mapping.free_list().pop()?;
         self.mapping.free_frames.fetch_sub(1, Ordering::Relaxed);
         Some(Frame { index, mapping: Arc::clone(&self.mapping) })
     }
 
-    /// Frames not in use; a moment later it may be more, and less only by [`Slab::take`].
+    /// Returns the number of free frames; a moment later it may be greater, and is less only after
+    /// [`Slab::take`].
     pub fn free_frames(&self) -> usize {
         self.mapping.free_frames.load(Ordering::Relaxed)
     }
 
-    /// Frames in all.
+    /// Returns the total number of frames.
     pub fn frames(&self) -> usize {
         self.mapping.frames
     }
 
-    /// Bytes of one frame.
+    /// Returns the bytes of one frame.
     pub fn frame_bytes(&self) -> usize {
         self.mapping.frame_bytes
     }
@@ -111,7 +113,7 @@ impl Slab {
 
 impl Mapping {
     fn free_list(&self) -> MutexGuard<'_, Vec<u32>> {
-        // A push or a pop leaves the list whole even when its thread panics elsewhere.
+        // A push or a pop leaves the list intact even when its thread panics elsewhere.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,14 +134,14 @@ impl fmt::Debug for Slab {
     }
 }
 
-/// The right to one frame's memory, given back when dropped.
+/// A frame: exclusive access to its memory, returned to the slab when dropped.
 pub struct Frame {
     index: u32,
     mapping: Arc<Mapping>,
 }
 
 impl Frame {
-    /// Where its memory begins, for the kernel to write to.
+    /// Returns the address of the frame's memory, for the kernel to write to.
     pub(crate) fn as_raw(&mut self) -> *mut u8 {
         let offset = self.index as usize * self.mapping.frame_bytes;
         // SAFETY: `index` is below `frames`, so the offset is inside the mapping.

@@ -1,16 +1,16 @@
-//! Damage, the same for the same seed.
+//! Damage to pages, reproducible by its seed.
 
-/// Small, fast and good enough to damage pages with (xorshift64*).
+/// A small, fast random number generator, good enough to damage pages with (xorshift64*).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Any seed will do.
+    /// Creates a generator from any seed.
     pub fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// Below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -19,13 +19,13 @@ impl Random {
     }
 }
 
-/// Changes a page in one to four places: a bit, a byte, a number, a stretch copied elsewhere.
-/// The FIL header's page number and tablespace stay, so that the damage gets past the door.
+/// Changes a page in one to four places: a bit, a byte, a number, or a range copied elsewhere. The
+/// FIL header's page number and tablespace stay, so that the damage passes the first checks.
 pub fn damage(page: &mut [u8], random: &mut Random) {
     const KEPT: usize = 38;
     let room = page.len() - KEPT - 8;
     for _ in 0..=random.below(4) {
-        // Near the head, where what matters is, as often as anywhere.
+        // Half of the changes are near the head, where the important fields are.
         let reach = if random.below(2) == 0 { room } else { 200.min(room) };
         let at = KEPT + random.below(reach);
         match random.below(4) {

@@ -1,32 +1,32 @@
-//! Tables that real servers wrote, of `tests/data`.
+//! Tables of `tests/data`, which real servers wrote.
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// The path of what `below` names in `tests/data`.
+/// Returns the path of `below` in `tests/data`.
 #[must_use]
 pub fn data(below: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(below)
 }
 
-/// A table that is kept as `NAME.ibd.zst`, unpacked for as long as this lives.
+/// A table stored as `NAME.ibd.zst`, unpacked for the lifetime of this value.
 #[derive(Debug)]
 pub struct Fixture {
-    /// Its tablespace.
+    /// Path of the tablespace.
     pub file: PathBuf,
-    /// `SHOW CREATE TABLE`.
+    /// Output of `SHOW CREATE TABLE`.
     pub create_sql: String,
-    /// `CHECKSUM TABLE`, where it was kept.
+    /// Result of `CHECKSUM TABLE`, if it was stored.
     pub checksum: Option<u32>,
     _dir: TempDir,
 }
 
 impl Fixture {
-    /// Unpacks the table that `below` names in `tests/data`: `read_ahead/grown`.
+    /// Unpacks the table at `below` in `tests/data`: `read_ahead/grown`.
     ///
     /// # Panics
-    /// When it is not there, or is not as it should be.
+    /// When the table is missing or damaged.
     #[must_use]
     pub fn unpack(below: &str) -> Fixture {
         let read = |ending: &str| std::fs::read(data(&format!("{below}.{ending}")));

@@ -1,5 +1,5 @@
-//! What fuzzers and seeded tests both call: any bytes may come in, and none may make a reader
-//! panic or go on for ever.
+//! Fuzz targets, shared by fuzzers and seeded tests: no bytes may make a reader panic or run
+//! forever.
 
 use innoscan_format::charset::CollationId;
 use innoscan_format::locate::Fields;
@@ -19,7 +19,7 @@ const SERVERS: [ServerVersion; 3] = [
     ServerVersion { family: Family::MariaDb, number: 101_119 },
 ];
 
-/// SQL text: read, and if that works printed.
+/// Parses SQL text, and prints the result if that succeeds.
 pub fn create_table(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     _ = server_of_text(&text);
@@ -30,14 +30,14 @@ pub fn create_table(data: &[u8]) {
     }
 }
 
-/// A `.frm` file.
+/// Parses a `.frm` file.
 pub fn frm(data: &[u8]) {
     if let Ok(def) = from_frm(data, "db", "table") {
         _ = def.to_create_table();
     }
 }
 
-/// An SDI document.
+/// Parses an SDI document.
 pub fn sdi(data: &[u8]) {
     if let Ok(def) = from_sdi(data) {
         _ = def.to_create_table();
@@ -45,15 +45,15 @@ pub fn sdi(data: &[u8]) {
     }
 }
 
-/// The beginning of a file.
+/// Parses the beginning of a file.
 pub fn space_header(data: &[u8]) {
     if let Ok(header) = SpaceHeader::parse(data) {
         _ = header.require_readable();
     }
 }
 
-/// A page of 4 KiB, its checksum made right: whatever its type says it is, and the records of a
-/// table if it is of a B-tree.
+/// Reads a page of 4 KiB with a corrected checksum, according to its type, and the records of a
+/// table if it is a B-tree page.
 pub fn page(data: &[u8]) {
     const SPACE: SpaceId = SpaceId(7);
     const PAGE: PageNo = PageNo(5);
@@ -103,14 +103,14 @@ fn sound_page(page: Page<'_>) {
     }
 }
 
-/// A value of the JSON type.
+/// Reads a value of the JSON type.
 pub fn json(data: &[u8]) {
     if let Ok(codec) = Codec::new(&ColumnType::Json, SERVERS[1]) {
         _ = codec.write_text(data, &mut Vec::new());
     }
 }
 
-/// Text of each charset: the first byte is the collation's number.
+/// Decodes text of each charset: the first byte is the collation's number.
 pub fn text(data: &[u8]) {
     let Some((&number, text)) = data.split_first() else { return };
     if let Ok(charset) = CollationId(u16::from(number)).charset() {
@@ -120,10 +120,10 @@ pub fn text(data: &[u8]) {
     }
 }
 
-/// A target: bytes in, nothing out.
+/// A target: takes bytes and returns nothing.
 pub type Target = fn(&[u8]);
 
-/// Every target by name.
+/// Every target with its name.
 pub const TARGETS: [(&str, Target); 7] = [
     ("create_table", create_table),
     ("frm", frm),

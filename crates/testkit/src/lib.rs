@@ -1,4 +1,4 @@
-//! For tests only: pages and records made by hand, their damage, and real servers.
+//! Support for tests only: hand-written pages and records, their damage, and real servers.
 
 pub mod damage;
 pub mod fixture;

@@ -1,6 +1,6 @@
-//! Pages as InnoDB would write them, made by hand: for tests of what reads them.
+//! Writers of pages in InnoDB's format, for tests of their readers.
 //!
-//! Nothing here is clever: a test says what stands where, and [`PageWriter::seal`] adds the
+//! The writers are simple: a test gives each value's position, and [`PageWriter::seal`] adds the
 //! checksums, so that damage reaches the code behind them.
 
 use innoscan_format::page::{self, Page, PageContext, PageFormat};
@@ -19,7 +19,7 @@ pub const LOB_DATA: u16 = 23;
 /// `FIL_PAGE_TYPE_LOB_FIRST`.
 pub const LOB_FIRST: u16 = 24;
 
-/// The format of a file of 4 KiB pages, without `full_crc32`.
+/// Returns the format of a file of 4 KiB pages, without `full_crc32`.
 pub fn format(size_pages: u32) -> PageFormat {
     PageFormat {
         space: SpaceId(7),
@@ -30,7 +30,7 @@ pub fn format(size_pages: u32) -> PageFormat {
     }
 }
 
-/// Opens a page of a file that stores its pages as they are in memory. What it needs room for stays
+/// Opens a page of a file that stores its pages as they are in memory. Buffers for it are leaked
 /// until the program ends.
 pub fn open_plain(bytes: &[u8], format: PageFormat, page_no: PageNo) -> Result<Page<'_>> {
     let room = Box::leak(Box::default());
@@ -45,7 +45,7 @@ pub struct PageWriter {
 }
 
 impl PageWriter {
-    /// A page of a type, without neighbours.
+    /// Creates a page of a type, without neighbours.
     pub fn new(format: PageFormat, page_no: PageNo, kind: u16) -> PageWriter {
         let mut page = PageWriter { bytes: vec![0; format.page_size.len()], format };
         page.u32_at(4, page_no.0).u32_at(8, u32::MAX).u32_at(12, u32::MAX);
@@ -53,40 +53,40 @@ impl PageWriter {
         page
     }
 
-    /// A page that is there already, to be changed.
+    /// Creates a writer that changes an existing page.
     pub fn of(format: PageFormat, bytes: &[u8]) -> PageWriter {
         PageWriter { bytes: bytes.to_vec(), format }
     }
 
-    /// Names the neighbours of the level.
+    /// Sets the neighbours on the level.
     pub fn links(&mut self, prev: Option<PageNo>, next: Option<PageNo>) -> &mut PageWriter {
         self.u32_at(8, prev.map_or(u32::MAX, |page| page.0));
         self.u32_at(12, next.map_or(u32::MAX, |page| page.0))
     }
 
-    /// Puts bytes.
+    /// Writes bytes.
     pub fn put(&mut self, at: usize, bytes: &[u8]) -> &mut PageWriter {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         self
     }
 
-    /// Puts two bytes, big-endian.
+    /// Writes two bytes, big-endian.
     pub fn u16_at(&mut self, at: usize, number: u16) -> &mut PageWriter {
         self.put(at, &number.to_be_bytes())
     }
 
-    /// Puts four bytes, big-endian.
+    /// Writes four bytes, big-endian.
     pub fn u32_at(&mut self, at: usize, number: u32) -> &mut PageWriter {
         self.put(at, &number.to_be_bytes())
     }
 
-    /// Puts a file address; `None` is the null one.
+    /// Writes a file address; `None` is the null one.
     pub fn addr_at(&mut self, at: usize, addr: Option<(PageNo, u16)>) -> &mut PageWriter {
         let (page_no, offset) = addr.unwrap_or((PageNo::NULL, 0));
         self.u32_at(at, page_no.0).u16_at(at + 4, offset)
     }
 
-    /// The page with its checksums right.
+    /// Returns the page with correct checksums.
     pub fn seal(&mut self) -> Vec<u8> {
         let end = self.bytes.len() - 8;
         let lsn: [u8; 4] = self.bytes[20..24].try_into().expect("four bytes");
@@ -106,21 +106,21 @@ impl PageWriter {
 /// A record of COMPACT or DYNAMIC form.
 #[derive(Clone, Debug, Default)]
 pub struct RecordWriter {
-    /// Null bitmap and lengths, as they lie before the five bytes of header.
+    /// Null bitmap and lengths, which precede the five bytes of header.
     pub head: Vec<u8>,
-    /// From the origin on.
+    /// Data from the origin on.
     pub data: Vec<u8>,
     /// The upper four bits of the info byte.
     pub info_bits: u8,
 }
 
 impl RecordWriter {
-    /// A record of fixed fields, none nullable.
+    /// Creates a record of fixed-length, NOT NULL fields.
     pub fn fixed(data: impl Into<Vec<u8>>) -> RecordWriter {
         RecordWriter { data: data.into(), ..RecordWriter::default() }
     }
 
-    /// A node pointer.
+    /// Creates a node pointer.
     pub fn pointer(key: &[u8], child: PageNo, leftmost: bool) -> RecordWriter {
         let mut data = key.to_vec();
         data.extend_from_slice(&child.0.to_be_bytes());
@@ -128,7 +128,7 @@ impl RecordWriter {
     }
 }
 
-/// Writes a B-tree page of COMPACT or DYNAMIC records, in the order given.
+/// Writes a B-tree page of COMPACT or DYNAMIC records, in the given order.
 pub fn index_page(
     format: PageFormat,
     page_no: PageNo,
@@ -138,7 +138,7 @@ pub fn index_page(
     index_page_of_kind(format, page_no, INDEX, (index, level), records)
 }
 
-/// The same, of another page type ([`SDI`]).
+/// Writes a B-tree page of another page type ([`SDI`]).
 pub fn index_page_of_kind(
     format: PageFormat,
     page_no: PageNo,

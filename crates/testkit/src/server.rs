@@ -20,12 +20,12 @@ pub struct Server {
     _own: Option<TempDir>,
 }
 
-/// The folder of the scripts.
+/// Returns the folder of the scripts.
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers")
 }
 
-/// The output of a command that ended well; its error text otherwise.
+/// Returns the output of a successful command, or the error text of another.
 fn checked(what: &str, output: Output) -> Result<Vec<u8>> {
     if output.status.success() {
         return Ok(output.stdout);
@@ -45,20 +45,21 @@ fn server_sh(version: &str, command: &str, dir: &Path, args: &[&str]) -> Result<
     checked(&format!("server.sh {version} {command}"), output)
 }
 
-/// Installs `version` where it is missing (`tests/servers/install.sh` lists them).
+/// Installs `version` if it is missing (`tests/servers/install.sh` lists the versions).
 ///
 /// # Errors
-/// What the script says is missing or cannot be had.
+/// The script's message about what is missing.
 pub fn install(version: &str) -> Result<()> {
     let output =
         Command::new(scripts().join("install.sh")).arg(version).stdin(Stdio::null()).output()?;
     checked(&format!("install.sh {version}"), output).map(drop)
 }
 
-/// The fixtures of `tests/data`, unpacked below the build directory: a folder for each archive.
+/// Returns the folder of the fixtures of `tests/data`, unpacked below the build directory: a folder
+/// for each archive.
 ///
 /// # Errors
-/// What `unpack.sh` says.
+/// The message of `unpack.sh`.
 pub fn fixtures() -> Result<PathBuf> {
     // tests run at the same time, and one unpacking is enough
     static UNPACKED: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -77,11 +78,11 @@ pub fn fixtures() -> Result<PathBuf> {
 }
 
 impl Server {
-    /// A new server of `version` with an empty data directory, made with `options` (such as
-    /// `--innodb-page-size=4k`), which later starts use too.
+    /// Starts a new server of `version` with an empty data directory, created with `options` (such
+    /// as `--innodb-page-size=4k`), which later starts use, too.
     ///
     /// # Errors
-    /// What keeps it from being installed, initialized or started.
+    /// When the server cannot be installed, initialized or started.
     pub fn start(version: &str, options: &[&str]) -> Result<Self> {
         let own = tempfile::Builder::new().prefix("innoscan-server-").tempdir()?;
         let dir = own.path().to_owned();
@@ -90,10 +91,10 @@ impl Server {
         Ok(server)
     }
 
-    /// The same in `dir`, which is kept; a data directory that is there is used as it is.
+    /// Starts a server in `dir`, which is kept; an existing data directory is used unchanged.
     ///
     /// # Errors
-    /// What keeps it from being installed, initialized or started.
+    /// When the server cannot be installed, initialized or started.
     pub fn start_in(version: &str, dir: &Path, options: &[&str]) -> Result<Self> {
         install(version)?;
         let mut all = vec!["--default-time-zone=+00:00", "--character-set-server=utf8mb4"];
@@ -111,49 +112,49 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts it again after [`Self::stop`], on the same files.
+    /// Starts the server again after [`Self::stop`], on the same files.
     ///
     /// # Errors
-    /// What keeps it from starting.
+    /// When the server cannot be started.
     pub fn restart(&mut self) -> Result<()> {
         server_sh(&self.version, "start", &self.dir, &[])?;
         self.running = true;
         Ok(())
     }
 
-    /// Its version, as `install.sh` names it.
+    /// Returns the version, as `install.sh` names it.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Its data directory.
+    /// Returns the path of the data directory.
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.dir.join("data")
     }
 
-    /// Its socket.
+    /// Returns the path of the socket.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Runs statements and gives what the client printed: a line for each row, cells between tabs,
+    /// Runs statements and returns the client's output: a line per row, cells separated by tabs,
     /// nothing escaped. Time zone +00:00, character set utf8mb4.
     ///
     /// # Errors
-    /// The first statement that fails ends it.
+    /// The first statement that fails ends the run.
     pub fn sql(&self, statements: impl AsRef<[u8]>) -> Result<Vec<u8>> {
         let mut input = b"SET time_zone = '+00:00';\n".to_vec();
         input.extend_from_slice(statements.as_ref());
         self.feed(&mut &*input)
     }
 
-    /// Feeds a dump, or any stream of statements, to the client.
+    /// Passes a dump, or any stream of statements, to the client.
     ///
     /// # Errors
-    /// The first statement that fails ends it.
+    /// The first statement that fails ends the run.
     pub fn feed(&self, input: &mut dyn std::io::Read) -> Result<Vec<u8>> {
         let mut client = Command::new("mariadb")
             .args(["--no-defaults", "--skip-ssl", "-uroot", "-N", "-B", "-r", "--binary-mode"])
@@ -168,7 +169,7 @@ impl Server {
             // the client answers while it still reads: both ends have to move
             let waiter = scope.spawn(move || client.wait_with_output());
             if let Some(pipe) = stdin.as_mut() {
-                // a client that stops early says why itself
+                // a client that stops early reports the reason itself
                 let _ = std::io::copy(input, pipe).and_then(|_| pipe.flush());
             }
             drop(stdin.take());
@@ -177,20 +178,20 @@ impl Server {
         })
     }
 
-    /// `CHECKSUM TABLE`; `None` when the server gives none.
+    /// Returns `CHECKSUM TABLE`; `None` when the server returns NULL.
     ///
     /// # Errors
-    /// The table is not there, or the server is gone.
+    /// When the table is missing, or the server has stopped.
     pub fn checksum(&self, db: &str, table: &str) -> Result<Option<u64>> {
         let text = self.sql(format!("CHECKSUM TABLE {}.{};", quote(db), quote(table)))?;
         let text = String::from_utf8_lossy(&text);
         Ok(text.trim_end().rsplit('\t').next().and_then(|cell| cell.parse().ok()))
     }
 
-    /// All that its binary logs hold up to a position of one of them, as statements.
+    /// Returns the statements in the server's binary logs, up to a position in one of them.
     ///
     /// # Errors
-    /// What the reader of binary logs says.
+    /// The message of the reader of binary logs.
     pub fn logged(&self, file: &str, position: u64) -> Result<Vec<u8>> {
         let (stem, last) = file.rsplit_once('.').ok_or_else(|| Error::other(file.to_owned()))?;
         let last: u32 = last.parse().map_err(Error::other)?;
@@ -202,20 +203,20 @@ impl Server {
         server_sh(&self.version, "binlog", &self.dir, &args)
     }
 
-    /// Shuts it down cleanly and waits until it is gone.
+    /// Shuts the server down cleanly and waits until it has stopped.
     ///
     /// # Errors
-    /// It is still there at the deadline.
+    /// When the server is still running at the deadline.
     pub fn stop(&mut self) -> Result<()> {
         server_sh(&self.version, "stop", &self.dir, &[])?;
         self.running = false;
         Ok(())
     }
 
-    /// Ends it as a crash would.
+    /// Kills the server, like a crash.
     ///
     /// # Errors
-    /// It is still there at the deadline.
+    /// When the server is still running at the deadline.
     pub fn kill(&mut self) -> Result<()> {
         server_sh(&self.version, "kill", &self.dir, &[])?;
         self.running = false;
@@ -231,7 +232,7 @@ impl Drop for Server {
     }
 }
 
-/// An identifier in backticks.
+/// Returns an identifier in backticks.
 #[must_use]
 pub fn quote(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))

@@ -1,24 +1,26 @@
-//! Damage to a whole tablespace, the same for the same seed: what disks, memory, copies and bugs do to it.
+//! Damage to a whole tablespace, reproducible by its seed: the effects of disks, memory, copies and
+//! bugs.
 //!
-//! Damage to the bytes of a page alone is found by its checksum. To reach what lies deeper, most
-//! damage is *sealed*: the page's checksum is calculated anew, as if a server had written it so.
+//! Damage to the bytes of a page only is found by its checksum. To test the checks behind it, most
+//! damage is *sealed*: the page's checksum is recalculated, as if a server had written the page.
 
 use innoscan_format::page::PageFormat;
 use innoscan_format::{bytes, checksum};
 
 use crate::damage::Random;
 
-/// What damage means for the rows.
+/// The consequence of damage for the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
-    /// Every page that differs fails its checksum, has another's number, or is not there: no row
-    /// may be delivered that was not in the sound file, and none lost in silence.
+    /// Every damaged page fails its checksum, has another page's number, or is missing: no row may
+    /// be delivered that was not in the sound file, and none may be lost without a report.
     Detectable,
-    /// Pages lie with a good checksum: rows may differ, but nothing may panic or go on for ever.
+    /// Pages contain wrong values with a correct checksum: rows may differ, but nothing may panic
+    /// or run forever.
     Sealed,
 }
 
-/// Damages a file of whole pages; says how, and what that means.
+/// Damages a file of whole pages; returns a description and the consequence.
 pub fn damage_file(file: &mut Vec<u8>, format: PageFormat, random: &mut Random) -> (String, Means) {
     let len = format.page_size.len();
     let pages = file.len() / len;
@@ -51,7 +53,7 @@ pub fn damage_file(file: &mut Vec<u8>, format: PageFormat, random: &mut Random) 
     (format!("page {page_no}: {what}, sealed"), Means::Sealed)
 }
 
-/// Gives a page the checksum its bytes call for.
+/// Sets a page's checksum to that of its bytes.
 pub fn seal_page(page: &mut [u8], full_crc32: bool) {
     let end = page.len() - 8;
     if full_crc32 {
@@ -77,7 +79,7 @@ fn truncate(file: &mut Vec<u8>, len: usize, random: &mut Random) -> (String, Mea
     (format!("cut to {at} bytes"), Means::Detectable)
 }
 
-/// Exchanges two pages; sealed, each also takes the other's number.
+/// Exchanges two pages; sealed, each also gets the other's number.
 fn swap(
     file: &mut [u8],
     len: usize,
@@ -108,7 +110,7 @@ fn flip_bits(page: &mut [u8], random: &mut Random) -> String {
     let count = 1 + random.below(8);
     let mut places = Vec::new();
     for _ in 0..count {
-        // A half of all flips where the headers are.
+        // Half of all flips are in the headers.
         let end = if random.below(2) == 0 { 160 } else { page.len() };
         let (at, bit) = (random.below(end), random.below(8));
         page[at] ^= 1 << bit;
@@ -127,7 +129,8 @@ fn fill(page: &mut [u8], random: &mut Random) -> String {
     format!("filled with {byte:#04x} from {from}")
 }
 
-/// A number a damaged field may hold: an edge, the page itself, another page, anything.
+/// Returns a number for a damaged field: an edge case, the page itself, another page, or any
+/// number.
 fn odd_number(page_no: usize, pages: usize, random: &mut Random) -> u32 {
     match random.below(7) {
         0 => 0,
@@ -140,7 +143,7 @@ fn odd_number(page_no: usize, pages: usize, random: &mut Random) -> u32 {
     }
 }
 
-/// A field of the page header, 2 bytes.
+/// Changes a field of the page header, 2 bytes.
 fn change_header(page: &mut [u8], page_no: usize, pages: usize, random: &mut Random) -> String {
     let at = 24 + 2 * random.below(36);
     let value = odd_number(page_no, pages, random) as u16;
@@ -155,7 +158,7 @@ fn change_sibling(page: &mut [u8], page_no: usize, pages: usize, random: &mut Ra
     format!("sibling at {at} is {value}")
 }
 
-/// A number of a branch page's heap that could be a child's.
+/// Changes a number in a branch page's heap that could be a child's.
 fn change_child(page: &mut [u8], page_no: usize, pages: usize, random: &mut Random) -> String {
     let heap_top = usize::from(bytes::u16_at(page, 40).unwrap_or_default()).min(page.len());
     let could_be_child = |at: &usize| {
@@ -168,7 +171,7 @@ fn change_child(page: &mut [u8], page_no: usize, pages: usize, random: &mut Rand
     format!("child at {at} is {value}")
 }
 
-/// Origins of records, as far as the chain can be followed.
+/// Returns the origins of records, as far as the chain can be followed.
 fn origins(page: &[u8]) -> Vec<usize> {
     let compact = bytes::u16_at(page, 42).unwrap_or_default() & 0x8000 != 0;
     let mut at = if compact { 99 } else { 101 };
@@ -184,7 +187,7 @@ fn origins(page: &[u8]) -> Vec<usize> {
     origins
 }
 
-/// A record's pointer to the next: to itself, to another record, nearby, or anywhere.
+/// Changes a record's pointer to the next: to itself, to another record, nearby, or anywhere.
 fn change_chain(page: &mut [u8], random: &mut Random) -> String {
     let compact = bytes::u16_at(page, 42).unwrap_or_default() & 0x8000 != 0;
     let origins = origins(page);
@@ -200,7 +203,7 @@ fn change_chain(page: &mut [u8], random: &mut Random) -> String {
     format!("the record at {from} is followed by {to}")
 }
 
-/// A byte before a record's origin: lengths, null bits, heap number, status, owned records.
+/// Changes a byte before a record's origin: lengths, null bits, heap number, status, owned records.
 fn change_record_header(page: &mut [u8], random: &mut Random) -> String {
     let origins = origins(page);
     let origin = origins[random.below(origins.len())];
@@ -210,7 +213,7 @@ fn change_record_header(page: &mut [u8], random: &mut Random) -> String {
     format!("{value:#04x} at {at}, before the record at {origin}")
 }
 
-/// Any 4 bytes.
+/// Changes any 4 bytes.
 fn change_number(page: &mut [u8], page_no: usize, pages: usize, random: &mut Random) -> String {
     let at = random.below(page.len() - 4);
     let value = odd_number(page_no, pages, random);

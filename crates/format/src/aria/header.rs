@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! 0    fe fe 09 ..; options (2), bytes of the whole header (2), of the state (2), of the base (2)
-//! 12   where the base begins (2); parts of keys (2), of unique constraints (2); numbers of keys, of
-//!      unique constraints, -, of full-text keys (1 each), 22 how rows are stored
-//! 24   open_count (2), changed (2), LSNs of creation, of the last write of the state, of where to
-//!      begin with redo (7 each); from 49 rows, deleted ... 97 .MAD bytes ... 129 checksum (8 each)
-//! base 0 uuid (16) ... 60 record, 64 packed record, 68 least, 72 greatest, 76 least block (4 each),
-//!      80 fields, those that are always there, their bytes, 86 most bytes of lengths, 90 options,
+//! 12   offset of the base (2); parts of keys (2), of unique constraints (2); numbers of keys, of
+//!      unique constraints, -, of full-text keys (1 each), 22 storage of rows
+//! 24   open_count (2), changed (2), LSNs of creation, of the last write of the state, of the start
+//!      of redo (7 each); from 49 rows, deleted ... 97 .MAD bytes ... 129 checksum (8 each)
+//! base 0 uuid (16) ... 60 record, 64 packed record, 68 minimum, 72 maximum, 76 minimum block (4 each),
+//!      80 fields, always stored ones, their bytes, 86 maximum bytes of lengths, 90 options,
 //!      92 NULL bytes, 94 those at creation, 96 field offsets, 100 page (2 each), 106 transactional,
 //!      108 bytes of "empty" bits (2)
 //!      then each key (12) with its parts (18 each), each unique constraint (4) with its parts (18),
 //!      each column (20), each column's number in the record's order (2, little-endian)
-//! column number, offset, kind, length, length of what fills it, byte of the NULL bit, byte of the
+//! column number, offset, kind, length, length of its filler, byte of the NULL bit, byte of the
 //!      "empty" bit (2 each), masks of these bits (1 each), upper half of the offset (2), - (2)
 //! ```
 //!
@@ -40,81 +40,81 @@ const KEY_BYTES: usize = 12;
 const UNIQUE_BYTES: usize = 4;
 const SEGMENT_BYTES: usize = 18;
 const COLUMN_BYTES: usize = 20;
-/// The greatest record that is believed: columns' bytes, most of them BLOBs' lengths and pointers.
+/// The maximum accepted size of a record: columns' bytes, most of them BLOBs' lengths and pointers.
 const MAX_RECORD_BYTES: usize = 1 << 24;
 
-/// What a `.MAI` file says of its table.
+/// The header of a `.MAI` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How often the table was opened for writing and not closed.
+    /// The number of times that the table was opened for writing and not closed.
     pub open_count: u16,
-    /// The server marked it as crashed.
+    /// Whether the server marked the table as crashed.
     pub crashed: bool,
-    /// Changes go to Aria's log first.
+    /// Whether changes are written to Aria's log first.
     pub transactional: bool,
-    /// How rows are stored.
+    /// Storage format of the rows.
     pub storage: Storage,
 }
 
-/// How an Aria table stores its rows.
+/// The storage format of an Aria table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// As MyISAM does.
+    /// Records as in MyISAM.
     Records(myisam::Header),
-    /// In pages.
+    /// Rows in pages.
     Pages(PageRows),
 }
 
-/// What the rows of pages are read by.
+/// The parameters for reading rows in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRows {
-    /// Rows that are there.
+    /// Number of rows, without deleted ones.
     pub rows: u64,
-    /// Bytes of the `.MAD` file that are in use.
+    /// Used bytes of the `.MAD` file.
     pub data_bytes: u64,
     /// Bytes of a page.
     pub page_bytes: usize,
-    /// The sum of the rows' checksums, where the table has `CHECKSUM=1`.
+    /// Sum of the rows' checksums, if the table has `CHECKSUM=1`.
     pub sum: Option<u32>,
     /// Bytes of a record.
     pub record_bytes: usize,
     /// Bytes of NULL bits in a record.
     pub null_bytes: usize,
-    /// Bytes of bits that say a column is empty.
+    /// Bytes of the bits that mark columns as empty.
     pub empty_bytes: usize,
-    /// Bytes of field offsets in a row, which nobody reads.
+    /// Bytes of field offsets in a row, which are skipped.
     pub field_offset_bytes: usize,
     /// Whether a row can have lengths of columns.
     pub has_lengths: bool,
-    /// The least bytes that a row's entry has; one of so many can hold less.
+    /// Minimum bytes of a row's entry; the row in an entry of this size can be shorter.
     pub min_entry_bytes: usize,
-    /// How many columns are always there; they are the first.
+    /// Number of columns that are always stored; they are the first.
     pub n_always_there: usize,
-    /// The columns, in the order rows have them.
+    /// The columns, in the order of rows.
     pub columns: Vec<Column>,
-    /// Their places in `columns`, in the record's order.
+    /// Indexes into `columns`, in the order of the record.
     pub order: Vec<usize>,
 }
 
 /// A column of rows in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its place in the record.
+    /// Position of the column in the record.
     pub field: Field,
-    /// Byte and mask of the bit that says it is empty.
+    /// Byte index and mask of the bit that marks the column as empty.
     pub empty_bit: Option<(usize, u8)>,
 }
 
 impl Header {
-    /// Bytes of the whole header, from its first 24.
+    /// Returns the bytes of the whole header, from its first 24 bytes.
     pub fn size_bytes(start: &[u8]) -> Result<usize> {
         if bytes::array::<3>(start, 0)? != MAGIC {
-            return Err(Error::corrupt("it does not begin as a .MAI file does"));
+            return Err(Error::corrupt("not a .MAI file: wrong magic number"));
         }
         bytes::u16_at(start, 6).map(usize::from)
     }
 
-    /// Reads the header: the first [`Header::size_bytes`] of the file. Refuses tables that
+    /// Parses the header: the first [`Header::size_bytes`] of the file. Refuses tables that
     /// `aria_pack` compressed, encrypted ones, and those without rows of their own.
     pub fn parse(file: &[u8]) -> Result<Header> {
         let file = bytes::slice(file, 0, Header::size_bytes(file)?)?;
@@ -149,7 +149,7 @@ impl Header {
         })
     }
 
-    /// Rows that are there.
+    /// Returns the number of rows, without deleted ones.
     pub fn rows(&self) -> u64 {
         match &self.storage {
             Storage::Records(records) => records.rows,
@@ -157,7 +157,7 @@ impl Header {
         }
     }
 
-    /// Bytes of the `.MAD` file that are in use.
+    /// Returns the used bytes of the `.MAD` file.
     pub fn data_bytes(&self) -> u64 {
         match &self.storage {
             Storage::Records(records) => records.data_bytes,
@@ -165,7 +165,8 @@ impl Header {
         }
     }
 
-    /// The fields as [`crate::server_record::RecordLayout`] compares them with a definition.
+    /// Returns the fields for [`crate::server_record::RecordLayout`], which compares them with a
+    /// definition.
     pub fn engine_fields(&self) -> Vec<EngineField> {
         let (null_bytes, fields): (usize, Vec<Field>) = match &self.storage {
             Storage::Records(records) => (records.null_bytes, records.fields.clone()),
@@ -183,7 +184,7 @@ impl Header {
     }
 }
 
-/// Where the columns begin, after the keys.
+/// Returns the offset of the columns, after the keys.
 fn columns_at(file: &[u8], base_at: usize) -> Result<usize> {
     let mut at = base_at + usize::from(bytes::u16_at(file, 10)?).max(BASE_BYTES);
     for _ in 0..bytes::u8_at(file, 18)? {
@@ -195,7 +196,7 @@ fn columns_at(file: &[u8], base_at: usize) -> Result<usize> {
     Ok(at)
 }
 
-/// A header taken apart.
+/// The sections of a header.
 struct Parts<'a> {
     file: &'a [u8],
     base: &'a [u8],
@@ -246,7 +247,7 @@ impl Parts<'_> {
         Ok(columns)
     }
 
-    /// As MyISAM's header would say it.
+    /// Returns the values as a header of MyISAM.
     fn records(&self, row_format: RowFormat) -> Result<myisam::Header> {
         let has_nulls = self.options()? & OPTION_NULL_FIELDS != 0;
         let header = myisam::Header {
@@ -306,15 +307,15 @@ impl PageRows {
     fn require_fit(self) -> Result<PageRows> {
         let wrong = |what: String| Err(Error::corrupt(what));
         if !(1024..=32768).contains(&self.page_bytes) || !self.page_bytes.is_power_of_two() {
-            return wrong(format!("pages cannot have {} bytes", self.page_bytes));
+            return wrong(format!("impossible page size of {} bytes", self.page_bytes));
         }
         if self.record_bytes > MAX_RECORD_BYTES || self.null_bytes > self.record_bytes {
-            return wrong(format!("records cannot have {} bytes", self.record_bytes));
+            return wrong(format!("impossible record size of {} bytes", self.record_bytes));
         }
         let mut end = self.null_bytes;
         for &place in &self.order {
             let Some(Column { field, .. }) = self.columns.get(place) else {
-                return wrong(format!("there is no column {place}"));
+                return wrong(format!("column {place} does not exist"));
             };
             if field.offset != end {
                 return wrong(format!(

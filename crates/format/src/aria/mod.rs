@@ -1,22 +1,21 @@
 //! Aria: `.MAI` headers and the rows of `.MAD` files.
 //!
-//! Rows are stored in pages (`ROW_FORMAT=PAGE`, the default), or as MyISAM stores them (FIXED,
-//! DYNAMIC: [`crate::myisam`]). Numbers of the `.MAI` file are big-endian, those in pages
-//! little-endian.
+//! Rows are stored in pages (`ROW_FORMAT=PAGE`, the default), or like MyISAM's (FIXED, DYNAMIC:
+//! [`crate::myisam`]). Numbers of the `.MAI` file are big-endian, those in pages little-endian.
 //!
-//! A `.MAD` file of pages:
+//! The pages of a `.MAD` file:
 //!
 //! ```text
 //! bitmap page | pages it covers | bitmap page | ...
 //!
 //! bitmap page  three bits for each page it covers: 0 empty, 1..4 a head page, 5..7 others; checksum
 //! head page    LSN (7), type (1), entries (1), first free entry (1), free bytes (2), rows ...,
-//! tail page      directory from the end on: of each entry its place (2) and length (2); checksum
+//! tail page      directory from the end on: for each entry offset (2) and length (2); checksum
 //! blob page    LSN (7), type (1), data, checksum
 //! ```
 //!
-//! A row begins in an entry of a head page. Where it does not end there, extents say which blob
-//! pages, and which entries of tail pages, it goes on in.
+//! A row begins in an entry of a head page. If it does not end there, extents give the blob pages,
+//! and the entries of tail pages, in which it continues.
 
 mod header;
 mod log;

@@ -7,47 +7,47 @@ use crate::{Error, Result, bytes};
 
 /// Bytes of the checksum at the end of each page (`PAGE_SUFFIX_SIZE`).
 pub(super) const SUFFIX_BYTES: usize = 4;
-/// Bytes in front of a blob page's data (`FULL_PAGE_HEADER_SIZE`).
+/// Bytes before a blob page's data (`FULL_PAGE_HEADER_SIZE`).
 pub(super) const BLOB_HEADER_BYTES: usize = 8;
-/// Bytes in front of a head or tail page's rows (`PAGE_HEADER_SIZE`).
+/// Bytes before a head or tail page's rows (`PAGE_HEADER_SIZE`).
 const HEADER_BYTES: usize = 12;
 const TYPE_AT: usize = 7;
 const ENTRIES_AT: usize = 8;
 const ENTRY_BYTES: usize = 4;
 
-/// In a page's place of the checksum: it has none (`MARIA_NO_CRC_NORMAL_PAGE`).
+/// The value in place of a checksum on a page without one (`MARIA_NO_CRC_NORMAL_PAGE`).
 const NO_CHECKSUM: u32 = 0xffff_ffff;
-/// The same of a bitmap page.
+/// The value in place of a checksum on a bitmap page without one.
 const NO_CHECKSUM_OF_BITMAP: u32 = 0xffff_fffe;
 
-/// The greatest number that a bitmap has of a head page; 1 is the least.
+/// The maximum number that a bitmap has for a head page; 1 is the minimum.
 const BITMAP_ENTRY_HEAD: u8 = 4;
 
-/// What a page holds.
+/// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageType {
-    /// Nothing.
+    /// Unused.
     Unallocated,
-    /// Beginnings of rows.
+    /// First parts of rows.
     Head,
-    /// Ends of rows, and of BLOBs.
+    /// Last parts of rows, and of BLOBs.
     Tail,
-    /// A stretch of one row.
+    /// A part of one row.
     Blob,
 }
 
-/// What a page says it is. Not for bitmap pages, which do not say it.
+/// Returns the type of a page other than a bitmap page, which has no type.
 pub fn page_type(page: &[u8]) -> Result<PageType> {
     Ok(match bytes::u8_at(page, TYPE_AT)? & 7 {
         0 => PageType::Unallocated,
         1 => PageType::Head,
         2 => PageType::Tail,
         3 => PageType::Blob,
-        other => return Err(Error::corrupt(format!("a page cannot be of type {other}"))),
+        other => return Err(Error::corrupt(format!("unknown page type {other}"))),
     })
 }
 
-/// Refuses a page whose checksum is not that of its bytes. Pages of tables with `PAGE_CHECKSUM=0`
+/// Refuses a page whose checksum does not match its bytes. Pages of tables with `PAGE_CHECKSUM=0`
 /// have none.
 pub fn require_checksum(page: &[u8], page_no: u64, is_bitmap: bool) -> Result<()> {
     let data_bytes = page.len().saturating_sub(SUFFIX_BYTES);
@@ -64,27 +64,27 @@ pub fn require_checksum(page: &[u8], page_no: u64, is_bitmap: bool) -> Result<()
     if sum == said || is_bitmap && page.iter().all(|byte| *byte == 0) {
         return Ok(());
     }
-    Err(Error::corrupt(format!("its checksum is {sum:08x}, it says {said:08x}")))
+    Err(Error::corrupt(format!("checksum mismatch: stored {said:08x}, calculated {sum:08x}")))
 }
 
-/// A bitmap page: which of the pages after it have rows.
+/// A bitmap page: the types of the pages after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bitmap<'a> {
     page: &'a [u8],
 }
 
 impl<'a> Bitmap<'a> {
-    /// How many pages go from one bitmap page to the next, for pages of so many bytes.
+    /// Returns the distance in pages between bitmap pages, for pages of `page_bytes`.
     pub fn step(page_bytes: usize) -> u64 {
         (page_bytes.saturating_sub(SUFFIX_BYTES) / 6 * 16 + 1) as u64
     }
 
-    /// Of a page whose checksum was compared.
+    /// Creates the bitmap of a page whose checksum is verified.
     pub fn new(page: &'a [u8]) -> Bitmap<'a> {
         Bitmap { page }
     }
 
-    /// Whether the `n`th page after the bitmap's is a head page. `n` begins at 0.
+    /// Returns whether the `n`th page after the bitmap's is a head page. `n` begins at 0.
     pub fn is_head(self, n: u64) -> bool {
         let bit = 3 * n as usize;
         let low = self.page.get(bit / 8).copied().unwrap_or(0);
@@ -94,12 +94,12 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-/// How many entries a head or tail page has, free ones too.
+/// Returns the number of entries on a head or tail page, including free ones.
 pub fn entries(page: &[u8]) -> Result<u8> {
     bytes::u8_at(page, ENTRIES_AT)
 }
 
-/// The bytes of an entry of a head or tail page; `None`: it is free.
+/// Returns the bytes of an entry of a head or tail page; `None` if it is free.
 pub fn entry(page: &[u8], number: u8) -> Result<Option<&[u8]>> {
     let n_entries = entries(page)?;
     if number >= n_entries {

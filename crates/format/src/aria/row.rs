@@ -1,22 +1,22 @@
-//! A row in pages.
+//! Rows in pages.
 //!
 //! ```text
 //! entry of a head page
 //!   flags            1 TRANSID, 2 VER_PTR, 4 DELETE_TRANSID, 8 NULLS_EXTENDED, 128 EXTENTS
-//!   6, 7, 6, 1       as the flags say
-//!   extents          how many (1, or 255 and 2 big-endian); the first (7)
-//!   lengths          how many bytes (as above), where columns can have lengths
-//!   checksum         1, where the table has them
+//!   6, 7, 6, 1       one field for each of the first four flags
+//!   extents          number (1, or 255 and 2 big-endian); the first extent (7)
+//!   lengths          number of bytes (as above), if columns can have lengths
+//!   checksum         1, if the table has checksums
 //!   NULL bits, "empty" bits, field offsets
-//! then, in the entry as far as it goes and in the extents
-//!   the other extents; the columns that are always there; lengths; the other columns but those
-//!   that are NULL or empty
+//! then, in the rest of the entry and in the extents
+//!   the other extents; the columns that are always stored; lengths; the other columns except
+//!   those that are NULL or empty
 //!
 //! extent             page (5), pages (2); 0x8000: the entry of a tail page; 0x4000: begins a BLOB
 //! ```
 //!
-//! Columns of fixed length are never split. What does not fit into the entry goes on in the first
-//! extent; from then on each BLOB begins in an extent of its own.
+//! Columns of fixed length are never split. The rest that does not fit into the entry continues in
+//! the first extent; from then on each BLOB begins in an extent of its own.
 //!
 //! Sources: `_ma_read_block_record2`, `read_long_data2`, `read_next_extent` (ma_blockrec.c, MariaDB
 //! 10.11).
@@ -31,7 +31,7 @@ const FLAG_DELETED: u8 = 4;
 const FLAG_EXTENTS: u8 = 128;
 /// `ROW_FLAG_ALL` (ma_blockrec.h).
 const KNOWN_FLAGS: u8 = 1 | 2 | 4 | 8 | 128;
-/// Bytes that the lowest flags stand for.
+/// Bytes of the fields that the lowest flags announce.
 const FLAG_BYTES: [usize; 4] = [6, 7, 6, 1];
 const BIT_NULLS_EXTENDED: usize = 3;
 
@@ -39,21 +39,21 @@ const EXTENT_BYTES: usize = 7;
 const EXTENT_TAIL: u16 = 0x8000;
 const EXTENT_START: u16 = 0x4000;
 
-/// Reads one row after the other. It says which page it needs, and is given it.
+/// A reader of rows, one after the other. It names the page it needs and is passed that page.
 #[derive(Debug)]
 pub struct RowReader<'t> {
     table: &'t PageRows,
-    /// The record; whole when the row was read.
+    /// The record; complete when the row has been read.
     pub record: Vec<u8>,
-    /// The bytes of its BLOBs, one after the other.
+    /// The bytes of the row's BLOBs, concatenated.
     pub blobs: Vec<u8>,
-    /// The low byte of the row's checksum, where the table has them.
+    /// The low byte of the row's checksum, if the table has checksums.
     pub sum: Option<u8>,
-    /// The part of the row that is at hand, and how much of it was read.
+    /// The current part of the row, and the number of bytes read from it.
     data: Vec<u8>,
     at: usize,
     entry_bytes: usize,
-    /// The part at hand is that of the head page.
+    /// Whether the current part is that of the head page.
     in_head: bool,
     extents: Vec<u8>,
     cursor: Cursor,
@@ -65,19 +65,19 @@ pub struct RowReader<'t> {
     next: Next,
 }
 
-/// What a [`RowReader`] has come to.
+/// The next step of a [`RowReader`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It needs this page.
+    /// The reader needs this page.
     Page(u64),
-    /// The row was read.
+    /// The row has been read.
     Done,
 }
 
-/// The next page of the extents.
+/// A position in the pages of the extents.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
-    /// How many extents were begun.
+    /// Number of extents begun.
     begun: usize,
     page: u64,
     /// Pages left in the extent.
@@ -85,7 +85,7 @@ struct Cursor {
     tail: Option<u8>,
 }
 
-/// Bytes that are to be read, and where they go.
+/// A range of bytes to be read, and their destination.
 #[derive(Clone, Copy, Debug)]
 struct Want {
     to: Target,
@@ -98,23 +98,23 @@ struct Want {
 enum Target {
     Extents,
     Lengths,
-    /// From this byte of the record on.
+    /// The record, from this offset on.
     Record(usize),
     Blobs,
 }
 
-/// How bytes lie across the row's parts.
+/// The rule by which bytes are split across the row's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     /// Never split.
     Whole,
-    /// Split, but not from the head page on.
+    /// Split, but not across the end of the head page.
     Split,
     /// All in the head page, or from the beginning of an extent on.
     Blob,
 }
 
-/// What is wanted after what is wanted now.
+/// The range to be read after the current one.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     AlwaysThere(usize),
@@ -122,7 +122,7 @@ enum Next {
 }
 
 impl<'t> RowReader<'t> {
-    /// For a table's rows.
+    /// Creates a reader of a table's rows.
     pub fn new(table: &'t PageRows) -> RowReader<'t> {
         RowReader {
             table,
@@ -144,12 +144,12 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    /// Begins with the row of a head page's entry.
+    /// Starts with the row of a head page's entry.
     pub fn start(&mut self, entry: &[u8]) -> Result<()> {
         let table = self.table;
         let flags = bytes::u8_at(entry, 0)?;
         if flags & !KNOWN_FLAGS != 0 || flags & FLAG_DELETED != 0 {
-            return Err(Error::corrupt(format!("a row has the flags {flags:#x}")));
+            return Err(Error::corrupt(format!("a row has unsupported flags {flags:#x}")));
         }
         let mut rest = Rest { bytes: entry, at: 1 };
         for (bit, len) in FLAG_BYTES.into_iter().enumerate() {
@@ -164,7 +164,7 @@ impl<'t> RowReader<'t> {
             let n_extents = rest.key_length()?;
             more_extents = n_extents
                 .checked_sub(1)
-                .ok_or_else(|| Error::corrupt("a row has no extents where it says so"))?;
+                .ok_or_else(|| Error::corrupt("a row lacks the extents that its flags announce"))?;
             self.extents.extend_from_slice(rest.take(EXTENT_BYTES)?);
         }
         self.n_lengths = if table.has_lengths { rest.key_length()? } else { 0 };
@@ -189,7 +189,7 @@ impl<'t> RowReader<'t> {
         Ok(())
     }
 
-    /// Reads on, as far as the pages go that it was given.
+    /// Continues as far as the pages passed so far allow.
     pub fn step(&mut self) -> Result<Step> {
         loop {
             if !self.read_wanted()? {
@@ -205,17 +205,18 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    /// Takes the page that [`RowReader::step`] asked for.
+    /// Passes the page that [`RowReader::step`] asked for.
     pub fn give(&mut self, page: &[u8]) -> Result<()> {
         self.data.clear();
         self.at = 0;
         self.in_head = false;
         let wrong =
-            |page_type| Error::corrupt(format!("a row goes on in a page of type {page_type:?}"));
+            |page_type| Error::corrupt(format!("a row continues in a page of type {page_type:?}"));
         match (page_type(page)?, self.cursor.tail) {
             (PageType::Tail, Some(number)) => {
                 let entry = entry(page, number)?;
-                let entry = entry.ok_or_else(|| Error::corrupt("a row goes on in a free entry"))?;
+                let entry =
+                    entry.ok_or_else(|| Error::corrupt("a row continues in a free entry"))?;
                 self.data.extend_from_slice(entry);
             }
             (PageType::Blob, None) => {
@@ -229,7 +230,7 @@ impl<'t> RowReader<'t> {
         Ok(())
     }
 
-    /// The page of the extents that comes next.
+    /// Returns the next page of the extents.
     fn next_page(&mut self) -> Result<u64> {
         if self.cursor.left == 0 {
             let Ok(extent) =
@@ -251,12 +252,14 @@ impl<'t> RowReader<'t> {
         let Cursor { page, left, .. } = self.cursor;
         let is_bitmap = page.is_multiple_of(Bitmap::step(self.table.page_bytes));
         if left == 0 || is_bitmap || page >= self.table.data_bytes / self.table.page_bytes as u64 {
-            return Err(Error::corrupt(format!("a row goes on in {left} pages from {page}")));
+            return Err(Error::corrupt(format!(
+                "impossible extent of {left} pages from page {page}"
+            )));
         }
         Ok(page)
     }
 
-    /// Reads what is wanted; whether that is done.
+    /// Reads the current range; returns whether it is complete.
     fn read_wanted(&mut self) -> Result<bool> {
         let Want { to, left, rule, begun } = self.want;
         if left == 0 {
@@ -336,7 +339,7 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    /// A column that is neither NULL nor empty.
+    /// Returns the range of a column that is neither NULL nor empty.
     fn want_column(&mut self, column: &Column) -> Result<Want> {
         let field = &column.field;
         let too_long =
@@ -377,7 +380,7 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    /// The next of the lengths, as a number and as its bytes.
+    /// Reads the next of the lengths, as a number and as its bytes.
     fn take_length(&mut self, length_bytes: usize) -> Result<(usize, Vec<u8>)> {
         let prefix = bytes::slice(&self.lengths, self.lengths_at, length_bytes)?;
         self.lengths_at += length_bytes;
@@ -392,14 +395,14 @@ impl<'t> RowReader<'t> {
         Ok(())
     }
 
-    /// The row ends where its parts end.
+    /// Requires that the row ends where its parts end.
     fn require_end(&self) -> Result<()> {
         if self.lengths_at != self.lengths.len() {
             return Err(Error::corrupt("a row has more lengths than columns"));
         }
         let unread = self.data.len() - self.at;
         if self.extents.is_empty() {
-            // A short row's entry is longer than the row.
+            // The entry of a short row is longer than the row.
             if unread > 0 && self.entry_bytes > self.table.min_entry_bytes {
                 return Err(Error::corrupt(format!("a row ends {unread} bytes before its entry")));
             }
@@ -426,7 +429,7 @@ fn is_set(bits: &[u8], bit: Option<(usize, u8)>) -> Result<bool> {
     }
 }
 
-/// The part of an entry that is not yet read.
+/// The part of an entry that is still to be read.
 struct Rest<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -439,7 +442,7 @@ impl<'a> Rest<'a> {
         Ok(taken)
     }
 
-    /// A number as keys have it (`get_key_length`, myisampack.h).
+    /// Reads a number in the form of keys (`get_key_length`, myisampack.h).
     fn key_length(&mut self) -> Result<usize> {
         match bytes::u8_at(self.take(1)?, 0)? {
             255 => bytes::u16_at(self.take(2)?, 0).map(usize::from),

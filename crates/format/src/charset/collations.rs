@@ -1,5 +1,5 @@
-//! Every collation of MySQL 5.6-9.7 and MariaDB 10.1-11.8 by its number, except MariaDB's UCA
-//! 14.0.0 ones (2048..=4095), whose numbers say their names.
+//! Every collation of MySQL 5.6-9.7 and MariaDB 10.1-11.8 by number, except MariaDB's UCA 14.0.0
+//! ones (2048..=4095), whose names follow from their numbers.
 //!
 //! Generated from `information_schema.COLLATIONS` of MySQL 5.6.24, 5.7.22, 8.0.33 and 9.7 and of
 //! MariaDB 10.1.13, 10.2.11, 10.11.19 and 11.8: the union of their rows, newest name first
@@ -8,7 +8,7 @@
 
 use super::Charset::{self, *};
 
-/// `(number, charset, what follows the charset in the name)`, by number.
+/// Collations as `(number, charset, rest of the name after the charset)`, sorted by number.
 #[rustfmt::skip]
 pub(super) const COLLATIONS: &[(u16, Charset, &str)] = &[
     (1, Big5, "_chinese_ci"), (2, Latin2, "_czech_cs"), (3, Dec8, "_swedish_ci"),

@@ -1,9 +1,9 @@
-//! From a charset's bytes to UTF-8.
+//! Conversion of text in a charset to UTF-8.
 
 use super::Charset::{self, *};
 use super::{multi_byte, single_byte};
 
-/// Appends `char`s as UTF-8 and counts those that stand for bytes without a meaning.
+/// An output of UTF-8 that counts the replacements of bytes without a meaning.
 struct Utf8<'o> {
     out: &'o mut Vec<u8>,
     lost: u64,
@@ -30,8 +30,8 @@ impl Utf8<'_> {
 }
 
 impl Charset {
-    /// Appends `text` as UTF-8. Each character or byte that has no meaning becomes U+FFFD; the
-    /// return value counts them.
+    /// Appends `text` as UTF-8. Each character or byte without a meaning becomes U+FFFD; returns
+    /// their number.
     pub fn decode(self, text: &[u8], out: &mut Vec<u8>) -> u64 {
         let mut utf8 = Utf8 { out, lost: 0 };
         match self {
@@ -57,7 +57,7 @@ impl Charset {
 fn decode_utf8(text: &[u8], utf8: &mut Utf8<'_>) {
     for chunk in text.utf8_chunks() {
         utf8.out.extend_from_slice(chunk.valid().as_bytes());
-        // Each byte counts: which of them were meant to be one character is not known.
+        // Each byte counts, as it is unknown which of them were meant to be one character.
         for _ in chunk.invalid() {
             utf8.push_lost();
         }
@@ -113,7 +113,8 @@ fn decode_utf32(text: &[u8], utf8: &mut Utf8<'_>) {
     }
 }
 
-/// One character after another: where each ends is the charset's rule, what it means its table's.
+/// Decodes one character after another: the charset's rule finds its end, the charset's table its
+/// meaning.
 fn decode_multi_byte(charset: Charset, text: &[u8], utf8: &mut Utf8<'_>) {
     let mut rest = text;
     while let Some((&first, after)) = rest.split_first() {

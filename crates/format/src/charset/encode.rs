@@ -1,25 +1,25 @@
-//! From UTF-8 to a charset's bytes: what a server does to the members of an `ENUM` when it reads
-//! them from SQL text.
+//! Conversion of UTF-8 to text in a charset, as a server does with the members of an `ENUM` in SQL
+//! text.
 
 use super::Charset::{self, *};
 use super::{multi_byte, single_byte};
 
 impl Charset {
-    /// Appends `text` in this charset. A character it has no bytes for becomes `?`; the return
-    /// value counts them.
+    /// Appends `text` in this charset. A character that the charset lacks becomes `?`; returns
+    /// their number.
     pub fn encode(self, text: &str, out: &mut Vec<u8>) -> u64 {
         let mut lost = 0;
         for character in text.chars() {
             if !self.encode_char(character, out) {
                 lost += 1;
-                // Every charset has it.
+                // Every charset has `?`.
                 self.encode_char('?', out);
             }
         }
         lost
     }
 
-    /// Whether the charset has the character; then its bytes are appended.
+    /// Appends the bytes of a character; returns whether the charset has it.
     fn encode_char(self, character: char, out: &mut Vec<u8>) -> bool {
         let code = u32::from(character);
         match self {
@@ -45,7 +45,7 @@ impl Charset {
                     });
                 }
             },
-            // The byte 0x5c is read as a backslash, and never written for one.
+            // The byte 0x5c is read as a backslash, but never written for one.
             Sjis if character == '\\' => out.extend_from_slice(b"\x81\x5f"),
             _ if character.is_ascii() => out.push(code as u8),
             Ascii => return false,

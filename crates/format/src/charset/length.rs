@@ -1,4 +1,4 @@
-//! Where multi-byte characters end.
+//! Lengths of multi-byte characters.
 //!
 //! `INTO OUTFILE` escapes bytes, but never inside a multi-byte character: in big5 or sjis the
 //! second byte can be a backslash. The rules are those of the servers' `IS_MB?_CHAR` macros and
@@ -19,8 +19,8 @@ fn jis_pair(a: u8, b: u8) -> bool {
 }
 
 impl Charset {
-    /// Bytes of the multi-byte character that `text` begins with; 0 when it begins with a
-    /// single-byte one or with no character (`my_ismbchar`).
+    /// Returns the length in bytes of the multi-byte character at the beginning of `text`; 0 when
+    /// it begins with a single-byte character or with none (`my_ismbchar`).
     #[inline]
     pub fn multibyte_len(self, text: &[u8]) -> usize {
         match self {
@@ -83,7 +83,8 @@ impl Charset {
     }
 }
 
-/// `my_valid_mbcharlen_utf8mb4`: no overlong forms, no surrogates beyond what the servers take.
+/// Returns the length of a UTF-8 character (`my_valid_mbcharlen_utf8mb4`): no overlong forms, and
+/// only the surrogates that servers accept.
 fn utf8_len(charset: Charset, text: &[u8]) -> usize {
     match *text {
         [0xc2..=0xdf, b, ..] if continuation(&[b]) => 2,

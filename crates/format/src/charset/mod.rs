@@ -1,16 +1,16 @@
-//! Character sets and collations as the servers number them.
+//! Character sets and collations, by the servers' numbers.
 //!
-//! A collation's number is all a file says of a column's charset. [`CollationId`] knows its name
-//! and its [`Charset`]; the charset knows how many bytes a character has, what pads a `CHAR`, and
-//! the way to and from UTF-8.
+//! A file contains only a collation's number for a column's charset. [`CollationId`] has its name
+//! and its [`Charset`]; the charset has the number of bytes per character, the padding of a `CHAR`,
+//! and the conversion from and to UTF-8.
 //!
-//! # Bytes that are no text
+//! # Bytes that are not text
 //!
-//! Servers keep bytes a charset has no meaning for (old versions, `latin1` columns that hold
-//! UTF-8, `LOAD DATA` with a wrong charset). The raw outputs (`SELECT ... INTO OUTFILE`, SQL
-//! dumps) never decode, so they lose nothing. [`Charset::decode`] must give valid UTF-8: it puts
-//! U+FFFD for each byte or character without a meaning and says how many it put, so that a
-//! caller can report what was lost.
+//! Servers keep bytes that have no meaning in a charset (old versions, `latin1` columns that hold
+//! UTF-8, `LOAD DATA` with a wrong charset). The raw outputs (`SELECT ... INTO OUTFILE`, SQL dumps)
+//! never decode, so they lose nothing. [`Charset::decode`] must produce valid UTF-8: it writes
+//! U+FFFD for each byte or character without a meaning and returns their number, so that a caller
+//! can report the loss.
 
 mod collate;
 mod collations;
@@ -28,7 +28,7 @@ use self::collations::COLLATIONS;
 use crate::server::{Family, ServerVersion};
 use crate::{Error, Result};
 
-/// A collation's number: what `.frm`, SDI and the server's own tables call a column's charset.
+/// A collation number, which `.frm`, SDI and the server's own tables store as a column's charset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CollationId(pub u16);
 
@@ -81,7 +81,8 @@ pub enum Charset {
 
 use Charset::*;
 
-/// `(charset, name, least and most bytes of a character, number of the default collation)`.
+/// Charsets as `(charset, name, minimum and maximum bytes of a character, number of the default
+/// collation)`.
 const CHARSETS: &[(Charset, &str, u8, u8, u16)] = &[
     (Armscii8, "armscii8", 1, 1, 32),
     (Ascii, "ascii", 1, 1, 11),
@@ -129,16 +130,17 @@ const CHARSETS: &[(Charset, &str, u8, u8, u16)] = &[
 impl Charset {
     fn entry(self) -> &'static (Charset, &'static str, u8, u8, u16) {
         const UNLISTED: &(Charset, &str, u8, u8, u16) = &(Binary, "binary", 1, 1, 63);
-        // The table is in the order of the enum; a test holds it to that.
+        // The table is in the order of the enum; a test checks that.
         CHARSETS.get(self as usize).unwrap_or(UNLISTED)
     }
 
-    /// The charset's newest name: `utf8mb3`, not `utf8`.
+    /// Returns the charset's newest name: `utf8mb3`, not `utf8`.
     pub fn name(self) -> &'static str {
         self.entry().1
     }
 
-    /// The name a server prints: before MySQL 8.0.28 and MariaDB 10.6 `utf8mb3` was `utf8`.
+    /// Returns the name that a server prints: before MySQL 8.0.28 and MariaDB 10.6 `utf8mb3` was
+    /// `utf8`.
     pub fn name_in(self, server: ServerVersion) -> &'static str {
         let first_new = match server.family {
             Family::MySql => 80_028,
@@ -147,7 +149,7 @@ impl Charset {
         if self == Utf8Mb3 && server.number < first_new { "utf8" } else { self.name() }
     }
 
-    /// A charset by any of its names, in any case; `utf8` is `utf8mb3`.
+    /// Finds a charset by any of its names, in any case; `utf8` is `utf8mb3`.
     pub fn by_name(name: &str) -> Option<Charset> {
         if name.eq_ignore_ascii_case("utf8") {
             return Some(Utf8Mb3);
@@ -155,18 +157,18 @@ impl Charset {
         CHARSETS.iter().find(|entry| entry.1.eq_ignore_ascii_case(name)).map(|entry| entry.0)
     }
 
-    /// The least bytes a character takes.
+    /// Returns the minimum bytes of a character.
     pub fn min_len(self) -> usize {
         usize::from(self.entry().2)
     }
 
-    /// The most bytes a character takes.
+    /// Returns the maximum bytes of a character.
     pub fn max_len(self) -> usize {
         usize::from(self.entry().3)
     }
 
-    /// The collation a server gives this charset when none is named. MySQL 8.0.1 changed
-    /// utf8mb4's, MariaDB 11.5 those of all Unicode charsets but utf16le
+    /// Returns the collation that a server uses for this charset by default. MySQL 8.0.1 changed
+    /// that of utf8mb4, MariaDB 11.5 those of all Unicode charsets except utf16le
     /// (`character_set_collations`).
     pub fn default_collation(self, server: ServerVersion) -> CollationId {
         let changed = match (server.family, self) {
@@ -184,7 +186,7 @@ impl Charset {
         CollationId(changed.unwrap_or(self.entry().4))
     }
 
-    /// The bytes of a space, which pads a `CHAR`.
+    /// Returns the bytes of a space, which pads a `CHAR`.
     pub fn space(self) -> &'static [u8] {
         match self {
             Ucs2 | Utf16 => b"\0 ",
@@ -194,7 +196,7 @@ impl Charset {
         }
     }
 
-    /// The bytes of a comma, which joins the members of a `SET`.
+    /// Returns the bytes of a comma, which joins the members of a `SET`.
     pub fn comma(self) -> &'static [u8] {
         match self {
             Ucs2 | Utf16 => b"\0,",
@@ -204,7 +206,7 @@ impl Charset {
         }
     }
 
-    /// Without the spaces at the end, as a `CHAR` prints. `binary` has no padding.
+    /// Returns the text without trailing spaces, as a `CHAR` prints. `binary` has no padding.
     #[inline]
     pub fn trim_end(self, text: &[u8]) -> &[u8] {
         let mut text = text;
@@ -230,17 +232,20 @@ impl Charset {
 }
 
 impl CollationId {
-    /// `binary`: bytes without a charset.
+    /// The collation `binary`: bytes without a charset.
     pub const BINARY: CollationId = CollationId(63);
 
-    /// The charset; an error for a number no known server has.
+    /// Returns the charset of the collation.
+    ///
+    /// # Errors
+    /// When no known server has a collation of this number.
     pub fn charset(self) -> Result<Charset> {
         self.parts().map(|(charset, _)| charset).ok_or_else(|| {
             Error::schema(format!("collation number {} is not one of any known server", self.0))
         })
     }
 
-    /// The charset, and what follows it in the collation's name.
+    /// Returns the charset, and the rest of the collation's name after it.
     pub(crate) fn parts(self) -> Option<(Charset, Cow<'static, str>)> {
         if let Some((charset, suffix)) = self.uca1400() {
             return Some((charset, Cow::Owned(suffix)));
@@ -250,9 +255,9 @@ impl CollationId {
         Some((charset, Cow::Borrowed(suffix)))
     }
 
-    /// MariaDB's UCA 14.0.0 collations: `1ccctttttPST` in binary, where c is the charset, t the
-    /// tailoring, P `NO PAD`, S and T the secondary and tertiary levels (ctype-uca1400.h,
-    /// MariaDB 10.11).
+    /// Decodes one of MariaDB's UCA 14.0.0 collations: `1ccctttttPST` in binary, where c is the
+    /// charset, t the tailoring, P `NO PAD`, S and T the secondary and tertiary levels
+    /// (ctype-uca1400.h, MariaDB 10.11).
     fn uca1400(self) -> Option<(Charset, String)> {
         const TAILORINGS: [&str; 25] = [
             "",
@@ -293,8 +298,8 @@ impl CollationId {
         Some((charset, format!("_uca1400{tailoring}{pad}{accents}{case}")))
     }
 
-    /// The name a server prints. MySQL before 8.0.30 and MariaDB before 10.6 begin those of
-    /// utf8mb3 with `utf8_`; MariaDB marks the five Croatian ones it has from MySQL.
+    /// Returns the name that a server prints. In MySQL before 8.0.30 and MariaDB before 10.6, names
+    /// of utf8mb3 begin with `utf8_`; MariaDB marks the five Croatian ones that come from MySQL.
     pub fn name(self, server: ServerVersion) -> Option<String> {
         let (charset, suffix) = self.parts()?;
         let first_new = match server.family {
@@ -310,7 +315,7 @@ impl CollationId {
         Some(format!("{charset_name}{suffix}"))
     }
 
-    /// A collation by any of the names servers give it, in any case.
+    /// Finds a collation by any of its names in servers of `family`, in any case.
     pub fn by_name(name: &str, family: Family) -> Option<CollationId> {
         let name = name.to_ascii_lowercase();
         let name = match name.strip_prefix("utf8_") {
@@ -330,7 +335,7 @@ impl CollationId {
             .find(|id| id.name(newest).is_some_and(|known| known == name))
     }
 
-    /// Whether it is its charset's default on a server.
+    /// Returns whether the collation is its charset's default on a server.
     pub fn is_default(self, server: ServerVersion) -> bool {
         self.charset().is_ok_and(|charset| charset.default_collation(server) == self)
     }

@@ -1,6 +1,6 @@
-//! The East Asian charsets: what the bytes of one character mean, and the way back.
+//! East Asian charsets: characters from bytes, and bytes from characters.
 //!
-//! `encoding_rs` knows them as browsers do; the servers' tables differ in some hundred places,
+//! `encoding_rs` implements them as browsers do; the servers' tables differ in some hundred places,
 //! which [`runs`] lists.
 
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use encoding_rs::{
 use super::Charset::{self, *};
 use super::runs;
 
-/// The encoding whose table is the server's, or nearly.
+/// Returns the encoding whose table equals, or nearly equals, the server's.
 fn encoding(charset: Charset) -> Option<&'static Encoding> {
     Some(match charset {
         Big5 => BIG5,
@@ -25,7 +25,7 @@ fn encoding(charset: Charset) -> Option<&'static Encoding> {
     })
 }
 
-/// The meaning of one character, ASCII apart.
+/// Decodes one character other than ASCII.
 pub(super) fn decode(charset: Charset, character: &[u8]) -> Option<char> {
     match *character {
         // Half-width katakana; elsewhere no single byte has a meaning.
@@ -50,7 +50,7 @@ pub(super) fn decode(charset: Charset, character: &[u8]) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
-/// Appends the bytes of one character, ASCII apart; `false` when there are none.
+/// Appends the bytes of one character other than ASCII; `false` when the charset lacks it.
 pub(super) fn encode(charset: Charset, character: char, out: &mut Vec<u8>) -> bool {
     let bytes = encode_as_browsers(charset, character)
         .or_else(|| encode_difference(charset, character))
@@ -59,7 +59,7 @@ pub(super) fn encode(charset: Charset, character: char, out: &mut Vec<u8>) -> bo
     bytes.is_some()
 }
 
-/// What `encoding_rs` makes of it, when the server reads it back as the same.
+/// Returns the bytes by `encoding_rs`, if the server reads them back as the same character.
 fn encode_as_browsers(charset: Charset, character: char) -> Option<Vec<u8>> {
     let mut bytes = [0; 16];
     let mut utf8 = [0; 4];
@@ -79,7 +79,7 @@ fn encode_difference(charset: Charset, character: char) -> Option<Vec<u8>> {
     Some(code_bytes(first + meaning - start))
 }
 
-/// Characters browsers read but never write, such as those of JIS X 0212.
+/// Finds the bytes of a character that browsers read but never write, such as those of JIS X 0212.
 fn search(charset: Charset, character: char) -> Option<Vec<u8>> {
     let meanings = meanings(charset)?;
     let place = meanings.binary_search_by_key(&character, |&(meaning, _)| meaning).ok()?;
@@ -89,7 +89,7 @@ fn search(charset: Charset, character: char) -> Option<Vec<u8>> {
 /// A character and its code.
 type Meaning = (char, u32);
 
-/// Every character of a charset with its code, by character; made when first asked for.
+/// Returns every character of a charset with its code, sorted by character; created on first use.
 fn meanings(charset: Charset) -> Option<&'static [Meaning]> {
     static MADE: [(Charset, OnceLock<Vec<Meaning>>); 9] = [
         (Big5, OnceLock::new()),
@@ -108,15 +108,15 @@ fn meanings(charset: Charset) -> Option<&'static [Meaning]> {
             .filter(|&code| charset.multibyte_len(&code_bytes(code)) > 1)
             .filter_map(|code| Some((decode(charset, &code_bytes(code))?, code)))
             .collect();
-        // Of several codes the first is written.
+        // Of several codes for one character, the first is written.
         meanings.sort_unstable();
         meanings.dedup_by_key(|&mut (meaning, _)| meaning);
         meanings
     }))
 }
 
-/// All codes that may be characters of more than one byte; of gb18030's four-byte ones, those
-/// below U+10000, since browsers write the others.
+/// Iterates over all codes that may be characters of more than one byte; of gb18030's four-byte
+/// ones only those below U+10000, since `encoding_rs` writes the others.
 fn codes(charset: Charset) -> impl Iterator<Item = u32> {
     let three = matches!(charset, Ujis | EucJpMs).then_some(0x8f_a1a1..=0x8f_fefe);
     let four = (charset == Gb18030).then_some(0..4 * 12_600);
@@ -128,7 +128,7 @@ fn codes(charset: Charset) -> impl Iterator<Item = u32> {
     (0x8140..=0xfefe).chain(three.into_iter().flatten()).chain(four)
 }
 
-/// Whether the bytes are one character of the charset, and this one.
+/// Returns whether the bytes are one character of the charset, namely `character`.
 fn is_code_of(charset: Charset, bytes: &[u8], character: char) -> bool {
     let whole = bytes.len() == 1 || charset.multibyte_len(bytes) == bytes.len();
     whole && decode(charset, bytes) == Some(character)

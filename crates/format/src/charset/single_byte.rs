@@ -1,17 +1,18 @@
-//! What bytes 0x80..=0xff mean in the servers' single-byte charsets; below 0x80 all but swe7
-//! are ASCII.
+//! Tables of bytes 0x80..=0xff in the servers' single-byte charsets; below 0x80 all except swe7 are
+//! ASCII.
 //!
 //! Generated from MariaDB 10.11.19 by `SELECT HEX(CONVERT(_charset 0x80 USING utf32))` over all
-//! bytes; MySQL 5.6.24, 5.7.22, 8.0.33 and 9.7 and MariaDB 10.1 and 11.8 give the same, but where [`super::decode`] says otherwise.
-//! Where a standard leaves a byte without a meaning the servers often give it one: latin1 is
-//! cp1252 with U+0081, U+008D, U+008F, U+0090 and U+009D for its five holes.
+//! bytes; MySQL 5.6.24, 5.7.22, 8.0.33 and 9.7 and MariaDB 10.1 and 11.8 return the same, except
+//! for the cases in [`super::decode`]. Servers often assign a character where a standard leaves a
+//! byte undefined: latin1 is cp1252 with U+0081, U+008D, U+008F, U+0090 and U+009D in its five
+//! gaps.
 
 use super::Charset::{self, *};
 
 /// Code points of bytes 0x80..=0xff; 0 where the server has none.
 type UpperHalf = [u16; 128];
 
-/// The table of a single-byte charset other than ascii, binary and swe7.
+/// Returns the table of a single-byte charset other than ascii, binary and swe7.
 pub(super) fn upper_half(charset: Charset) -> Option<&'static UpperHalf> {
     Some(match charset {
         Armscii8 => &ARMSCII8,
@@ -41,7 +42,7 @@ pub(super) fn upper_half(charset: Charset) -> Option<&'static UpperHalf> {
     })
 }
 
-/// swe7 puts these letters in the place of ASCII's signs; 0x7f and bytes above have no meaning.
+/// Letters of swe7 in place of ASCII's signs; 0x7f and the bytes above have no meaning.
 pub(super) const SWE7: [(u8, char); 10] = [
     (b'@', 'É'),
     (b'[', 'Ä'),

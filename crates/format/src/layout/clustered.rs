@@ -1,5 +1,5 @@
-//! Which fields the clustered index has, in which order: `dict_index_build_internal_clust`
-//! (`dict0dict.cc`, MySQL 9.7 and MariaDB 10.11).
+//! The fields of the clustered index and their order, as `dict_index_build_internal_clust` builds
+//! them (`dict0dict.cc`, MySQL 9.7 and MariaDB 10.11).
 //!
 //! ```text
 //! key parts | DB_ROW_ID, without a key | DB_TRX_ID DB_ROLL_PTR | columns the key does not hold whole
@@ -16,9 +16,9 @@ use crate::{Error, Remedy, Result};
 /// A field of the clustered index, before it is compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Logical {
-    /// The column, by its place in [`Columns::all`]; `None` for system columns.
+    /// Index of the column in [`Columns::all`]; `None` for system columns.
     pub column: Option<usize>,
-    /// The key holds but a prefix of the column; its value is in another field.
+    /// Whether the key holds only a prefix of the column; the value is in another field.
     pub prefix: bool,
     pub shape: Shape,
     pub nullable: bool,
@@ -39,10 +39,10 @@ impl Logical {
     }
 }
 
-/// A column InnoDB stores or stored.
+/// A column that InnoDB stores or has stored.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    /// Its place in [`TableDef::columns`], when SQL knows it.
+    /// Index of the column in [`TableDef::columns`], if SQL knows it.
     pub source: Option<usize>,
     pub shape: Shape,
     pub nullable: bool,
@@ -52,21 +52,21 @@ pub(super) struct Column {
     pub default: Option<InstantDefault>,
 }
 
-/// The clustered index as the definition has it.
+/// The clustered index according to the definition.
 #[derive(Clone, Debug)]
 pub(super) struct Clustered {
     /// All stored columns, in InnoDB's order.
     pub columns: Vec<Column>,
-    /// The fields, in the order records hold them.
+    /// The fields, in the order of records.
     pub fields: Vec<Logical>,
-    /// How many of them identify a record: what node pointers hold.
+    /// Number of fields that identify a record: those of a node pointer.
     pub key_fields: usize,
-    /// System columns and prefixes: fields that are no column's value.
+    /// Number of fields that are no column's value: system columns and prefixes.
     pub extra_fields: usize,
 }
 
 impl Clustered {
-    pub(super) fn of(def: &TableDef) -> Result<Clustered> {
+    pub(super) fn from_def(def: &TableDef) -> Result<Clustered> {
         let columns = stored_columns(def)?;
         let mut fields = key_fields(def, &columns)?;
         let prefixes = fields.iter().filter(|field| field.prefix).count();
@@ -182,7 +182,7 @@ fn stored_column(def: &TableDef, stored: &StoredColumn) -> Result<Column> {
     })
 }
 
-/// The key parts of the clustered index; none when InnoDB made up a `DB_ROW_ID`.
+/// Returns the key parts of the clustered index; none when InnoDB generated a `DB_ROW_ID`.
 fn key_fields(def: &TableDef, columns: &[Column]) -> Result<Vec<Logical>> {
     let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
     let index = match primary {
@@ -204,7 +204,7 @@ fn key_fields(def: &TableDef, columns: &[Column]) -> Result<Vec<Logical>> {
             (Some(chars), Some(column_def)) => Some(prefix_bytes(&column_def.ty, chars)?),
             _ => None,
         };
-        // A part as long as its column is no prefix, but in LOBs.
+        // A part as long as its column is no prefix, except in LOBs.
         let prefix = prefix.filter(|&bytes| column.shape.lob || bytes < column.shape.max_len);
         if column.shape.lob && prefix.is_none() {
             return Err(Error::schema(format!(
@@ -222,8 +222,8 @@ fn key_fields(def: &TableDef, columns: &[Column]) -> Result<Vec<Logical>> {
     Ok(fields)
 }
 
-/// The parts of an index as InnoDB sees them: MariaDB appends the row end of a versioned table and
-/// the period of `WITHOUT OVERLAPS` (`append_system_key_parts`, `sql_table.cc`).
+/// Returns the parts of an index as InnoDB sees them: MariaDB appends the row end of a versioned
+/// table and the period of `WITHOUT OVERLAPS` (`append_system_key_parts`, `sql_table.cc`).
 fn all_parts(def: &TableDef, index: &IndexDef) -> Vec<(usize, Option<u32>)> {
     let mut parts: Vec<(usize, Option<u32>)> = Vec::new();
     for part in &index.parts {
@@ -252,9 +252,9 @@ fn all_parts(def: &TableDef, index: &IndexDef) -> Vec<(usize, Option<u32>)> {
     parts
 }
 
-/// Whether a unique index stands in for a missing primary key: all parts NOT NULL, whole and not
-/// virtual (`table.cc`, MySQL 9.7 and MariaDB 10.11). Indexes print in the order servers look at
-/// them.
+/// Returns whether a unique index replaces a missing primary key: all parts NOT NULL, whole and not
+/// virtual (`table.cc`, MySQL 9.7 and MariaDB 10.11). Definitions list indexes in the order in
+/// which servers examine them.
 fn promotes(def: &TableDef, index: &IndexDef) -> bool {
     index.kind == IndexKind::Unique
         && !index.parts.is_empty()
@@ -273,8 +273,8 @@ fn promotes(def: &TableDef, index: &IndexDef) -> bool {
         })
 }
 
-/// MySQL 8.0.29 row versions: the dictionary says each field's place; the system columns, which it
-/// keeps elsewhere, fill the places left.
+/// Sorts the fields by physical position, for MySQL 8.0.29 row versions. The dictionary has the
+/// position of each column; the system columns, whose positions it keeps elsewhere, fill the rest.
 fn in_physical_order(fields: Vec<Logical>, columns: &[Column]) -> Result<Vec<Logical>> {
     let total = fields.len();
     let mut places: Vec<Option<Logical>> = vec![None; total];

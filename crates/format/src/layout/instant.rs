@@ -1,10 +1,10 @@
-//! MariaDB's instant `ALTER TABLE`: what the file says of it that the definition does not.
+//! Metadata of MariaDB's instant `ALTER TABLE`: what the file adds to the definition.
 //!
-//! The clustered index's root, then of type `INSTANT`, counts the fields records had before the
-//! first instant ALTER. The first record of the leftmost leaf is no row but the *metadata record*,
-//! marked as its level's minimum, which holds the defaults of the added columns. After DROP or
-//! reorder (10.4) it is delete-marked as well, and between `DB_ROLL_PTR` and the first user
-//! column refers to a BLOB that maps fields to columns:
+//! The clustered index's root, then of type `INSTANT`, counts the fields that records had before
+//! the first instant ALTER. The first record of the leftmost leaf is no row but the *metadata
+//! record*, marked as its level's minimum, which holds the defaults of the added columns. After
+//! DROP or reorder (10.4) it is also delete-marked, and refers, between `DB_ROLL_PTR` and the first
+//! user column, to a BLOB that maps fields to columns:
 //!
 //! ```text
 //! 0 fields after DB_ROLL_PTR   4 + 2n  the nth: bit 15 dropped, bit 14 was NOT NULL,
@@ -22,40 +22,40 @@ use crate::lob_ref::LobRef;
 use crate::schema::InstantDefault;
 use crate::{Error, Result, bytes};
 
-/// What instant ALTERs left in a MariaDB table's file.
+/// The metadata that instant ALTERs left in a MariaDB table's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstantMetadata {
-    /// Fields records had before the first.
+    /// Fields that records had before the first instant ALTER.
     pub(crate) core_fields: u16,
-    /// Bytes of those records' null bitmap, where the root says so.
+    /// Bytes of those records' null bitmap, where the root has them.
     pub(crate) core_null_bytes: Option<u8>,
-    /// After DROP or reorder: what each field after `DB_ROLL_PTR` is.
+    /// The meaning of each field after `DB_ROLL_PTR`, after DROP or reorder.
     pub(crate) field_map: Option<FieldMap>,
-    /// What rows from before a column hold, by the column's place in [`TableDef::columns`].
+    /// Defaults of instantly added columns, each with the column's index in [`TableDef::columns`].
     pub(crate) defaults: Vec<(usize, InstantDefault)>,
 }
 
-/// What each field after `DB_ROLL_PTR` is, after DROP or reorder.
+/// The meaning of each field after `DB_ROLL_PTR`, after DROP or reorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldMap(Vec<Mapped>);
 
-/// What a field is.
+/// The column of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mapped {
-    /// The column of this number among those that are stored.
+    /// The column with this number among those that are stored.
     Column(u16),
-    /// One that was dropped.
+    /// A dropped column.
     Dropped { nullable: bool, len: u16 },
 }
 
 impl InstantMetadata {
     #[cfg(test)]
-    pub(super) fn of_core(core_fields: u16) -> InstantMetadata {
+    pub(super) fn with_core_fields(core_fields: u16) -> InstantMetadata {
         let defaults = Vec::new();
         InstantMetadata { core_fields, core_null_bytes: None, field_map: None, defaults }
     }
 
-    /// Rearranges the fields and hands out the defaults.
+    /// Rearranges the fields and assigns the defaults.
     pub(super) fn apply(&self, clustered: &mut Clustered) -> Result<()> {
         if let Some(map) = &self.field_map {
             let first_user = clustered.key_fields + 2;
@@ -65,7 +65,7 @@ impl InstantMetadata {
                     Mapped::Dropped { nullable, len } => Logical {
                         column: None,
                         prefix: false,
-                        shape: Shape::of_dropped(len),
+                        shape: Shape::dropped(len),
                         nullable,
                         version_added: 0,
                         version_dropped: None,
@@ -101,7 +101,7 @@ impl InstantMetadata {
 }
 
 impl FieldMap {
-    /// Reads the BLOB that the metadata record refers to.
+    /// Parses the BLOB that the metadata record refers to.
     pub fn parse(blob: &[u8]) -> Result<FieldMap> {
         let count = bytes::u32_at(blob, 0)? as usize;
         if blob.len() != 4 + 2 * count {
@@ -124,8 +124,8 @@ impl FieldMap {
 }
 
 impl Layout {
-    /// Makes room for the reference to the field map, which the metadata record has and rows have
-    /// not.
+    /// Inserts the field for the reference to the field map, which the metadata record has and rows
+    /// do not.
     pub(crate) fn insert_field_map(&mut self) {
         let place = (self.key_fields + 2).min(self.fields.len());
         let mut fields = std::mem::take(&mut self.fields).into_vec();
@@ -142,7 +142,7 @@ impl Layout {
             },
         );
         self.fields = fields.into();
-        // The core fields' count stays: that of the record includes the reference.
+        // The count of core fields remains: the record's own count includes the reference.
         if let Flavour::MariaDb { nullable_before, .. } = &mut self.flavour {
             let mut counts = std::mem::take(nullable_before).into_vec();
             if let Some(&count) = counts.get(place) {

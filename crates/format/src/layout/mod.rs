@@ -1,17 +1,17 @@
-//! The order of a clustered index's fields, compiled once a table.
+//! The order of a clustered index's fields, compiled once per table.
 //!
-//! A definition says which columns there are and which make the key; InnoDB derives from it the
-//! fields of every record ([`clustered`](self), [`shape`](self)), and instant `ALTER TABLE` makes
-//! old records have other fields than new ones. [`Layout::compile`] works all that out and leaves
-//! flat arrays, so that [`Layout::locate`] need think of nothing but bytes.
+//! A definition has the columns and the key; InnoDB derives from it the fields of every record
+//! ([`clustered`](self), [`shape`](self)), and instant `ALTER TABLE` gives old records other fields
+//! than new ones. [`Layout::compile`] works this out and produces flat arrays, so that
+//! [`Layout::locate`] handles bytes only.
 //!
-//! | flavour | what a record says of itself | what it lacks |
+//! | flavour | mark of a record | missing fields |
 //! |---|---|---|
 //! | none | nothing | nothing |
 //! | MySQL 8.0.12 ADD | bit 0x80: its field count | fields from there on: their defaults |
-//! | MySQL 8.0.29 ADD, DROP | bit 0x40: its row version | what was added later; and has what was dropped later |
+//! | MySQL 8.0.29 ADD, DROP | bit 0x40: its row version | columns added later; columns dropped later are still there |
 //! | MariaDB 10.3 ADD | status 4: its count of added fields | fields from there on |
-//! | MariaDB 10.4 ADD, DROP, reorder | the same | the same, and the metadata record maps fields to columns |
+//! | MariaDB 10.4 ADD, DROP, reorder | as MariaDB 10.3 | as MariaDB 10.3; the metadata record maps fields to columns |
 //!
 //! `rem/rec.h` of MySQL 9.7; `rem0rec.cc`, `dict0mem.h` of MariaDB 10.11.
 
@@ -29,17 +29,17 @@ use self::shape::Shape;
 use crate::schema::{InstantDefault, RowFormat, TableDef};
 use crate::{Error, Remedy, Result};
 
-/// A clustered index's fields, ready to find columns in records.
+/// The fields of a clustered index, compiled for finding columns in records.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(crate) compact: bool,
-    /// In the order records hold them.
+    /// The fields in the order of records.
     pub(crate) fields: Box<[Field]>,
-    /// Fields a node pointer holds before the child's page number.
+    /// Fields of a node pointer before the child's page number.
     pub(crate) key_fields: usize,
-    /// Bytes of those, when always the same.
+    /// Bytes of the key fields, if constant.
     pub(crate) key_len: Option<usize>,
-    /// Null bitmap of node pointers, and of rows that say nothing of themselves.
+    /// Bytes of the null bitmap in node pointers, and in rows without instant bits.
     pub(crate) core_null_bytes: usize,
     pub(crate) flavour: Flavour,
     columns: Box<[Slot]>,
@@ -48,24 +48,24 @@ pub struct Layout {
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// Bytes when fixed, else 0 and `variable` set.
+    /// Length in bytes if fixed; else 0, and `variable` is set.
     pub fixed_len: u16,
-    /// The column's place among the layout's, or [`Field::NO_SLOT`].
+    /// Index of the column among the layout's columns, or [`Field::NO_SLOT`].
     pub slot: u16,
     pub variable: bool,
     pub big: bool,
     pub nullable: bool,
     pub version_added: u8,
-    /// `u8::MAX`: never.
+    /// Row version that dropped the column; `u8::MAX`: never.
     pub version_dropped: u8,
 }
 
 impl Field {
-    /// System columns, prefixes, and what was dropped.
+    /// No column: system columns, prefixes, and dropped columns.
     pub(crate) const NO_SLOT: u16 = u16::MAX;
 }
 
-/// What instant `ALTER TABLE` did.
+/// The kind of instant `ALTER TABLE` that a table has had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flavour {
     Plain,
@@ -94,10 +94,10 @@ struct Slot {
 }
 
 impl Layout {
-    /// Works out the fields of `def`'s clustered index.
+    /// Compiles the fields of `def`'s clustered index.
     ///
-    /// `row_format` is what the file says ([`crate::page::FspFlags::row_format`]); `metadata` what
-    /// a [`MetadataReader`](crate::read::MetadataReader) found, for MariaDB.
+    /// `row_format` is the format according to the file ([`crate::page::FspFlags::row_format`]);
+    /// `metadata` is the result of a [`MetadataReader`](crate::read::MetadataReader), for MariaDB.
     pub fn compile(
         def: &TableDef,
         row_format: RowFormat,
@@ -109,7 +109,7 @@ impl Layout {
                 Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
             ));
         }
-        let mut clustered = Clustered::of(def)?;
+        let mut clustered = Clustered::from_def(def)?;
         if let Some(metadata) = metadata {
             metadata.apply(&mut clustered)?;
         }
@@ -124,7 +124,7 @@ impl Layout {
             .map(|field| compile_field(field, &clustered.columns, &columns))
             .collect();
         if fields.is_empty() || fields.len() > usize::from(u16::MAX) {
-            return Err(Error::schema(format!("a table with {} fields cannot be", fields.len())));
+            return Err(Error::schema(format!("impossible number of fields: {}", fields.len())));
         }
         let key = fields.get(..clustered.key_fields).unwrap_or_default();
         let fixed_key = key.iter().all(|field| !field.variable && !field.nullable);
@@ -144,8 +144,8 @@ impl Layout {
         })
     }
 
-    /// A layout of fixed and LOB fields all in order, for InnoDB's own trees.
-    pub(crate) fn of_internal(fixed_lens: &[u16], key_fields: usize, lobs: usize) -> Layout {
+    /// Creates the layout of an internal tree of InnoDB: fixed-length fields, then LOB fields.
+    pub(crate) fn internal(fixed_lens: &[u16], key_fields: usize, lobs: usize) -> Layout {
         let field = |slot: usize, fixed_len: u16, variable: bool| Field {
             fixed_len,
             slot: slot as u16,
@@ -177,24 +177,24 @@ impl Layout {
         }
     }
 
-    /// The columns rows hold, in SQL order: places in [`TableDef::columns`]. What
-    /// [`crate::locate::Row::get`] takes is a place in this list.
+    /// Returns the columns that rows hold, in SQL order, as indexes into [`TableDef::columns`].
+    /// [`crate::locate::Row::get`] takes an index into this list.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.columns.iter().map(|slot| slot.column)
     }
 
-    /// How many columns rows hold.
+    /// Returns the number of columns that rows hold.
     pub fn n_columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// The name of the column at `place` among [`Layout::columns`].
+    /// Returns the name of the column at `place` among [`Layout::columns`].
     pub fn column_name(&self, place: usize) -> &str {
         self.columns.get(place).map(|slot| &*slot.name).unwrap_or_default()
     }
 
-    /// The key's fields, in its order: each one's place among [`Layout::columns`], and its bytes
-    /// when their number is fixed. No place: a prefix, or `DB_ROW_ID`.
+    /// Returns the key's fields in key order: the index of each among [`Layout::columns`], and its
+    /// bytes if their number is fixed. The index is `None` for a prefix and for `DB_ROW_ID`.
     pub fn key_parts(&self) -> impl ExactSizeIterator<Item = (Option<usize>, Option<usize>)> + '_ {
         self.fields.iter().take(self.key_fields).map(|field| {
             let place = (field.slot != Field::NO_SLOT).then_some(usize::from(field.slot));
@@ -203,12 +203,12 @@ impl Layout {
         })
     }
 
-    /// Whether records are of COMPACT or DYNAMIC form.
+    /// Returns whether records are in COMPACT or DYNAMIC form.
     pub fn is_compact(&self) -> bool {
         self.compact
     }
 
-    /// What rows from before the column hold, when it was added instantly.
+    /// Returns the default of an instantly added column: its value in rows from before it.
     pub(crate) fn default_of(&self, place: usize) -> Option<&InstantDefault> {
         self.columns.get(place).and_then(|slot| slot.default.as_ref())
     }
@@ -248,7 +248,7 @@ fn slots(def: &TableDef, clustered: &Clustered) -> Box<[Slot]> {
     slots.into()
 }
 
-/// Nullable fields among the first 0, 1, ... all.
+/// Counts the nullable fields among the first 0, 1, ... up to all.
 fn nullable_before(fields: &[Logical], counts: impl Fn(&Logical) -> bool) -> Box<[u16]> {
     let mut sums = vec![0u16];
     let mut sum = 0u16;
@@ -291,7 +291,7 @@ fn mysql(def: &TableDef, clustered: &Clustered) -> Result<Flavour> {
     }
     Ok(Flavour::MySql {
         first_fields,
-        // Columns of row versions lie after all those an older record can count.
+        // Columns of row versions come after all those that an older record can count.
         nullable_before: nullable_before(&clustered.fields, |field| field.version_added == 0),
         nullable_in_version,
     })
@@ -309,7 +309,7 @@ fn mariadb(clustered: &Clustered, metadata: &InstantMetadata) -> Result<Flavour>
     Ok(Flavour::MariaDb { core_fields, nullable_before })
 }
 
-/// Nullable fields of rows that say nothing of themselves.
+/// Counts the nullable fields of rows without instant bits.
 fn core_nullable(clustered: &Clustered, flavour: &Flavour) -> usize {
     let nth = |counts: &[u16], n: usize| counts.get(n).copied().map_or(0, usize::from);
     match flavour {

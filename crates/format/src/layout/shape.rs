@@ -1,4 +1,4 @@
-//! What a column's type takes up in a record.
+//! The storage of a column's type in a record: fixed or variable length, and how much.
 //!
 //! The rules are InnoDB's `get_innobase_type_from_mysql_type`, `dtype_get_fixed_size_low` and
 //! `DATA_BIG_COL` (`ha_innodb.cc`, `data0type.ic`, `data0type.h` of MySQL 9.7 and MariaDB 10.11).
@@ -7,21 +7,21 @@ use crate::Result;
 use crate::schema::Family;
 use crate::types::{ColumnType, IntWidth, Temporal, TemporalFormat};
 
-/// `DICT_MAX_FIXED_COL_LEN`: a longer fixed column is stored as a variable one, so that it can be
-/// off-page.
+/// `DICT_MAX_FIXED_COL_LEN`: a longer fixed-length column is stored as a variable-length one, so
+/// that it can be off-page.
 const MAX_FIXED_LEN: u32 = 768;
 
-/// How a column lies in a record of COMPACT or DYNAMIC form. (REDUNDANT records say where each
-/// field ends.)
+/// The storage of a column in a record of COMPACT or DYNAMIC form. (REDUNDANT records say where
+/// each field ends.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Bytes, when always the same.
+    /// Length in bytes, if fixed.
     pub fixed_len: Option<u16>,
-    /// Its length takes two bytes when it is 128 or more, or when it is off-page.
+    /// Whether the length takes two bytes when it is 128 or more, or when the column is off-page.
     pub big: bool,
-    /// The most bytes; for LOBs that of their length prefix.
+    /// Maximum length in bytes; for LOBs that of their length prefix.
     pub max_len: u32,
-    /// One of the LOB types, keyed by prefix only.
+    /// Whether the type is a LOB, indexed by prefix only.
     pub lob: bool,
 }
 
@@ -41,21 +41,21 @@ impl Shape {
 
     fn fixed_or_big(len: u32) -> Shape {
         match u16::try_from(len) {
-            // BINARY(0) and CHAR(0) write a length: to a record, a fixed length of 0 means none.
+            // BINARY(0) and CHAR(0) store a length: in a record, a fixed length of 0 means none.
             Ok(short @ 1..) if len <= MAX_FIXED_LEN => Shape::fixed(short),
             _ => Shape::variable(len),
         }
     }
 
-    /// A key field that holds the first `bytes` of the column.
+    /// Returns the shape of a key field that holds the first `bytes` of the column.
     pub(super) fn prefix(self, bytes: u32) -> Shape {
         let short = u16::try_from(bytes).unwrap_or(u16::MAX);
         Shape { fixed_len: self.fixed_len.map(|len| len.min(short)), ..self }
     }
 
-    /// A column that MariaDB dropped instantly, as its metadata describes it
+    /// Returns the shape of a column that MariaDB dropped instantly, from its metadata
     /// (`dict_col_t::set_dropped`).
-    pub(super) fn of_dropped(map_len: u16) -> Shape {
+    pub(super) fn dropped(map_len: u16) -> Shape {
         match map_len {
             0 => Shape::variable(255),
             1 => Shape::variable(65535),
@@ -64,7 +64,7 @@ impl Shape {
     }
 }
 
-/// The shape of a type, which a server of `family` defined.
+/// Returns the shape of a type defined by a server of `family`.
 pub(super) fn shape_of(ty: &ColumnType, family: Family) -> Result<Shape> {
     Ok(match ty {
         ColumnType::Int { width, .. } => Shape::fixed(int_len(*width)),
@@ -117,7 +117,7 @@ fn bytes_of(chars: u32, max_len: usize) -> u32 {
     chars.saturating_mul(max_len as u32)
 }
 
-/// Bytes a key part of `chars` characters (bytes, of binary types) holds.
+/// Returns the bytes of a key part of `chars` characters (bytes, for binary types).
 pub(super) fn prefix_bytes(ty: &ColumnType, chars: u32) -> Result<u32> {
     Ok(match ty {
         ColumnType::Char { collation, .. }
@@ -131,8 +131,8 @@ fn int_len(width: IntWidth) -> u16 {
     width as u16
 }
 
-/// Bytes of `digits` decimal digits: 4 for each 9, and for the rest as few as hold them
-/// (`decimal.cc`, `dig2bytes`).
+/// Returns the bytes of `digits` decimal digits: 4 for each 9 digits, and as few as possible for
+/// the rest (`decimal.cc`, `dig2bytes`).
 fn decimal_len(digits: u8) -> u16 {
     let rest = match digits % 9 {
         0 => 0,
@@ -148,8 +148,8 @@ fn fraction_len(fsp: u8) -> u16 {
     u16::from(fsp.div_ceil(2))
 }
 
-/// By digits of the fraction (`Type_handler_time::m_hires_bytes` and its kin, `sql_type.cc`,
-/// MariaDB 10.11).
+/// Selects a length by the digits of the fraction (`Type_handler_time::m_hires_bytes` and the like,
+/// `sql_type.cc`, MariaDB 10.11).
 fn hires_len(fsp: u8, lens: [u16; 7]) -> u16 {
     lens.get(fsp as usize).copied().unwrap_or_default()
 }

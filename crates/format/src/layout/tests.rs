@@ -1,4 +1,4 @@
-//! Fields of real definitions, in the order real servers store them.
+//! Fields of real definitions, in the order in which real servers store them.
 
 use super::*;
 use crate::schema::{
@@ -10,8 +10,8 @@ fn def_of(sql: &str, family: Family) -> TableDef {
     from_create_table(sql, ServerVersion { family, number }).unwrap()
 }
 
-/// Each field: its column or `-`, its length (`v`ariable, `V` with two-byte lengths), `?` when it
-/// can be NULL; a bar after the key.
+/// Formats the fields: column or `-`, length (`v`ariable, `V` with two-byte lengths), `?` for
+/// nullable ones; a bar after the key.
 fn fields(layout: &Layout) -> String {
     let mut words = Vec::new();
     for (place, field) in layout.fields.iter().enumerate() {
@@ -44,7 +44,7 @@ fn the_key_comes_first_and_prefixes_come_twice() {
         ),
         "c:4 -:3 | -:6 -:7 a:4? b:9"
     );
-    // A prefix as long as the column is none.
+    // A prefix as long as the column is no prefix.
     assert_eq!(
         compiled(
             "CREATE TABLE t (a int, b char(9) CHARACTER SET latin1 NOT NULL, \
@@ -61,7 +61,7 @@ fn the_key_comes_first_and_prefixes_come_twice() {
 #[test]
 fn without_a_key_the_row_id_is_one() {
     assert_eq!(compiled("CREATE TABLE t (a int)"), "-:6 | -:6 -:7 a:4?");
-    // Nullable, by prefix: neither makes a key.
+    // Nullable, by prefix: neither can be the clustered key.
     assert_eq!(
         compiled("CREATE TABLE t (a int, b varchar(9) NOT NULL, UNIQUE (a), UNIQUE (b(2)))"),
         "-:6 | -:6 -:7 a:4? b:v"
@@ -131,8 +131,8 @@ fn row_versions_go_by_physical_position() {
         version_dropped: None,
         default: None,
     };
-    // `n` was added first of all, behind the rest; the key holds a prefix of `a` at 0; between
-    // `a` and `c` a column was dropped.
+    // `n` was added FIRST, stored behind the rest; the key holds a prefix of `a` at 0; between `a`
+    // and `c` a column was dropped.
     let dropped = StoredSource::Dropped { ty: crate::types::ColumnType::Date, nullable: true };
     def.physical.stored = vec![
         stored(StoredSource::Column(0), 6, 1),
@@ -155,6 +155,6 @@ fn what_cannot_be_stored_is_refused() {
     let def = def_of("CREATE TABLE t (a int)", Family::MySql);
     let refused = Layout::compile(&def, RowFormat::Compressed, None).unwrap_err();
     assert!(refused.to_string().contains("ROW_FORMAT=COMPRESSED"));
-    let metadata = InstantMetadata::of_core(99);
+    let metadata = InstantMetadata::with_core_fields(99);
     assert!(Layout::compile(&def, RowFormat::Dynamic, Some(&metadata)).is_err());
 }

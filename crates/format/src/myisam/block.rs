@@ -1,57 +1,58 @@
-//! Blocks of DYNAMIC rows: a packed record is in one, or in several that are linked.
+//! Blocks of DYNAMIC rows: a packed record is in one block, or in several linked ones.
 //!
 //! ```text
 //! 0       deleted: block (3), next deleted (8), previous (8); the lengths hold the header
 //! 1, 2    a whole record: record (2, 3)
-//! 3, 4    the same with bytes to spare: record (2, 3), spare (1)
+//! 3, 4    a whole record and unused bytes: record (2, 3), unused (1)
 //! 5, 6    a record's first block: record (2, 3), block (2, 3), next (8)
-//! 13      the same: record (4), block (3), next (8)
+//! 13      a record's first block: record (4), block (3), next (8)
 //! 7, 8    a record's last block: block (2, 3)
-//! 9, 10   the same with bytes to spare: block (2, 3), spare (1)
-//! 11, 12  a block between: block (2, 3), next (8)
+//! 9, 10   a record's last block and unused bytes: block (2, 3), unused (1)
+//! 11, 12  a middle block: block (2, 3), next (8)
 //! ```
 //!
-//! Numbers are big-endian; "next" is a place in the file. Aria's DYNAMIC rows have the same blocks.
+//! Numbers are big-endian; "next" is an offset in the file. Aria's DYNAMIC rows have the same
+//! blocks.
 //!
 //! Source: `_mi_get_block_info` (mi_dynrec.c, MariaDB 10.11).
 
 use crate::{Error, Result, bytes};
 
-/// The most bytes that a block's header has, and the least that a block has.
+/// The maximum size of a block's header, and the minimum size of a block, in bytes.
 pub const BLOCK_HEADER_BYTES: usize = 20;
 
 /// A block of a `.MYD` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What it holds.
+    /// Content of the block.
     pub kind: BlockKind,
-    /// Where its data begins in the file.
+    /// Offset in the file of the block's data.
     pub data_at: u64,
-    /// Bytes of its data.
+    /// Bytes of data.
     pub data_bytes: u64,
-    /// Where the block after it begins in the file.
+    /// Offset in the file of the following block.
     pub end: u64,
-    /// Where the record goes on in the file.
+    /// Offset in the file of the block with the record's next part.
     pub next: Option<u64>,
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
-    /// Nothing.
+    /// No data: the block was deleted.
     Deleted,
-    /// The beginning of a record, or all of it.
+    /// The first part of a record, or all of it.
     First {
         /// Bytes of the whole packed record.
         record_bytes: u64,
     },
-    /// More of a record.
+    /// A further part of a record.
     Continued,
 }
 
 impl Block {
-    /// Reads the header of the block at `at`. Of the last block of a file, what `header` lacks is
-    /// taken for zeros.
+    /// Parses the header of the block at `at`. In the last block of a file, bytes missing from
+    /// `header` are treated as zeros.
     pub fn parse(header: &[u8], at: u64) -> Result<Block> {
         let mut padded = [0; BLOCK_HEADER_BYTES];
         for (byte, from) in padded.iter_mut().zip(header) {
@@ -69,7 +70,7 @@ impl Block {
         let next = |from| bytes::u64_at(header, from).ok();
         let first = |record_bytes| BlockKind::First { record_bytes };
         let more = BlockKind::Continued;
-        // what it holds; bytes of the header, of the data, to spare; where it goes on
+        // kind; bytes of the header, of the data, unused; offset of the next part
         let (kind, head, data, spare, next) = match header.first()? {
             0 => {
                 let len = three(1)?;
@@ -111,7 +112,7 @@ mod tests {
                 Err(_) => assert!(kind == 0 || kind > 13),
             }
         }
-        // a block at the end of what a number can say
+        // a block at the end of the range of numbers
         assert!(Block::parse(&[1, 0xff, 0xff], u64::MAX - 10).is_err());
     }
 

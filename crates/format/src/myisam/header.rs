@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! 0    fe fe 07 01; options (2), bytes of the whole header (2), of the state (2), of the base (2)
-//! 12   where the base begins (2); parts of keys (2), of unique constraints (2)
+//! 12   offset of the base (2); parts of keys (2), of unique constraints (2)
 //! 18   numbers of keys, of unique constraints, language, key block sizes, full-text keys, -; 1 each
 //! 24   open_count (2), changed, sort key; rows, deleted, blocks, first deleted; .MYI and .MYD bytes
 //!      (8 each, from 28) ... 100 checksum (8)
-//! base 0 where keys start ... 44 record, 48 packed record, 52 least, 56 greatest (4 each),
+//! base 0 offset of the keys ... 44 record, 48 packed record, 52 minimum, 56 maximum (4 each),
 //!      64 fields (4), 76 bytes of pack bits (2), 78 blobs (2)
 //!      then each key (12) with its parts (18 each), each unique constraint (4) with its parts (18),
 //!      each field: type (2), length (2), NULL bit's mask, NULL bit's byte (2)
@@ -37,49 +37,49 @@ const FIELD_BYTES: usize = 7;
 /// The servers' own limit on columns is 4096.
 const MAX_FIELDS: u32 = 4200;
 
-/// What a `.MYI` file says of its table.
+/// The header of a `.MYI` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How rows are stored.
+    /// Storage format of the rows.
     pub row_format: RowFormat,
-    /// How often the table was opened for writing and not closed.
+    /// The number of times that the table was opened for writing and not closed.
     pub open_count: u16,
-    /// The server marked it as crashed.
+    /// Whether the server marked the table as crashed.
     pub crashed: bool,
-    /// Rows that are there.
+    /// Number of rows, without deleted ones.
     pub rows: u64,
-    /// Bytes of the `.MYD` file that are in use.
+    /// Used bytes of the `.MYD` file.
     pub data_bytes: u64,
-    /// The sum of the rows' checksums, where the table has `CHECKSUM=1`.
+    /// Sum of the rows' checksums, if the table has `CHECKSUM=1`.
     pub sum: Option<u32>,
-    /// What a row's checksum is of.
+    /// Coverage of a row's checksum.
     pub sum_of: SumOf,
-    /// Bytes of a record, unpacked.
+    /// Bytes of an unpacked record.
     pub record_bytes: usize,
     /// Bytes of a record in a FIXED table's file.
     pub stored_record_bytes: usize,
-    /// The most bytes of a packed record.
+    /// Maximum bytes of a packed record.
     pub max_packed_bytes: u64,
-    /// Bytes of the bits in front of a packed record.
+    /// Bytes of the bits before a packed record.
     pub pack_bits_bytes: usize,
-    /// Bytes of NULL bits in front of the record that are no field: Aria's, never MyISAM's.
+    /// Bytes of NULL bits before the record that are no field: in Aria, never in MyISAM.
     pub null_bytes: usize,
-    /// The fields, in the order of the record; without names.
+    /// The fields in the order of the record, without names.
     pub fields: Vec<Field>,
 }
 
-/// What a row's checksum is of.
+/// The part of a record that its checksum covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SumOf {
     /// The whole record.
     Record,
-    /// The fields, but those that are NULL.
+    /// The fields that are not NULL.
     FieldsWithoutNulls,
     /// All fields.
     Fields,
 }
 
-/// How a MyISAM table stores its rows.
+/// The storage format of a MyISAM table's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
     /// Records of one length.
@@ -91,35 +91,35 @@ pub enum RowFormat {
 /// A field of a MyISAM record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// How it is packed.
+    /// Packing of the field.
     pub kind: FieldKind,
-    /// Its first byte in the record.
+    /// Offset of the field in the record.
     pub offset: usize,
-    /// Its bytes in the record.
+    /// Bytes of the field in the record.
     pub len: usize,
-    /// Byte and mask of its NULL bit.
+    /// Byte index and mask of the field's NULL bit.
     pub null_bit: Option<(usize, u8)>,
 }
 
-/// How a field is packed (`en_fieldtype`, include/my_base.h).
+/// The packing of a field (`en_fieldtype`, include/my_base.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// As it is.
+    /// Not packed.
     Normal,
-    /// Without the spaces at its end.
+    /// Stored without trailing spaces.
     SkipEndSpace,
-    /// Without the spaces at its start.
+    /// Stored without leading spaces.
     SkipPreSpace,
-    /// Not at all when it is all zeros.
+    /// Not stored when it is all zeros.
     SkipZero,
-    /// Length and bytes.
+    /// A BLOB: length and bytes.
     Blob,
-    /// Length and bytes.
+    /// A `VARCHAR`: length and bytes.
     VarChar,
 }
 
 impl FieldKind {
-    /// From its number in the files of MyISAM and Aria.
+    /// Converts the number in the files of MyISAM and Aria.
     pub fn from_number(number: u16) -> Result<FieldKind> {
         Ok(match number {
             0 => FieldKind::Normal,
@@ -128,21 +128,21 @@ impl FieldKind {
             3 => FieldKind::SkipZero,
             4 => FieldKind::Blob,
             8 => FieldKind::VarChar,
-            other => return Err(Error::corrupt(format!("a field cannot be of kind {other}"))),
+            other => return Err(Error::corrupt(format!("unknown field kind {other}"))),
         })
     }
 }
 
 impl Header {
-    /// Bytes of the whole header, from its first 24.
+    /// Returns the bytes of the whole header, from its first 24 bytes.
     pub fn size_bytes(start: &[u8]) -> Result<usize> {
         if bytes::array::<4>(start, 0)? != MAGIC {
-            return Err(Error::corrupt("it does not begin as a .MYI file does"));
+            return Err(Error::corrupt("not a .MYI file: wrong magic number"));
         }
         bytes::u16_at(start, 6).map(usize::from)
     }
 
-    /// Reads the header: the first [`Header::size_bytes`] of the file. Refuses tables that
+    /// Parses the header: the first [`Header::size_bytes`] of the file. Refuses tables that
     /// `myisampack` compressed.
     pub fn parse(file: &[u8]) -> Result<Header> {
         let file = bytes::slice(file, 0, Header::size_bytes(file)?)?;
@@ -182,14 +182,15 @@ impl Header {
         header.require_fit()
     }
 
-    /// The fields as [`crate::server_record::RecordLayout`] compares them with a definition.
+    /// Returns the fields for [`crate::server_record::RecordLayout`], which compares them with a
+    /// definition.
     pub fn engine_fields(&self) -> Vec<EngineField> {
         let field =
             |&Field { offset, len, null_bit, .. }: &Field| EngineField { offset, len, null_bit };
         self.fields.iter().map(field).collect()
     }
 
-    /// Refuses lengths that contradict each other, and fields that do not follow each other.
+    /// Refuses contradictory lengths, and fields that are not adjacent.
     pub(crate) fn require_fit(self) -> Result<Header> {
         let mut fields_len = self.null_bytes;
         for field in &self.fields {

@@ -1,4 +1,4 @@
-//! A packed record, as DYNAMIC rows have it.
+//! Packed records, the form of DYNAMIC rows.
 //!
 //! ```text
 //! bits    one for each field that is neither Normal nor VarChar, in order, from the lowest bit of
@@ -19,8 +19,8 @@ use super::{Field, FieldKind, Header};
 use crate::server_record::{POINTER_BYTES, length};
 use crate::{Error, Result, bytes};
 
-/// Unpacks a record. A BLOB's place is its place in `packed`. Returns the byte of the checksum,
-/// where the table has them.
+/// Unpacks a record. The position of a BLOB is its offset in `packed`. Returns the byte of the
+/// checksum, if the table has checksums.
 pub fn unpack(packed: &[u8], header: &Header, record: &mut Vec<u8>) -> Result<Option<u8>> {
     let bits = bytes::slice(packed, 0, header.pack_bits_bytes)?;
     let mut rest = Rest { packed, at: header.pack_bits_bytes };
@@ -48,7 +48,7 @@ pub fn unpack(packed: &[u8], header: &Header, record: &mut Vec<u8>) -> Result<Op
     Ok(sum)
 }
 
-/// What is not yet unpacked.
+/// The packed bytes that are still to be read.
 struct Rest<'a> {
     packed: &'a [u8],
     at: usize,
@@ -67,7 +67,7 @@ impl<'a> Rest<'a> {
         Ok(usize::from(byte))
     }
 
-    /// Appends the field's bytes of the record.
+    /// Appends the field's bytes to the record.
     fn unpack(&mut self, field: &Field, is_packed: bool, record: &mut Vec<u8>) -> Result<()> {
         let end = record.len() + field.len;
         match (field.kind, is_packed) {
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// The length of a value whose spaces were taken off: less than the field's.
+    /// Reads the length of a value stored without spaces, which is less than the field's.
     fn space_free_len(&mut self, field: &Field) -> Result<usize> {
         let mut len = self.byte()?;
         if field.len > 255 && len & 128 != 0 {

@@ -1,13 +1,13 @@
-//! A row's checksum, which tables with `CHECKSUM=1` add up (`mi_checksum`, mi_checksum.c, MariaDB
-//! 10.11; MySQL 5.7 has the same). It is not that of `CHECKSUM TABLE ... EXTENDED`.
+//! A row's checksum, of which tables with `CHECKSUM=1` store the sum (`mi_checksum`, mi_checksum.c,
+//! MariaDB 10.11; MySQL 5.7 has the same). It differs from that of `CHECKSUM TABLE ... EXTENDED`.
 
 use super::{Field, FieldKind, SumOf};
 use crate::server_record::{POINTER_BYTES, length};
 use crate::{Result, bytes};
 
-/// The CRC-32 (zlib's) of a record: of all of it, or of its first `null_bytes` (Aria; in MyISAM
-/// they are a field) and its fields, of `VARCHAR` and BLOBs their bytes alone. `blobs` has the
-/// bytes that BLOBs' places are in.
+/// Returns the CRC-32 (zlib's) of a record: of all of it, or of its first `null_bytes` (Aria; in
+/// MyISAM they are a field) and its fields, of `VARCHAR` and BLOBs only their bytes. `blobs` has
+/// the bytes to which the BLOBs' positions refer.
 pub fn row_sum<'f>(
     of: SumOf,
     fields: impl Iterator<Item = &'f Field>,
@@ -31,7 +31,7 @@ pub fn row_sum<'f>(
     Ok(sum.finalize())
 }
 
-/// The bytes of a field that count.
+/// Returns the bytes of a field that the checksum covers.
 fn value<'a>(field: &Field, record: &'a [u8], blobs: &'a [u8]) -> Result<&'a [u8]> {
     let value = bytes::slice(record, field.offset, field.len)?;
     match field.kind {

@@ -1,24 +1,24 @@
-//! What all pages of a file have in common, and how the file stores them.
+//! The common properties of a file's pages, and the form in which the file stores them.
 
 use crate::{Error, PageNo, PageSize, Result, SpaceId};
 
-/// What every page of a file is like once it is opened.
+/// Properties that every page of a file has once it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageFormat {
-    /// The tablespace each page must name.
+    /// Tablespace id that each page must carry.
     pub space: SpaceId,
     /// Bytes of a page in memory (the logical page size, `UNIV_PAGE_SIZE`).
     pub page_size: PageSize,
-    /// MariaDB's `full_crc32` files: other places for checksum and LSN.
+    /// Whether the file is MariaDB's `full_crc32`, with other places for checksum and LSN.
     pub full_crc32: bool,
-    /// MySQL 8 files that carry SDI; decides what page type 18 is.
+    /// Whether the file is MySQL 8's with SDI; decides the meaning of page type 18.
     pub sdi: bool,
     /// Pages in the file: a pointer beyond is damage.
     pub size_pages: u32,
 }
 
 impl PageFormat {
-    /// Refuses a pointer to nowhere, to the file's first page or past its end.
+    /// Refuses a null pointer, and a pointer to the file's first page or past its end.
     pub fn require_inside(&self, page_no: PageNo, what: &str) -> Result<()> {
         if page_no.0 == 0 || page_no.0 >= self.size_pages {
             let number = page_no.non_null().map_or("FIL_NULL".into(), |page| page.to_string());
@@ -31,11 +31,11 @@ impl PageFormat {
     }
 }
 
-/// How a file stores its pages, and what each is once it is opened: what [`super::open`] needs.
+/// The properties of a file's pages, in the file and in memory: the input of [`super::open`].
 ///
-/// A page has two sizes. The *physical* size is what it takes in the file, and what pages are
-/// addressed by: 1 to 16 KiB with ROW_FORMAT=COMPRESSED, else the logical size. The *logical* size
-/// ([`PageFormat::page_size`]) is what it has in memory.
+/// A page has two sizes. The *physical* size is its size in the file, by which pages are addressed:
+/// 1 to 16 KiB with ROW_FORMAT=COMPRESSED, else the logical size. The *logical* size
+/// ([`PageFormat::page_size`]) is its size in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageContext {
     format: PageFormat,
@@ -43,28 +43,28 @@ pub struct PageContext {
 }
 
 impl PageContext {
-    /// Of a file whose pages are stored as they are in memory.
+    /// Creates the context of a file whose pages are stored as they are in memory.
     pub fn plain(format: PageFormat) -> PageContext {
         PageContext { format, physical_bytes: format.page_size.bytes() }
     }
 
-    /// Of a file whose pages take `physical_bytes` each (`FSP_FLAGS_GET_ZIP_SSIZE`,
-    /// `fsp0types.h`, MySQL 8.0).
+    /// Creates the context of a file whose pages take `physical_bytes` each
+    /// (`FSP_FLAGS_GET_ZIP_SSIZE`, `fsp0types.h`, MySQL 8.0).
     pub(super) fn compressed(format: PageFormat, physical_bytes: u32) -> PageContext {
         PageContext { format, physical_bytes }
     }
 
-    /// What each page is like once it is opened.
+    /// Returns the properties of an opened page.
     pub fn format(&self) -> PageFormat {
         self.format
     }
 
-    /// Bytes a page takes in the file.
+    /// Returns the bytes of a page in the file.
     pub fn physical_bytes(&self) -> usize {
         self.physical_bytes as usize
     }
 
-    /// Whether pages are stored as they are in memory.
+    /// Returns whether pages are stored as they are in memory.
     pub(super) fn is_plain(&self) -> bool {
         self.physical_bytes == self.format.page_size.bytes()
     }

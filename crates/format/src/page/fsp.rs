@@ -1,4 +1,4 @@
-//! The file's header, on page 0: which tablespace, how large its pages, what its flags say.
+//! The file's header, on page 0: tablespace id, page size, flags, lists of extents.
 //!
 //! ```text
 //!  38 tablespace       46 size in pages      50 free limit         54 flags
@@ -30,58 +30,58 @@ use super::{DATA, PageContext, PageFormat, PageKind, Scratch, open};
 use crate::server::{RowFormat, ServerVersion};
 use crate::{Error, PageNo, PageSize, Result, SpaceId, bytes};
 
-/// Where the extent descriptors begin on a page of them.
+/// Offset of the extent descriptors on their page.
 pub(super) const EXTENTS: usize = DATA + 112;
 
-/// Bytes of an extent descriptor.
+/// Returns the bytes of an extent descriptor.
 pub(super) fn extent_len(page_size: PageSize) -> usize {
     24 + (page_size.extent_pages() as usize * 2).div_ceil(8)
 }
 
-/// Bytes MySQL 8 keeps for encryption info after the extent descriptors (`os0enc.h`).
+/// Bytes that MySQL 8 reserves for encryption info after the extent descriptors (`os0enc.h`).
 const ENCRYPTION_INFO_LEN: usize = 115;
 
-/// Who laid out the flags.
+/// The dialect of the tablespace flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// MySQL of any version, MariaDB before 10.5, and MariaDB without `full_crc32`.
     Common,
-    /// MariaDB 10.1.0 to 10.1.20, whose flags were off by some bits.
+    /// MariaDB 10.1.0 to 10.1.20, whose flags were shifted by some bits.
     MariaDb101,
     /// MariaDB 10.5+ with `innodb_checksum_algorithm=full_crc32`, the default.
     FullCrc32,
 }
 
-/// `FSP_SPACE_FLAGS`, taken apart.
+/// Tablespace flags, decoded (`FSP_SPACE_FLAGS`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FspFlags {
-    /// As on the page.
+    /// The flags as stored on the page.
     pub raw: u32,
-    /// How they were read.
+    /// The dialect in which the flags were read.
     pub dialect: Dialect,
-    /// Bytes in a page, when uncompressed.
+    /// Bytes of an uncompressed page.
     pub page_size: PageSize,
-    /// Bytes in a page of a ROW_FORMAT=COMPRESSED file.
+    /// Bytes of a page in a ROW_FORMAT=COMPRESSED file.
     pub zip_size_bytes: Option<u32>,
-    /// The file's table is DYNAMIC or COMPRESSED rather than REDUNDANT or COMPACT; `None` where
-    /// the flags do not say (`full_crc32`).
+    /// Whether the file's table is DYNAMIC or COMPRESSED rather than REDUNDANT or COMPACT; `None`
+    /// where the flags do not say (`full_crc32`).
     pub atomic_blobs: Option<bool>,
-    /// `DATA DIRECTORY`.
+    /// Whether the table has a `DATA DIRECTORY`.
     pub data_dir: bool,
-    /// A general tablespace, of many tables.
+    /// Whether the file is a general tablespace, which many tables share.
     pub shared: bool,
-    /// Of temporary tables.
+    /// Whether the tablespace is of temporary tables.
     pub temporary: bool,
-    /// MySQL's encryption.
+    /// Whether MySQL encrypted the file.
     pub encrypted: bool,
-    /// The file carries serialized dictionary information.
+    /// Whether the file carries serialized dictionary information.
     pub sdi: bool,
-    /// MariaDB's page compression. (MySQL's shows on the pages alone.)
+    /// Whether the file has MariaDB's page compression. (MySQL's shows on the pages only.)
     pub page_compressed: bool,
 }
 
 impl FspFlags {
-    /// Every way to read `raw` that a server would have written, the likeliest first.
+    /// Returns every reading of `raw` that a server could have written, the most likely first.
     pub fn candidates(raw: u32) -> Vec<FspFlags> {
         if raw & 0x10 != 0 {
             return FspFlags::full_crc32(raw).into_iter().collect();
@@ -155,9 +155,9 @@ impl FspFlags {
         }
     }
 
-    /// The format of the records, from the flags and whether the pages are of the compact kind
-    /// ([`super::IndexPage::is_compact`]). Files of `full_crc32` do not tell COMPACT from DYNAMIC;
-    /// their records read alike.
+    /// Returns the format of the records, from the flags and from `compact_pages`: whether the
+    /// pages are of the compact kind ([`super::IndexPage::is_compact`]). The flags of `full_crc32`
+    /// do not distinguish COMPACT from DYNAMIC; their records read alike.
     pub fn row_format(&self, compact_pages: bool) -> RowFormat {
         match (self.zip_size_bytes, compact_pages, self.atomic_blobs) {
             (Some(_), _, _) => RowFormat::Compressed,
@@ -168,12 +168,12 @@ impl FspFlags {
     }
 }
 
-/// Bit 5 (DYNAMIC or COMPRESSED) comes only with bit 0.
+/// Returns whether the flags are consistent: bit 5 (DYNAMIC or COMPRESSED) requires bit 0.
 fn post_antelope_fits(raw: u32) -> bool {
     raw & 0x21 != 0x20
 }
 
-/// The page size a 4-bit shift stands for; 16 KiB is 0 in the old flags, 5 in the new.
+/// Returns the page size for a 4-bit shift; 16 KiB is 0 in the old flags, 5 in the new ones.
 fn page_size_of(shift: u32, full_crc32: bool) -> Option<PageSize> {
     match shift {
         0 if !full_crc32 => Some(PageSize::DEFAULT),
@@ -183,7 +183,8 @@ fn page_size_of(shift: u32, full_crc32: bool) -> Option<PageSize> {
     }
 }
 
-/// `None`: no server writes these. `Some(None)`: not compressed.
+/// Returns the compressed page size. `None`: no server writes these flags. `Some(None)`: not
+/// compressed.
 fn zip_size_of(raw: u32, page_size: PageSize) -> Option<Option<u32>> {
     match raw >> 1 & 15 {
         0 => Some(None),
@@ -197,13 +198,13 @@ fn zip_size_of(raw: u32, page_size: PageSize) -> Option<Option<u32>> {
 /// The header on a file's page 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpaceHeader {
-    /// The tablespace.
+    /// Tablespace id.
     pub space: SpaceId,
-    /// Its flags.
+    /// Tablespace flags.
     pub flags: FspFlags,
     /// Pages in the file, as InnoDB counts them; the file may be longer, not shorter.
     pub size_pages: u32,
-    /// Pages from here on were never initialised.
+    /// The first page that was never initialised; none after it was.
     pub free_limit: PageNo,
     /// Used pages in the extents of `free_frag`.
     pub frag_n_used: u32,
@@ -213,23 +214,23 @@ pub struct SpaceHeader {
     pub free_frag: ListBase,
     /// Extents of single pages, none free.
     pub full_frag: ListBase,
-    /// The number the next file segment gets.
+    /// The id of the next file segment.
     pub next_segment: u64,
-    /// Pages of file segments without room for more.
+    /// Pages of file segments without free entries.
     pub full_inodes: ListBase,
-    /// Pages of file segments with room.
+    /// Pages of file segments with free entries.
     pub free_inodes: ListBase,
-    /// The root of the SDI B-tree.
+    /// Root of the SDI B-tree.
     pub sdi_root: Option<PageNo>,
-    /// MySQL 8+: the server that made the file.
+    /// The server that created the file, for MySQL 8 and later.
     pub server: Option<ServerVersion>,
 }
 
 impl SpaceHeader {
-    /// The most bytes of a file that [`SpaceHeader::parse`] can need.
+    /// The maximum number of bytes that [`SpaceHeader::parse`] needs.
     pub const MOST_BYTES: usize = PageSize::MAX.bytes() as usize;
 
-    /// Reads the header from the beginning of a file: page 0, whose size it says itself. Give the
+    /// Reads the header from the beginning of a file: page 0, which contains its own size. Pass the
     /// first [`SpaceHeader::MOST_BYTES`], or the whole file where it is shorter.
     ///
     /// A file that is sound but not readable parses; see [`SpaceHeader::require_readable`].
@@ -290,12 +291,12 @@ impl SpaceHeader {
         })
     }
 
-    /// What the file's pages are like once they are opened.
+    /// Returns the properties of the file's pages once they are opened.
     pub fn page_format(&self) -> PageFormat {
         format_of(self.flags, self.space, self.size_pages)
     }
 
-    /// How the file stores its pages.
+    /// Returns the properties of the file's pages as stored and as opened.
     pub fn page_context(&self) -> PageContext {
         match self.flags.zip_size_bytes {
             Some(physical_bytes) => PageContext::compressed(self.page_format(), physical_bytes),
@@ -303,8 +304,8 @@ impl SpaceHeader {
         }
     }
 
-    /// Refuses, by name and with the way out, the files whose pages are stored in a form this
-    /// version does not read.
+    /// Refuses, by name and with a remedy, files whose pages are stored in a form that this version
+    /// does not read.
     pub fn require_plain_pages(&self) -> Result<()> {
         let flags = &self.flags;
         if let Some(zip_size_bytes) = flags.zip_size_bytes {
@@ -319,7 +320,7 @@ impl SpaceHeader {
         Ok(())
     }
 
-    /// Refuses, by name and with the way out, the files this version does not read tables from.
+    /// Refuses, by name and with a remedy, files from which this version does not read tables.
     pub fn require_readable(&self) -> Result<()> {
         self.require_plain_pages()?;
         let flags = &self.flags;
@@ -384,12 +385,12 @@ mod tests {
         assert_eq!(flags.page_size.bytes(), 16384);
         assert_eq!(only(0x13).page_size.bytes(), 4096);
         assert!(only(0x35).page_compressed);
-        // MariaDB 10.1.13, page compressed with level 6: the common reading is a 64 KiB page
-        // size that does not exist.
+        // MariaDB 10.1.13, page compressed with level 6: the common reading is a 64 KiB page size,
+        // which the flags cannot express.
         let flags = only(0x21 | 1 << 6 | 6 << 7);
         assert_eq!(flags.dialect, Dialect::MariaDb101);
         assert!(flags.page_compressed);
-        // 4 KiB pages, or the old dialect's compression level 1: both, the likelier first.
+        // 4 KiB pages, or compression level 1 in the old dialect: both, the more likely first.
         let flags = FspFlags::candidates(0x21 | 3 << 6);
         assert_eq!(flags.len(), 2);
         assert_eq!(flags[0].page_size.bytes(), 4096);

@@ -1,5 +1,5 @@
-//! A B-tree page's heap, checked as a whole: every place in it is a record on the chain or one
-//! freed, and none is both.
+//! Checks of a B-tree page's heap as a whole: every place in it is either a record on the chain or
+//! a freed record, never both.
 //!
 //! `page_simple_validate_new` and `page_validate` (`page0page.cc`, MySQL 8.0).
 
@@ -7,18 +7,18 @@ use super::{DATA, IndexPage};
 use crate::{Error, Result, bytes};
 
 impl IndexPage<'_> {
-    /// The head of the list of freed records, 0 when there is none.
+    /// Returns the offset of the first freed record, 0 when there is none.
     pub fn free_head(&self) -> u16 {
         bytes::u16_at(self.page().bytes(), DATA + 6).unwrap_or_default()
     }
 
-    /// Bytes in freed records.
+    /// Returns the bytes in freed records.
     pub fn garbage_bytes(&self) -> u16 {
         bytes::u16_at(self.page().bytes(), DATA + 8).unwrap_or_default()
     }
 
-    /// Checks that the records on the chain and those freed are all the heap holds, each place
-    /// once, and that the header's sums can be.
+    /// Checks that the records on the chain and the freed ones fill the heap, each place once, and
+    /// that the header's totals are possible.
     pub fn check_heap(&self) -> Result<()> {
         let mut places = vec![false; usize::from(self.n_heap())];
         let mut taken = 2u16;
@@ -70,7 +70,7 @@ impl IndexPage<'_> {
     }
 }
 
-/// Marks a place in the heap; each can be taken once, so no list can go in a circle.
+/// Marks a place in the heap as taken. Each can be taken once, so no list can be a cycle.
 fn take(places: &mut [bool], heap_no: u16) -> Result<()> {
     match places.get_mut(usize::from(heap_no)) {
         Some(place) if heap_no >= 2 && !*place => {

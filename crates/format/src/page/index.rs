@@ -18,10 +18,10 @@ use crate::{Error, IndexId, PageNo, Result, bytes};
 
 /// `PAGE_DATA`.
 const HEAP: usize = DATA + 56;
-/// The deepest tree a server accepts (`BTR_MAX_LEVELS`).
+/// The maximum height of a tree that servers accept (`BTR_MAX_LEVELS`).
 const MAX_LEVELS: u16 = 100;
 
-/// A page of a B-tree whose header and frame are sound.
+/// A B-tree page whose header and system records are sound.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexPage<'a> {
     page: Page<'a>,
@@ -35,8 +35,10 @@ pub struct IndexPage<'a> {
 }
 
 impl<'a> IndexPage<'a> {
-    /// Takes a page of an index, of SDI or an instant root; a page of zeroes, or of another kind,
-    /// is damage, since something led here.
+    /// Parses a page of an index or of SDI, or an instant root.
+    ///
+    /// # Errors
+    /// Damage, when the page is of another kind or all zeroes, since a pointer led to it.
     pub fn parse(page: Page<'a>) -> Result<IndexPage<'a>> {
         IndexPage::parse_inner(page).map_err(|error| page.locate_error(error))
     }
@@ -78,12 +80,12 @@ impl<'a> IndexPage<'a> {
         }
         if self.n_heap < 2 || self.n_recs > self.n_heap - 2 || self.n_dir_slots < 2 {
             return Err(Error::corrupt(format!(
-                "{} user records, {} in the heap and {} directory slots cannot be",
+                "impossible counts: {} user records, {} in the heap, {} directory slots",
                 self.n_recs, self.n_heap, self.n_dir_slots
             )));
         }
         if self.level >= MAX_LEVELS {
-            return Err(Error::corrupt(format!("B-tree level {} cannot be", self.level)));
+            return Err(Error::corrupt(format!("impossible B-tree level {}", self.level)));
         }
         let infimum = bytes::array::<8>(self.page.bytes(), self.infimum())?;
         let supremum = bytes::array::<8>(self.page.bytes(), self.supremum())?;
@@ -97,68 +99,70 @@ impl<'a> IndexPage<'a> {
         Ok(())
     }
 
-    /// The page it is on.
+    /// Returns the underlying page.
     pub fn page(&self) -> Page<'a> {
         self.page
     }
 
-    /// Where it is in the file.
+    /// Returns the page number.
     pub fn page_no(&self) -> PageNo {
         self.page.page_no()
     }
 
-    /// The previous page of its level.
+    /// Returns the previous page of the level.
     pub fn prev(&self) -> Option<PageNo> {
         self.page.prev()
     }
 
-    /// The next page of its level.
+    /// Returns the next page of the level.
     pub fn next(&self) -> Option<PageNo> {
         self.page.next()
     }
 
-    /// 0 for leaves.
+    /// Returns the level: 0 for leaves.
     pub fn level(&self) -> u16 {
         self.level
     }
 
-    /// Whether its records are rows.
+    /// Returns whether the page is a leaf, whose records are rows.
     pub fn is_leaf(&self) -> bool {
         self.level == 0
     }
 
-    /// Records on the page, the delete-marked included.
+    /// Returns the number of records on the page, including delete-marked ones.
     pub fn n_recs(&self) -> u16 {
         self.n_recs
     }
 
-    /// Records in the heap: infimum, supremum, those on the page and those freed.
+    /// Returns the number of records in the heap: infimum, supremum, records on the page and freed
+    /// ones.
     pub fn n_heap(&self) -> u16 {
         self.n_heap
     }
 
-    /// The index it belongs to.
+    /// Returns the id of the index that the page belongs to.
     pub fn index_id(&self) -> IndexId {
         self.index
     }
 
-    /// Whether its records are of COMPACT, DYNAMIC or COMPRESSED form rather than REDUNDANT.
+    /// Returns whether the records are in COMPACT, DYNAMIC or COMPRESSED form rather than
+    /// REDUNDANT.
     pub fn is_compact(&self) -> bool {
         self.compact
     }
 
-    /// Roots only: where the leaves' file segment is described.
+    /// Returns the address of the leaves' file segment (roots only).
     pub fn leaf_segment(&self) -> Result<Option<FileAddr>> {
         segment_header(self.page.bytes(), DATA + 36)
     }
 
-    /// Roots only: where the branches' file segment is described.
+    /// Returns the address of the branch pages' file segment (roots only).
     pub fn branch_segment(&self) -> Result<Option<FileAddr>> {
         segment_header(self.page.bytes(), DATA + 46)
     }
 
-    /// MariaDB's instant roots: how many fields records had before the first instant `ALTER`, and
-    /// the bytes of their null bitmap where the page says it.
+    /// Returns, for MariaDB's instant roots, the number of fields that records had before the first
+    /// instant `ALTER`, and the bytes of their null bitmap where the page has them.
     pub fn instant_core(&self) -> Option<(u16, Option<u8>)> {
         if self.page.kind() != PageKind::Instant {
             return None;
@@ -169,15 +173,16 @@ impl<'a> IndexPage<'a> {
         Some((core_fields, null_bytes.filter(|_| zeroed)))
     }
 
-    /// Roots of clustered indexes of MariaDB 10.2.4 and later: the last value `AUTO_INCREMENT` gave;
-    /// `None` before the first. What `SHOW CREATE TABLE` prints is one more, for a partitioned table
-    /// one more than the greatest (`PAGE_ROOT_AUTO_INC`, page0page.h). Elsewhere these bytes mean
-    /// other things, and the servers look for the greatest value in the table when they open it.
+    /// Returns the last `AUTO_INCREMENT` value, from the root of a clustered index of MariaDB
+    /// 10.2.4 and later; `None` before the first. `SHOW CREATE TABLE` prints one more; for a
+    /// partitioned table, one more than the greatest (`PAGE_ROOT_AUTO_INC`, page0page.h). On other
+    /// pages these bytes have other meanings, and servers search the table for the greatest value
+    /// when they open it.
     pub fn last_auto_increment(&self) -> Option<u64> {
         bytes::u64_at(self.page.bytes(), DATA + 18).ok().filter(|last| *last > 0)
     }
 
-    /// Requires the page to be of `index`, on `level`: what its parent promised.
+    /// Requires the page to be of `index`, on `level`, as its parent implies.
     pub fn require(&self, index: IndexId, level: u16) -> Result<()> {
         if self.index != index {
             return Err(self.page.corrupt(format!(
@@ -235,17 +240,17 @@ impl<'a> IndexPage<'a> {
         Ok(())
     }
 
-    /// The infimum record's origin.
+    /// Returns the infimum record's origin.
     pub(crate) fn infimum(&self) -> usize {
         if self.compact { HEAP + 5 } else { HEAP + 7 }
     }
 
-    /// The supremum record's origin.
+    /// Returns the supremum record's origin.
     pub(crate) fn supremum(&self) -> usize {
         if self.compact { HEAP + 18 } else { HEAP + 22 }
     }
 
-    /// Where the heap's user records begin.
+    /// Returns the offset of the heap's first user record.
     pub(crate) fn supremum_end(&self) -> usize {
         self.supremum() + if self.compact { 8 } else { 9 }
     }

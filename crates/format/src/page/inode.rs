@@ -1,4 +1,4 @@
-//! File segments: the pages a B-tree's leaves, its branches, or another owner hold.
+//! File segments: the pages that belong to a B-tree's leaves, its branch pages, or another owner.
 //!
 //! ```text
 //! 38 list node (12 bytes)
@@ -26,19 +26,19 @@ pub struct InodePage<'a> {
 /// A file segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Where its entry is: what a segment header points to.
+    /// Address of the segment's entry, to which a segment header points.
     pub addr: FileAddr,
-    /// Its number; 0 for an unused place.
+    /// Segment id; 0 for an unused entry.
     pub id: u64,
     /// Used pages in the extents of `not_full`.
     pub not_full_n_used: u32,
     /// Extents with no used page.
     pub free: ListBase,
-    /// Extents with some.
+    /// Extents with some used pages.
     pub not_full: ListBase,
     /// Extents without a free page.
     pub full: ListBase,
-    /// Its single pages.
+    /// Single pages of the segment.
     pub fragments: Vec<PageNo>,
 }
 
@@ -47,7 +47,7 @@ fn fragment_slots(page_size: PageSize) -> usize {
 }
 
 impl<'a> InodePage<'a> {
-    /// Takes an `INODE` page.
+    /// Parses an `INODE` page.
     pub fn parse(page: Page<'a>) -> Result<InodePage<'a>> {
         match page.kind() {
             PageKind::Inode => Ok(InodePage { page }),
@@ -55,25 +55,26 @@ impl<'a> InodePage<'a> {
         }
     }
 
-    /// Where its list node is, and its neighbours in the list of such pages.
+    /// Returns the address of the page's list node, and its neighbours in the list of `INODE`
+    /// pages.
     pub fn list_node(&self) -> Result<(FileAddr, ListNode)> {
         let addr = FileAddr { page_no: self.page.page_no(), offset: DATA as u16 };
         Ok((addr, ListNode::read(self.page.bytes(), DATA)?))
     }
 
-    /// Places for segments.
+    /// Returns the number of entries on the page.
     pub fn places(&self) -> usize {
         let page_size = self.page.format().page_size;
         (page_size.len() - SEGMENTS - 10) / (64 + 4 * fragment_slots(page_size))
     }
 
-    /// The segment whose entry is at byte `offset`, as a segment header says.
+    /// Returns the segment whose entry is at byte `offset`, which a segment header contains.
     pub fn segment_at(&self, offset: u16) -> Result<Segment> {
         let page_size = self.page.format().page_size;
         self.read(offset as usize, page_size).map_err(|error| self.page.locate_error(error))
     }
 
-    /// All segments in use.
+    /// Returns all segments in use.
     pub fn segments(&self) -> Result<Vec<Segment>> {
         let len = 64 + 4 * fragment_slots(self.page.format().page_size);
         let mut segments = Vec::new();
@@ -109,7 +110,7 @@ impl<'a> InodePage<'a> {
     }
 }
 
-/// A segment header (`fseg_header_t`): 4 tablespace, 4 page, 2 offset.
+/// Reads a segment header (`fseg_header_t`): 4 bytes tablespace, 4 page, 2 offset.
 pub(super) fn segment_header(page: &[u8], at: usize) -> Result<Option<FileAddr>> {
     FileAddr::read(page, at + 4)
 }

@@ -1,4 +1,4 @@
-//! What a page holds, as `FIL_PAGE_TYPE` says.
+//! Page types: the content of a page by its `FIL_PAGE_TYPE`.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use crate::{Error, Remedy, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "InnoDB's own names")]
 pub enum PageKind {
-    /// Nothing but zeroes: never written.
+    /// A page of zeroes, which was never written.
     Zeroes,
-    /// Allocated, not yet used; in MySQL also freed.
+    /// Allocated but unused; in MySQL also freed.
     Allocated,
     UndoLog,
-    /// File segments.
+    /// File segments (`INODE`).
     Inode,
     IbufFreeList,
     IbufBitmap,
@@ -21,7 +21,7 @@ pub enum PageKind {
     TrxSys,
     /// Page 0: the file's header and the first extent descriptors.
     FspHeader,
-    /// Further extent descriptors.
+    /// Extent descriptors of the following pages.
     Xdes,
     /// Off-page columns before MySQL 8, and in MariaDB.
     Blob,
@@ -50,13 +50,13 @@ pub enum PageKind {
     Sdi,
     RTree,
     Index,
-    /// A number no server gives.
+    /// A number that no server writes.
     Other(u16),
 }
 
 impl PageKind {
-    /// From the number on the page. `sdi`: the file carries SDI, so it is MySQL's and 18 is an
-    /// SDI BLOB; in MariaDB it is an instant root.
+    /// Derives the kind from the number on the page. `sdi`: the file carries SDI, so it is MySQL's
+    /// and 18 is an SDI BLOB; in MariaDB 18 is an instant root.
     pub fn new(number: u16, sdi: bool) -> PageKind {
         match number {
             0 => PageKind::Allocated,
@@ -95,12 +95,12 @@ impl PageKind {
         }
     }
 
-    /// Whether the page is of a B-tree with records.
+    /// Returns whether the page is of a B-tree with records.
     pub fn is_index(self) -> bool {
         matches!(self, PageKind::Index | PageKind::Instant | PageKind::Sdi)
     }
 
-    /// Refuses the kinds whose bytes are compressed or encrypted.
+    /// Refuses kinds whose bytes are compressed or encrypted.
     pub fn require_readable(self) -> Result<()> {
         match self {
             PageKind::PageCompressed
@@ -119,7 +119,7 @@ impl PageKind {
         }
     }
 
-    /// Why this kind is not read, and what to do.
+    /// Creates the refusal of this kind: the reason and a remedy.
     pub(super) fn refusal(self) -> Error {
         match self {
             PageKind::PageCompressed => Error::unsupported(

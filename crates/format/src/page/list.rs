@@ -10,12 +10,12 @@
 
 use crate::{PageNo, Result, bytes};
 
-/// A place in a file.
+/// An address in a file (`fil_addr_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileAddr {
-    /// The page.
+    /// Page number.
     pub page_no: PageNo,
-    /// Byte offset in it.
+    /// Byte offset in the page.
     pub offset: u16,
 }
 
@@ -23,7 +23,7 @@ impl FileAddr {
     /// Bytes of an address.
     pub const LEN: usize = 6;
 
-    /// The address at `at`; `None` when it is null.
+    /// Reads the address at `at`; `None` when it is null.
     pub fn read(page: &[u8], at: usize) -> Result<Option<FileAddr>> {
         let page_no = PageNo(bytes::u32_at(page, at)?);
         let offset = bytes::u16_at(page, at.saturating_add(4))?;
@@ -46,7 +46,7 @@ impl ListBase {
     /// Bytes of a base node.
     pub const LEN: usize = 16;
 
-    /// The base node at `at`.
+    /// Reads the base node at `at`.
     pub fn read(page: &[u8], at: usize) -> Result<ListBase> {
         Ok(ListBase {
             len: bytes::u32_at(page, at)?,
@@ -56,17 +56,17 @@ impl ListBase {
     }
 }
 
-/// A node of a list: its neighbours.
+/// A node of a list, with its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListNode {
-    /// The node before it.
+    /// The previous node.
     pub prev: Option<FileAddr>,
-    /// The node after it.
+    /// The next node.
     pub next: Option<FileAddr>,
 }
 
 impl ListNode {
-    /// The node at `at`.
+    /// Reads the node at `at`.
     pub fn read(page: &[u8], at: usize) -> Result<ListNode> {
         Ok(ListNode {
             prev: FileAddr::read(page, at)?,

@@ -1,16 +1,16 @@
-//! A page: the unit InnoDB reads, writes and checks.
+//! Pages: the unit in which InnoDB reads, writes and checks.
 //!
 //! ```text
 //!  0 checksum (full_crc32: encryption key version)     4 page number
 //!  8 previous page on the level                       12 next page on the level
 //! 16 LSN of the newest change                         24 type
 //! 26 flush LSN (page 0 of the system tablespace), or MariaDB's encryption key version
-//! 34 tablespace                                       38 what the type says ...
+//! 34 tablespace                                       38 content, by type ...
 //! size-8 checksum, low half of the LSN (full_crc32: the other way round)
 //! ```
 //!
-//! `fil0fil.h` of MySQL 8.0 and MariaDB 10.11. [`open`] is the only way to a [`Page`]: whoever holds
-//! one holds bytes whose checksum, page number and tablespace are right.
+//! `fil0fil.h` of MySQL 8.0 and MariaDB 10.11. Only [`open`] creates a [`Page`]: the bytes of a
+//! `Page` have the right checksum, page number and tablespace.
 
 mod context;
 mod fsp;
@@ -34,5 +34,5 @@ pub use open::{OwnedPage, Page, Scratch, checksum_algorithm, open, unverified_li
 pub use space_head::SpaceHead;
 pub use xdes::{Extent, ExtentState, ExtentsPage};
 
-/// `FIL_PAGE_DATA`: where what the page's type says begins.
+/// `FIL_PAGE_DATA`: offset of the content that depends on the page's type.
 pub const DATA: usize = 38;

@@ -1,11 +1,11 @@
-//! From the bytes that a file holds to a page: the one place where pages are verified, and where
-//! those that are stored in another form are turned into what memory holds.
+//! Opening of pages: bytes of a file are verified here only, and those stored in another form are
+//! converted to the form in memory.
 
 use super::{PageContext, PageFormat, PageKind};
 use crate::checksum::{self, Algorithm};
 use crate::{Error, Lsn, PageNo, Remedy, Result, SpaceId, bytes};
 
-/// A verified page, as it is in memory. [`open`] makes it, and nothing else.
+/// A verified page in its in-memory form. Only [`open`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     bytes: &'a [u8],
@@ -15,42 +15,42 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// All of its bytes, as they are in memory.
+    /// Returns all bytes of the page, in their in-memory form.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// What the pages of its file are like.
+    /// Returns the properties of the file's pages.
     pub fn format(&self) -> PageFormat {
         self.format
     }
 
-    /// Its number: where it is in the file.
+    /// Returns the page number.
     pub fn page_no(&self) -> PageNo {
         self.page_no
     }
 
-    /// Its type.
+    /// Returns the page type.
     pub fn kind(&self) -> PageKind {
         self.kind
     }
 
-    /// The previous page of its level, where the kind has levels.
+    /// Returns the previous page of the level, for kinds with levels.
     pub fn prev(&self) -> Option<PageNo> {
         unverified_links(self.bytes).0
     }
 
-    /// The next page of its level, where the kind has levels.
+    /// Returns the next page of the level, for kinds with levels.
     pub fn next(&self) -> Option<PageNo> {
         unverified_links(self.bytes).1
     }
 
-    /// The end of the newest change.
+    /// Returns the LSN at the end of the newest change.
     pub fn lsn(&self) -> Lsn {
         Lsn(bytes::u64_at(self.bytes, 16).unwrap_or_default())
     }
 
-    /// A copy that lives by itself.
+    /// Returns an owned copy.
     pub fn to_owned(&self) -> OwnedPage {
         let Page { bytes, format, page_no, kind } = *self;
         OwnedPage { bytes: bytes.into(), format, page_no, kind }
@@ -61,13 +61,13 @@ impl<'a> Page<'a> {
         error.at_page(self.format.space, self.page_no)
     }
 
-    /// Damage found on this page.
+    /// Creates an error for damage on this page.
     pub(crate) fn corrupt(&self, what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
         self.locate_error(Error::corrupt(what))
     }
 }
 
-/// A copy of a verified page.
+/// An owned copy of a verified page.
 #[derive(Clone, Debug)]
 pub struct OwnedPage {
     bytes: Box<[u8]>,
@@ -77,31 +77,31 @@ pub struct OwnedPage {
 }
 
 impl OwnedPage {
-    /// The page.
+    /// Borrows the page.
     pub fn as_page(&self) -> Page<'_> {
         let OwnedPage { bytes, format, page_no, kind } = self;
         Page { bytes, format: *format, page_no: *page_no, kind: *kind }
     }
 }
 
-/// Room for the pages that are not stored as they are in memory. It serves one page after the
-/// other; a reader keeps one as long as it reads.
+/// Buffer for pages that are not stored as they are in memory. It serves one page at a time; a
+/// reader keeps one for all its pages.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    // Nothing needs it yet: files whose pages are transformed are refused.
+    // No field is needed yet: files with transformed pages are refused.
     _page: (),
 }
 
-/// Opens a page: the only way from the bytes that a file holds to a [`Page`].
+/// Opens a page: the only conversion from the bytes of a file to a [`Page`].
 ///
-/// `raw` are the bytes of page `expected` as the file described by `context` stores them. What a
-/// file stores in another form than memory holds is turned into that form in `scratch`; what is
-/// given is proved to be the whole page `expected`, by its checksum, its number and its tablespace.
-/// A page of zeroes is what a file is extended with: it opens, as [`PageKind::Zeroes`].
+/// `raw` are the bytes of page `expected`, stored as `context` describes. Bytes stored in another
+/// form are converted in `scratch`; checksum, page number and tablespace prove that the result is
+/// the whole page `expected`. A page of zeroes, which extends a file, opens as
+/// [`PageKind::Zeroes`].
 ///
 /// # Errors
-/// With the place, when the bytes are damaged or are of another page, and when this version does
-/// not read the form that they are stored in.
+/// With the place, when the bytes are damaged or of another page, or when this version does not
+/// read the form in which they are stored.
 pub fn open<'a>(
     raw: &'a [u8],
     context: &PageContext,
@@ -114,7 +114,7 @@ pub fn open<'a>(
         .map_err(|error| error.at_page(context.format().space, expected))
 }
 
-/// The bytes of a page as they are in memory.
+/// Converts a page's bytes to their in-memory form.
 fn transform<'a>(
     raw: &'a [u8],
     context: &PageContext,
@@ -151,7 +151,7 @@ fn proved(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<Page<'_>
     Ok(Page { bytes, format, page_no, kind })
 }
 
-/// The refusal of a file whose pages are compressed as a whole.
+/// Creates the refusal of a file whose pages are compressed as a whole.
 pub(super) fn compressed_refusal(physical_bytes: usize) -> Error {
     Error::unsupported(
         format!("ROW_FORMAT=COMPRESSED (KEY_BLOCK_SIZE={})", physical_bytes / 1024),
@@ -159,22 +159,22 @@ pub(super) fn compressed_refusal(physical_bytes: usize) -> Error {
     )
 }
 
-/// The pages before and after one on its level, as its header names them, of bytes that nothing is
-/// known of: a hint, for read-ahead.
+/// Returns the previous and next page of a page's level, from the header of unverified bytes: a
+/// hint for read-ahead.
 pub fn unverified_links(bytes: &[u8]) -> (Option<PageNo>, Option<PageNo>) {
     let link = |at: usize| PageNo(bytes::u32_at(bytes, at).unwrap_or(u32::MAX)).non_null();
     (link(8), link(12))
 }
 
-/// Says which checksum algorithm a page satisfies; what `inspect` prints.
+/// Returns the checksum algorithm that a page satisfies, for `inspect`.
 pub fn checksum_algorithm(bytes: &[u8], full_crc32: bool) -> Result<Algorithm> {
     if full_crc32 { checksum::verify_full_crc32(bytes) } else { checksum::verify(bytes) }
 }
 
 fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
     if format.full_crc32 {
-        // The type's top bit says that the page is stored compressed, but where the file's flags
-        // say nothing of that (the others are refused before), it is damage.
+        // The type's top bit means that the page is stored compressed. Where the file's flags do
+        // not announce that (files where they do are refused before), it is damage.
         checksum::verify_full_crc32(page)?;
         if bytes::u32_at(page, 0)? != 0 {
             return Err(PageKind::Encrypted.refusal());
@@ -189,8 +189,8 @@ fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
         return Err(kind.refusal());
     }
     checksum::verify(page).map_err(|error| {
-        // MariaDB to 10.4 keeps the key version of an encrypted page where others keep zero, and a
-        // checksum of the encrypted bytes elsewhere.
+        // MariaDB to 10.4 stores the key version of an encrypted page where others store zero, and
+        // a checksum of the encrypted bytes elsewhere.
         match bytes::u32_at(page, 26) {
             Ok(key_version) if key_version != 0 && kind != PageKind::RTree => {
                 encrypted_by_key(page, key_version).unwrap_or(error)
@@ -201,9 +201,10 @@ fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
     Ok(())
 }
 
-/// Whether a page is stored compressed, without a checksum, by what else it says: MySQL's has
-/// version, algorithm and compressed length behind the type (`FIL_PAGE_VERSION`, `fil0types.h`),
-/// MariaDB's the magic number in place of a checksum. A damaged type says none of it.
+/// Returns whether a page without a checksum is stored compressed, judged by its other fields:
+/// MySQL's has version, algorithm and compressed length behind the type (`FIL_PAGE_VERSION`,
+/// `fil0types.h`), MariaDB's the magic number in place of a checksum. A damaged type has none of
+/// them.
 fn is_page_compressed(page: &[u8], kind: PageKind) -> Result<bool> {
     const MYSQL: u16 = 14;
     Ok(match (kind, bytes::u16_at(page, 24)?) {
@@ -219,7 +220,8 @@ fn is_page_compressed(page: &[u8], kind: PageKind) -> Result<bool> {
     })
 }
 
-/// The refusal of a page MariaDB encrypted, when its post-encryption checksum says it is one.
+/// Creates the refusal of a page that MariaDB encrypted, if its post-encryption checksum confirms
+/// that it did.
 fn encrypted_by_key(page: &[u8], key_version: u32) -> Option<Error> {
     let stored = bytes::u32_at(page, 30).ok()?;
     let calculated = checksum::crc32(page).ok()?;

@@ -1,32 +1,33 @@
-//! Who a file is, from its first half kilobyte: what a server looks at when it starts.
+//! Identification of a file by its first bytes, which a server examines when it starts.
 //!
-//! The page's checksum is not looked at, since it would take the whole page; that the tablespace's
-//! number stands there twice, and flags that no server writes, tell most of what is no tablespace.
+//! The page's checksum is not verified, since that would take the whole page. Instead, the
+//! tablespace id must be equal in both its places and the flags must be some that a server writes,
+//! which excludes most files that are not tablespaces.
 
 use super::{DATA, FspFlags};
 use crate::{Error, Lsn, PageNo, Result, SpaceId, bytes};
 
-/// The tablespace's first page, its first bytes.
+/// The header fields in the first bytes of a tablespace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceHead {
-    /// The tablespace.
+    /// Tablespace id.
     pub space: SpaceId,
-    /// Its flags; of one that has some unknown to any server the likeliest reading.
+    /// Tablespace flags; the most likely reading if some are unknown to all servers.
     pub flags: FspFlags,
-    /// Of the newest change to the page.
+    /// LSN of the newest change to the page.
     pub lsn: Lsn,
 }
 
 impl SpaceHead {
-    /// The bytes that are wanted.
+    /// Bytes that [`SpaceHead::parse`] needs.
     pub const BYTES: usize = 64;
 
-    /// Whether a file's first bytes are those of a page that was never written.
+    /// Returns whether a file's first bytes are those of a page that was never written.
     pub fn is_unwritten(first_bytes: &[u8]) -> bool {
         first_bytes.get(..SpaceHead::BYTES).is_some_and(|head| head.iter().all(|&byte| byte == 0))
     }
 
-    /// Reads a file's first bytes.
+    /// Parses a file's first bytes.
     ///
     /// # Errors
     /// When they are not those of a tablespace.

@@ -1,4 +1,4 @@
-//! Rollback segments, as far as they tell whether a transaction was left without an end.
+//! Rollback segments and undo logs, as far as they show whether a transaction was left unfinished.
 //!
 //! ```text
 //! system tablespace, page 5    38+18  rollback segments: tablespace, page; 8 bytes each
@@ -12,10 +12,10 @@
 use super::{DATA, Page, PageKind};
 use crate::{Error, PageNo, Result, SpaceId, bytes};
 
-/// Where the system tablespace lists rollback segments (`TRX_SYS_PAGE_NO`).
+/// The system tablespace's page that lists rollback segments (`TRX_SYS_PAGE_NO`).
 pub const TRX_SYS_PAGE: PageNo = PageNo(5);
 
-/// Where an undo tablespace of MySQL 8 does (`FSP_RSEG_ARRAY_PAGE_NO`).
+/// The page of a MySQL 8 undo tablespace that lists rollback segments (`FSP_RSEG_ARRAY_PAGE_NO`).
 pub const RSEG_ARRAY_PAGE: PageNo = PageNo(3);
 
 /// `TRX_SYS_N_RSEGS`, `TRX_SYS_MAX_RSEGS`.
@@ -30,21 +30,21 @@ const UNDO_SLOTS_AT: usize = DATA + 34;
 /// `TRX_UNDO_SEG_HDR + TRX_UNDO_STATE`: behind an undo page's header.
 const STATE_AT: usize = DATA + 18;
 
-/// What became of the newest transaction of an undo log.
+/// The state of an undo log's newest transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndoState {
-    /// It was not over, and not rolled back yet.
+    /// Neither committed nor rolled back completely.
     Active,
-    /// `XA PREPARE`: it waits for its `XA COMMIT` or `XA ROLLBACK`.
+    /// Prepared by `XA PREPARE`, waiting for `XA COMMIT` or `XA ROLLBACK`.
     Prepared,
-    /// It is over.
+    /// Committed or rolled back.
     Ended,
 }
 
-/// The rollback segments that a system tablespace lists.
+/// Returns the rollback segments that a system tablespace lists.
 ///
 /// # Errors
-/// When the page is another.
+/// When the page is of another kind.
 pub fn rollback_segments(page: &Page<'_>) -> Result<Vec<(SpaceId, PageNo)>> {
     require(page, PageKind::TrxSys, "the transaction system's")?;
     let mut segments = Vec::new();
@@ -59,28 +59,28 @@ pub fn rollback_segments(page: &Page<'_>) -> Result<Vec<(SpaceId, PageNo)>> {
     Ok(segments)
 }
 
-/// The rollback segments of an undo tablespace of MySQL 8.
+/// Returns the rollback segments of a MySQL 8 undo tablespace.
 ///
 /// # Errors
-/// When the page is another.
+/// When the page is of another kind.
 pub fn rollback_segments_of_space(page: &Page<'_>) -> Result<Vec<PageNo>> {
     require(page, PageKind::RsegArray, "a list of rollback segments'")?;
     pages(page, RSEGS_AT, RSEGS)
 }
 
-/// The undo logs of a rollback segment.
+/// Returns the undo logs of a rollback segment.
 ///
 /// # Errors
-/// When the page is another.
+/// When the page is of another kind.
 pub fn undo_logs(page: &Page<'_>) -> Result<Vec<PageNo>> {
     require(page, PageKind::Sys, "a rollback segment's")?;
     pages(page, UNDO_SLOTS_AT, page.bytes().len() / 16)
 }
 
-/// The state of an undo log's newest transaction.
+/// Returns the state of an undo log's newest transaction.
 ///
 /// # Errors
-/// When the page is another, or the state is none.
+/// When the page is of another kind, or the state is unknown.
 pub fn undo_state(page: &Page<'_>) -> Result<UndoState> {
     require(page, PageKind::UndoLog, "an undo log's")?;
     match bytes::u16_at(page.bytes(), STATE_AT)? {
@@ -89,7 +89,7 @@ pub fn undo_state(page: &Page<'_>) -> Result<UndoState> {
         // 6 and 7 are of MySQL 8.0.29 and later.
         5..=7 => Ok(UndoState::Prepared),
         other => {
-            Err(page.locate_error(Error::corrupt(format!("{other} is no state of an undo log"))))
+            Err(page.locate_error(Error::corrupt(format!("{other} is not a state of an undo log"))))
         }
     }
 }

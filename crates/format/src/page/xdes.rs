@@ -1,4 +1,4 @@
-//! Extent descriptors: who owns each run of pages, and which of them are free.
+//! Extent descriptors: the owner of each extent, and which of its pages are free.
 //!
 //! Page 0 and every `page_size`-th page after it describe the extents of the `page_size` pages
 //! from themselves on:
@@ -19,18 +19,18 @@ pub struct ExtentsPage<'a> {
     page: Page<'a>,
 }
 
-/// Who owns an extent.
+/// The state of an extent, which names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtentState {
     /// Never initialised.
     NotInited,
-    /// All pages free.
+    /// Wholly free.
     Free,
-    /// Single pages, some free.
+    /// Used for single pages, some free.
     FreeFrag,
-    /// Single pages, none free.
+    /// Used for single pages, none free.
     FullFrag,
-    /// Of a file segment.
+    /// Owned by a file segment.
     Segment,
     /// A fragment extent leased to a segment (MySQL 8).
     SegmentFrag,
@@ -39,23 +39,23 @@ pub enum ExtentState {
 /// One extent's descriptor.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent<'a> {
-    /// Its first page.
+    /// The first page of the extent.
     pub first: PageNo,
-    /// Pages in it.
+    /// Pages in the extent.
     pub pages: u32,
-    /// Who owns it.
+    /// The state of the extent.
     pub state: ExtentState,
-    /// The owner, when it is a segment.
+    /// Id of the owning segment, if any.
     pub segment: u64,
-    /// Where its list node is.
+    /// Address of the extent's list node.
     pub addr: FileAddr,
-    /// Its neighbours in the list it is in.
+    /// The neighbours in the list that holds the extent.
     pub node: ListNode,
     bitmap: &'a [u8],
 }
 
 impl<'a> ExtentsPage<'a> {
-    /// Takes an `FSP_HDR` or `XDES` page.
+    /// Parses an `FSP_HDR` or `XDES` page.
     pub fn parse(page: Page<'a>) -> Result<ExtentsPage<'a>> {
         match page.kind() {
             PageKind::FspHeader | PageKind::Xdes => Ok(ExtentsPage { page }),
@@ -63,12 +63,12 @@ impl<'a> ExtentsPage<'a> {
         }
     }
 
-    /// Whether page `page_no` is one of extent descriptors.
+    /// Returns whether page `page_no` is a page of extent descriptors.
     pub fn is_place(page_no: PageNo, page_size: PageSize) -> bool {
         page_no.0.is_multiple_of(page_size.bytes())
     }
 
-    /// The descriptors in file order. An unknown state is damage.
+    /// Returns the descriptors in file order. An unknown state is damage.
     pub fn extents(&self) -> impl Iterator<Item = Result<Extent<'a>>> + use<'a> {
         let page = self.page;
         let page_size = page.format().page_size;
@@ -108,13 +108,13 @@ fn extent<'a>(page: Page<'a>, number: u32) -> Result<Extent<'a>> {
 }
 
 impl Extent<'_> {
-    /// Whether the extent's `nth` page is free.
+    /// Returns whether the `nth` page of the extent is free.
     pub fn is_free(&self, nth: u32) -> bool {
         let bit = nth as usize * 2;
         bytes::u8_at(self.bitmap, bit / 8).is_ok_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// Pages of the extent that are free.
+    /// Returns the number of free pages in the extent.
     pub fn n_free(&self) -> u32 {
         (0..self.pages).filter(|&nth| self.is_free(nth)).count() as u32
     }

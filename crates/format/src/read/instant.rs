@@ -1,5 +1,5 @@
-//! What MariaDB's instant `ALTER TABLE` left in a file, read from the root, the leftmost leaf and the
-//! BLOBs that its metadata record refers to. [`crate::layout::InstantMetadata`] has the bytes.
+//! Reader of the metadata of MariaDB's instant `ALTER TABLE`: it visits the root, the leftmost leaf
+//! and the BLOBs of the metadata record. [`crate::layout::InstantMetadata`] describes the bytes.
 //!
 //! `btr_cur_instant_init_low` (`btr0cur.cc`), MariaDB 10.11.
 
@@ -12,7 +12,8 @@ use crate::schema::{InstantDefault, RowFormat, TableDef};
 use crate::tree::children;
 use crate::{Error, IndexId, LobRef, PageNo, Result, bytes};
 
-/// Reads a table's [`InstantMetadata`], if it has any: a machine that asks for pages.
+/// A reader of a table's [`InstantMetadata`], if the table has any: a state machine that asks for
+/// pages.
 #[derive(Clone, Debug)]
 pub struct MetadataReader<'t> {
     def: &'t TableDef,
@@ -33,7 +34,7 @@ enum State {
 }
 
 impl<'t> MetadataReader<'t> {
-    /// For the table whose clustered index has its root at `root`.
+    /// Creates a reader for the table whose clustered index has its root at `root`.
     pub fn new(
         def: &'t TableDef,
         row_format: RowFormat,
@@ -44,7 +45,7 @@ impl<'t> MetadataReader<'t> {
         MetadataReader { def, row_format, format, need, found: None, state: State::Root }
     }
 
-    /// What it needs next.
+    /// Returns the next needed pages.
     pub fn need(&self) -> Need<'_> {
         match &self.state {
             State::Done => Need::Done,
@@ -56,7 +57,7 @@ impl<'t> MetadataReader<'t> {
         }
     }
 
-    /// Takes the first needed page.
+    /// Passes the first needed page to the reader.
     pub fn feed(&mut self, page: Page<'_>) -> Result<()> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Root => self.take_root(IndexPage::parse(page)?),
@@ -85,12 +86,12 @@ impl<'t> MetadataReader<'t> {
                 Ok(())
             }
             State::Done => {
-                Err(Error::corrupt(format!("page {} was not asked for", page.page_no())))
+                Err(Error::corrupt(format!("page {} was not requested", page.page_no())))
             }
         }
     }
 
-    /// What was found; `None` for a table never altered instantly.
+    /// Returns the metadata; `None` for a table that was never altered instantly.
     pub fn finish(self) -> Option<InstantMetadata> {
         self.found
     }
@@ -113,7 +114,7 @@ impl<'t> MetadataReader<'t> {
         self.take_index_page(root, null_bytes)
     }
 
-    /// Goes down the left edge; ends at the leaf.
+    /// Descends along the left edge of the tree, down to the leaf.
     fn take_index_page(&mut self, page: IndexPage<'_>, core_null_bytes: usize) -> Result<()> {
         if page.is_leaf() {
             return self.take_leaf(page).map_err(|error| page.page().locate_error(error));
@@ -131,7 +132,7 @@ impl<'t> MetadataReader<'t> {
     fn take_leaf(&mut self, leaf: IndexPage<'_>) -> Result<()> {
         let record = leaf.first_record()?.filter(|record| record.is_metadata());
         let Some(record) = record else {
-            // The root's mark may outlive an instant ALTER that was rolled back.
+            // The root's mark may remain after an instant ALTER that was rolled back.
             let layout = Layout::compile(self.def, self.row_format, None)?;
             let core = self.found.take().map_or(0, |found| usize::from(found.core_fields));
             if core == layout.fields.len() {
@@ -156,12 +157,12 @@ impl<'t> MetadataReader<'t> {
         Ok(())
     }
 
-    /// Bytes of the metadata record's key: its variable fields are empty, unless the record says
-    /// where they end.
+    /// Returns the bytes of the metadata record's key: its variable-length fields are empty, unless
+    /// the record says where they end.
     fn key_len(&self, record: &Record<'_>) -> Result<usize> {
         let layout = Layout::compile(self.def, self.row_format, None)?;
         if !record.is_compact() {
-            return Ends::of(record)?.end(layout.key_fields.saturating_sub(1));
+            return Ends::from_record(record)?.end(layout.key_fields.saturating_sub(1));
         }
         let key = layout.fields.iter().take(layout.key_fields);
         Ok(key.map(|field| usize::from(field.fixed_len)).sum())

@@ -1,12 +1,12 @@
-//! Off-page columns: read by a machine that says which pages it needs and is fed them.
+//! Reader of off-page columns: a state machine that names the pages it needs.
 //!
-//! The reference in the record ([`LobRef`]) leads to one of two forms (`lob0lob.h`, `lob0first.h`, `lob0impl.cc` of MySQL 9.7;
-//! `btr0cur.cc` of MariaDB 10.11):
+//! The reference in the record ([`LobRef`]) leads to one of two forms (`lob0lob.h`, `lob0first.h`,
+//! `lob0impl.cc` of MySQL 9.7; `btr0cur.cc` of MariaDB 10.11):
 //!
 //! - before MySQL 8, and in MariaDB, a **chain** of BLOB pages: at 38 the length of the part,
 //!   then the next page, then the part;
 //! - in MySQL 8 a **first page** with a list of index entries, each naming a data page, which
-//!   runs on through index pages (`lob_index.rs`).
+//!   continues in index pages (`lob_index.rs`).
 
 use super::Need;
 use super::lob_index::{self, IndexWalk, TRAILER, wrong_kind};
@@ -14,10 +14,10 @@ use crate::lob_ref::LobRef;
 use crate::page::{DATA, Page, PageFormat, PageKind};
 use crate::{Error, PageNo, Result, bytes};
 
-/// Where the data of a BLOB page begins.
+/// Offset of the data on a BLOB page.
 const BLOB_DATA: usize = DATA + 8;
 
-/// Reads one off-page column.
+/// A reader of one off-page column.
 ///
 /// ```
 /// # use innoscan_format::page::{self, PageContext, Scratch};
@@ -38,12 +38,12 @@ const BLOB_DATA: usize = DATA + 8;
 pub struct LobReader {
     format: PageFormat,
     lob: LobRef,
-    /// Pages to be fed, in order; those before `fed` were.
+    /// Pages to be passed, in order; those before `fed` were.
     pages: Vec<PageNo>,
     fed: usize,
-    /// Bytes still to come.
+    /// Bytes still to be read.
     left: u32,
-    /// Pages seen: more than the file has means a cycle.
+    /// Pages visited: more than the file has means a cycle.
     seen: u32,
     state: State,
 }
@@ -57,7 +57,7 @@ enum State {
 }
 
 impl LobReader {
-    /// Begins to read what `lob` refers to.
+    /// Creates a reader of the column that `lob` refers to.
     pub fn new(format: PageFormat, lob: LobRef) -> Result<LobReader> {
         format.require_inside(lob.page_no, "an off-page column's reference")?;
         Ok(LobReader {
@@ -71,8 +71,8 @@ impl LobReader {
         })
     }
 
-    /// What it needs next. All pages it can name are named, so that they can be fetched at once;
-    /// feed them one by one in this order, and ask again whenever the list is used up.
+    /// Returns the next needed pages: all that are known, so that they can be fetched together.
+    /// Pass them one by one in this order, and call this again when all were passed.
     pub fn need(&self) -> Need<'_> {
         match self.pages.get(self.fed..) {
             Some(pages) if !pages.is_empty() && self.left > 0 => Need::Pages(pages),
@@ -80,11 +80,12 @@ impl LobReader {
         }
     }
 
-    /// Takes the next needed page, and appends to `out` what of the column it completes.
+    /// Passes the next needed page to the reader, which appends to `out` the bytes of the column
+    /// that this page completes.
     pub fn feed(&mut self, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
         let page_no = page.page_no();
         if self.pages.get(self.fed) != Some(&page_no) || self.left == 0 {
-            return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+            return Err(Error::corrupt(format!("page {page_no} was not requested")));
         }
         self.fed += 1;
         self.seen += 1;
@@ -108,7 +109,7 @@ impl LobReader {
                     self.take_chained(page, out)
                 }
                 PageKind::LobFirst => {
-                    let walk = IndexWalk::begin(page, self.lob)?;
+                    let walk = IndexWalk::start(page, self.lob)?;
                     self.walk(Box::new(walk), page, out)
                 }
                 kind => Err(wrong_kind(kind)),
@@ -146,7 +147,7 @@ impl LobReader {
         Ok(())
     }
 
-    /// Goes on through the index with one more page of it.
+    /// Continues the walk through the index with one more of its pages.
     fn walk(&mut self, mut walk: Box<IndexWalk>, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
         if let Some(missing) = walk.advance(page)? {
             self.format.require_inside(missing, "an index entry of a LOB")?;
@@ -187,7 +188,7 @@ impl LobReader {
         Ok(())
     }
 
-    /// Appends the parts that are on the first page, up to the next one elsewhere.
+    /// Appends the parts that are on the first page, up to the next part on another page.
     fn take_first_parts(
         &mut self,
         walk: &mut IndexWalk,

@@ -1,4 +1,4 @@
-//! MySQL 8's LOB: the list of index entries, followed to the data pages of the row's version.
+//! The index of a MySQL 8 LOB: a list of entries that lead to the data pages of the row's version.
 //!
 //! ```text
 //! first page   38 format   39 flags   40 version   44 last trx   50 its undo number
@@ -18,39 +18,39 @@ use crate::lob_ref::LobRef;
 use crate::page::{FileAddr, ListBase, Page, PageKind};
 use crate::{Error, PageNo, Result, bytes};
 
-/// Ten entries of 60 bytes precede the first page's data.
+/// Offset of the first page's data, behind ten entries of 60 bytes.
 const FIRST_DATA: usize = 696;
 const DATA_PAGE_DATA: usize = 49;
 /// Bytes of a page's trailer.
 pub(super) const TRAILER: usize = 8;
-/// Index pages kept; those of a LOB are mostly visited once, in order.
-const MOST_KEPT: usize = 64;
+/// The maximum number of index pages kept; most are visited once, in order.
+const MAX_KEPT: usize = 64;
 
-/// A stretch of the LOB.
+/// A part of the LOB, on one page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub page_no: PageNo,
-    /// Bytes on that page.
+    /// Bytes of the part.
     pub len: u32,
 }
 
-/// A walk through the index; done when it has found all parts.
+/// A walk through the index; it ends when all parts are found.
 #[derive(Clone, Debug)]
 pub(super) struct IndexWalk {
     lob: LobRef,
     at: Option<FileAddr>,
     parts: Vec<Part>,
     next: usize,
-    /// Bytes the parts found hold.
+    /// Total bytes of the parts found.
     found: u64,
-    /// The first page, once it is needed after it was fed; empty before.
+    /// The first page, kept when it is needed again after it was passed; empty before.
     first: Box<[u8]>,
     kept: Vec<(PageNo, Box<[u8]>)>,
     /// Entries that may still be visited: more means a cycle.
     budget: u64,
 }
 
-/// The fields of an entry that reading needs.
+/// The fields of an index entry that reading needs.
 struct Entry {
     next: Option<FileAddr>,
     versions: ListBase,
@@ -73,8 +73,8 @@ impl Entry {
 }
 
 impl IndexWalk {
-    /// Takes the first page.
-    pub(super) fn begin(page: Page<'_>, lob: LobRef) -> Result<IndexWalk> {
+    /// Starts the walk at the first page.
+    pub(super) fn start(page: Page<'_>, lob: LobRef) -> Result<IndexWalk> {
         let list = ListBase::read(page.bytes(), 64)?;
         Ok(IndexWalk {
             lob,
@@ -88,7 +88,7 @@ impl IndexWalk {
         })
     }
 
-    /// Goes on with `page`; gives the index page it needs next, or `None` when done.
+    /// Continues with `page`; returns the next needed index page, or `None` at the end.
     pub(super) fn advance(&mut self, page: Page<'_>) -> Result<Option<PageNo>> {
         let is_first = page.page_no() == self.lob.page_no;
         if !is_first && page.kind() != PageKind::LobIndex {
@@ -118,7 +118,7 @@ impl IndexWalk {
                 self.lob.len, self.found
             )));
         }
-        // Nearly always the first page holds the first part alone, which is taken at once.
+        // The first page nearly always holds the first part alone, which is taken at once.
         let lob_page = self.lob.page_no;
         if is_first && self.parts.iter().skip(1).any(|part| part.page_no == lob_page) {
             self.first = page.bytes().into();
@@ -131,7 +131,7 @@ impl IndexWalk {
         if page.page_no() == self.lob.page_no {
             self.first = page.bytes().into();
         } else {
-            if self.kept.len() >= MOST_KEPT {
+            if self.kept.len() >= MAX_KEPT {
                 self.kept.remove(0);
             }
             self.kept.push((page.page_no(), page.bytes().into()));
@@ -139,7 +139,7 @@ impl IndexWalk {
         missing
     }
 
-    /// The entry at `at`, or the page to fetch first.
+    /// Returns the entry at `at`, or the page to fetch first.
     fn entry(
         &mut self,
         at: FileAddr,
@@ -161,7 +161,7 @@ impl IndexWalk {
         Entry::read(page, at.offset as usize).map(Ok)
     }
 
-    /// The part of the LOB that the row's version has in `entry`'s place.
+    /// Returns the part that the row's version of the LOB has in place of `entry`.
     fn version_seen(
         &mut self,
         entry: &Entry,
@@ -182,23 +182,24 @@ impl IndexWalk {
             }
             older = entry.next;
         }
-        // As the server does.
+        // The server does the same.
         Ok(Ok(newest))
     }
 
-    /// All parts, in order.
+    /// Returns all parts, in order.
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The next part, which is then past.
+    /// Returns the next part and advances past it.
     pub(super) fn next_part(&mut self) -> Option<Part> {
         let part = self.parts.get(self.next).copied();
         self.next += 1;
         part
     }
 
-    /// The next part's data when it is on the first page, which may be at hand; it is then past.
+    /// Returns the next part's data when it is on the first page, which may be at hand, and
+    /// advances past it.
     pub(super) fn first_page_part<'p>(
         &'p mut self,
         at_hand: Option<&'p [u8]>,
@@ -214,7 +215,7 @@ impl IndexWalk {
     }
 }
 
-/// The data of a LOB data page, which must be as long as its index entry says.
+/// Returns the data of a LOB data page, which must be as long as its index entry says.
 pub(super) fn data_of(page: &[u8], len: u32) -> Result<&[u8]> {
     part_of(page, 39, DATA_PAGE_DATA, len)
 }

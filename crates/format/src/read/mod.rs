@@ -1,6 +1,6 @@
-//! Machines that read what lies on several pages: off-page columns, the dictionary information of a
-//! file, what instant `ALTER TABLE` left. A machine names the pages it needs and is given them, so it
-//! does no I/O and knows no pool.
+//! Readers of data on several pages: off-page columns, the dictionary information of a file, the
+//! metadata of instant `ALTER TABLE`. Each is a state machine that names the pages it needs and is
+//! passed them, without doing I/O.
 
 mod instant;
 mod lob;
@@ -13,11 +13,11 @@ pub use sdi::{SdiObject, SdiReader};
 
 use crate::PageNo;
 
-/// What a machine asks of its driver.
+/// The pages that a reader needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need<'a> {
-    /// These pages, to be given in this order. It may name other ones after any of them.
+    /// These pages, to be passed in this order. The reader may name others after any of them.
     Pages(&'a [PageNo]),
-    /// Nothing more.
+    /// No more pages: the reader is finished.
     Done,
 }

@@ -1,6 +1,7 @@
-//! Serialized dictionary information: the definitions MySQL 8 keeps in each tablespace.
+//! Serialized dictionary information (SDI): the definitions that MySQL 8 stores in each tablespace.
 //!
-//! A B-tree of its own, in DYNAMIC form, whose root page 0 names ([`crate::page::SpaceHeader::sdi_root`]):
+//! SDI is a B-tree in DYNAMIC form, whose root is stored on page 0
+//! ([`crate::page::SpaceHeader::sdi_root`]):
 //!
 //! ```text
 //! key   4 type: 1 table, 2 tablespace   8 object id
@@ -18,41 +19,41 @@ use crate::page::{IndexPage, Page, PageFormat, PageKind};
 use crate::tree::children;
 use crate::{Error, IndexId, PageNo, Result, bytes};
 
-/// An object's definition.
+/// A dictionary object and its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SdiObject {
-    /// 1: a table; 2: a tablespace.
+    /// Type of the object, 1: a table; 2: a tablespace.
     pub kind: u32,
-    /// The dictionary's number for it.
+    /// Id of the object in the dictionary.
     pub id: u64,
-    /// The definition.
+    /// The definition as JSON text.
     pub json: Vec<u8>,
 }
 
 impl AsRef<[u8]> for SdiObject {
-    /// The definition.
+    /// Returns the definition.
     fn as_ref(&self) -> &[u8] {
         &self.json
     }
 }
 
 impl SdiObject {
-    /// Whether it defines a table.
+    /// Returns whether the object is a table.
     pub fn is_table(&self) -> bool {
         self.kind == 1
     }
 }
 
-/// Reads all definitions of a tablespace: a machine that asks for pages.
+/// A reader of all definitions of a tablespace: a state machine that asks for pages.
 #[derive(Debug)]
 pub struct SdiReader {
     format: PageFormat,
     layout: Layout,
-    /// Of the current level, from the left; those before `fed` were fed.
+    /// Pages of the current level, from the left; those before `fed` were passed.
     level_pages: Vec<PageNo>,
     fed: usize,
     next_level: Vec<PageNo>,
-    /// What the pages of the level must be; `None` for the root.
+    /// Index id and level that the pages of the level must have; `None` for the root.
     expect: Option<(IndexId, u16)>,
     /// Definitions whose bytes are off-page.
     lobs: Vec<(SdiObject, u32, LobReader)>,
@@ -60,12 +61,12 @@ pub struct SdiReader {
 }
 
 impl SdiReader {
-    /// Begins at the root.
+    /// Creates a reader that starts at the root.
     pub fn new(format: PageFormat, root: PageNo) -> Result<SdiReader> {
         format.require_inside(root, "page 0's SDI root")?;
         Ok(SdiReader {
             format,
-            layout: Layout::of_internal(&[4, 8, 6, 7, 4, 4], 2, 1),
+            layout: Layout::internal(&[4, 8, 6, 7, 4, 4], 2, 1),
             level_pages: vec![root],
             fed: 0,
             next_level: Vec::new(),
@@ -75,7 +76,7 @@ impl SdiReader {
         })
     }
 
-    /// What it needs next.
+    /// Returns the next needed pages.
     pub fn need(&self) -> Need<'_> {
         match (self.level_pages.get(self.fed..), self.lobs.first()) {
             (Some(pages), _) if !pages.is_empty() => Need::Pages(pages),
@@ -84,12 +85,12 @@ impl SdiReader {
         }
     }
 
-    /// Takes the first needed page.
+    /// Passes the first needed page to the reader.
     pub fn feed(&mut self, page: Page<'_>) -> Result<()> {
         let page_no = page.page_no();
         if let Some(expected) = self.level_pages.get(self.fed) {
             if *expected != page_no {
-                return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+                return Err(Error::corrupt(format!("page {page_no} was not requested")));
             }
             self.fed += 1;
             self.take_index_page(page)?;
@@ -101,7 +102,7 @@ impl SdiReader {
             return Ok(());
         }
         let Some((object, len, reader)) = self.lobs.first_mut() else {
-            return Err(Error::corrupt(format!("page {page_no} was not asked for")));
+            return Err(Error::corrupt(format!("page {page_no} was not requested")));
         };
         reader.feed(page, &mut object.json)?;
         if reader.need() == Need::Done {
@@ -112,7 +113,7 @@ impl SdiReader {
         Ok(())
     }
 
-    /// The definitions, those that were off-page last.
+    /// Returns the definitions; those that were off-page come last.
     pub fn finish(self) -> Vec<SdiObject> {
         self.objects
     }
@@ -169,7 +170,7 @@ impl SdiReader {
     }
 }
 
-/// Room made for a definition at a time: its record's length may lie.
+/// Buffer growth while a definition is decompressed: the length in its record may be wrong.
 const INFLATE_STEP_BYTES: usize = 64 << 10;
 
 fn inflate(compressed: &[u8], len: u32) -> Result<Vec<u8>> {

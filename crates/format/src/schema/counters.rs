@@ -1,5 +1,5 @@
-//! The counters MySQL 8 keeps of its tables in `mysql.innodb_dynamic_metadata`, a table of
-//! `mysql.ibd`: what changes between two DDL statements and must survive a restart.
+//! Persistent counters of MySQL 8's tables, stored in `mysql.innodb_dynamic_metadata`, a table of
+//! `mysql.ibd`: values that change between two DDL statements and must survive a restart.
 //!
 //! A row is (table id, version, metadata); the metadata is a list of tagged values
 //! (`dict0dict.cc, CorruptedIndexPersister, AutoIncPersister, MySQL 8.0`).
@@ -12,18 +12,18 @@ use crate::charset::CollationId;
 use crate::types::{ColumnType, IntWidth};
 use crate::{Error, IndexId, PageNo, Result};
 
-/// The table's clustered index (`dict_sys_t::s_dynamic_meta_index_id`).
+/// The index id of the table's clustered index (`dict_sys_t::s_dynamic_meta_index_id`).
 pub const INDEX: IndexId = IndexId(2);
-/// Its root in `mysql.ibd`: the second of those made when a server is made
+/// The root page in `mysql.ibd`: the second root created at the server's installation
 /// (`DDTableBuffer::open`).
 pub const ROOT: PageNo = PageNo(5);
 
 /// `PM_INDEX_CORRUPTED`: a count, and 12 bytes for each index.
 const INDEX_CORRUPTED: u8 = 1;
-/// `PM_TABLE_AUTO_INC`: the last value given.
+/// `PM_TABLE_AUTO_INC`: the last value assigned.
 const TABLE_AUTO_INC: u8 = 2;
 
-/// `mysql.innodb_dynamic_metadata`, to compile a layout of.
+/// Returns the definition of `mysql.innodb_dynamic_metadata`, for compiling its layout.
 pub fn def() -> TableDef {
     let options = TableOptions::new("InnoDB", CollationId::BINARY);
     let server = ServerVersion::from_number(80_012);
@@ -44,7 +44,7 @@ pub fn def() -> TableDef {
     def
 }
 
-/// The last value `AUTO_INCREMENT` gave, out of a row's metadata.
+/// Returns the last `AUTO_INCREMENT` value from a row's metadata.
 pub fn last_auto_increment(metadata: &[u8]) -> Result<Option<u64>> {
     let mut at = 0;
     while at < metadata.len() {
@@ -59,7 +59,7 @@ pub fn last_auto_increment(metadata: &[u8]) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// `mach_parse_u64_much_compressed` (`mach0data.cc, MySQL 8.0`).
+/// Decodes a 64-bit number (`mach_parse_u64_much_compressed`, `mach0data.cc, MySQL 8.0`).
 fn much_compressed(bytes: &[u8], at: usize) -> Result<u64> {
     if u8_at(bytes, at)? != 0xff {
         return compressed(bytes, at).map(|(low, _)| u64::from(low));
@@ -69,7 +69,7 @@ fn much_compressed(bytes: &[u8], at: usize) -> Result<u64> {
     Ok(u64::from(high) << 32 | u64::from(low))
 }
 
-/// `mach_parse_compressed`: the number, and the bytes it takes.
+/// Decodes a 32-bit number and returns its length in bytes (`mach_parse_compressed`).
 fn compressed(bytes: &[u8], at: usize) -> Result<(u32, usize)> {
     let first = u8_at(bytes, at)?;
     Ok(match first {

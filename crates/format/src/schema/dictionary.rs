@@ -1,6 +1,6 @@
 //! InnoDB's own dictionary: the `SYS_` tables of MySQL 5.x and MariaDB.
 //!
-//! A `.frm` says nothing of foreign keys, tablespaces or index roots; these tables do. They are
+//! A `.frm` does not contain foreign keys, tablespaces or index roots; these tables do. They are
 //! B-trees in the system tablespace, in ROW_FORMAT=REDUNDANT, and read like any other table:
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //! Names are file names (see [`filename`]): `db/a@0024b#P#p0`. The columns and their order are
 //! those of dict0boot.cc and dict0crea.cc, the same in MySQL 5.0-5.7 and MariaDB 10.0-11.8.
 //!
-//! This module holds what the tables look like and what their rows mean; whoever reads pages walks
-//! the trees, gives each row to [`Dictionary`] and asks it afterwards.
+//! This module has the definitions of the tables and interprets their rows; the caller walks the
+//! trees, adds each row to a [`Dictionary`] and queries it afterwards.
 
 use std::collections::BTreeMap;
 
@@ -36,19 +36,19 @@ pub const SYS_FOREIGN: &str = "SYS_FOREIGN";
 /// The name of the table of foreign keys' columns.
 pub const SYS_FOREIGN_COLS: &str = "SYS_FOREIGN_COLS";
 
-/// Where the fixed tables of the dictionary have their roots (`DICT_HDR_...`, dict0boot.h).
+/// The roots of the dictionary's fixed tables (`DICT_HDR_...`, dict0boot.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DictionaryHeader {
-    /// `SYS_TABLES`
+    /// Root of `SYS_TABLES`.
     pub tables: PageNo,
-    /// `SYS_COLUMNS`
+    /// Root of `SYS_COLUMNS`.
     pub columns: PageNo,
-    /// `SYS_INDEXES`
+    /// Root of `SYS_INDEXES`.
     pub indexes: PageNo,
 }
 
 impl DictionaryHeader {
-    /// Reads [`HEADER_PAGE`] of the system tablespace.
+    /// Parses [`HEADER_PAGE`] of the system tablespace.
     pub fn parse(page: &Page<'_>) -> Result<DictionaryHeader> {
         const HEADER: usize = 38;
         let root = |at: usize| bytes::u32_at(page.bytes(), HEADER + at).map(PageNo);
@@ -56,7 +56,7 @@ impl DictionaryHeader {
     }
 }
 
-/// A table of the dictionary that this module understands.
+/// A table of the dictionary that this module interprets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemTable {
     /// `SYS_TABLES`: a row for each table and partition.
@@ -72,7 +72,7 @@ pub enum SystemTable {
 }
 
 impl SystemTable {
-    /// The definition to compile a layout of, with [`RowFormat::Redundant`].
+    /// Returns the definition, for compiling a layout with [`RowFormat::Redundant`].
     pub fn def(self) -> TableDef {
         let (name, n_key, columns) = self.columns();
         let server = ServerVersion::from_number(50_700);
@@ -175,8 +175,8 @@ fn four_byte_int() -> ColumnType {
     ColumnType::Int { width: IntWidth::Four, unsigned: true, zerofill: false, display_width: None }
 }
 
-/// MySQL 5.7 and MariaDB 10.2 added `MERGE_THRESHOLD` and left old rows without it, as an instant
-/// ADD does.
+/// Returns the storage of a table whose last column is missing in old rows, like after an instant
+/// ADD: MySQL 5.7 and MariaDB 10.2 added `MERGE_THRESHOLD` to existing tables.
 fn late_last_column(def: &mut TableDef) -> Physical {
     let last = def.columns.len().saturating_sub(1);
     if let Some(column) = def.columns.last_mut() {
@@ -197,47 +197,47 @@ fn late_last_column(def: &mut TableDef) -> Physical {
 /// A row of a system table: its columns in the order of [`SystemTable::def`], as stored.
 pub type Row<'a> = [Option<&'a [u8]>];
 
-/// A table or partition of InnoDB's.
+/// A table or partition of InnoDB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DictionaryTable {
-    /// InnoDB's number of it.
+    /// InnoDB's table id.
     pub id: u64,
-    /// Its tablespace; 0 is the system tablespace.
+    /// Tablespace id; 0 is the system tablespace.
     pub space: SpaceId,
-    /// Its file was taken away by `ALTER TABLE ... DISCARD TABLESPACE`.
+    /// Whether `ALTER TABLE ... DISCARD TABLESPACE` removed the file.
     pub is_discarded: bool,
-    /// Its indexes, in the order of their numbers; the clustered one is first.
+    /// The indexes, in the order of their ids; the clustered one is first.
     pub indexes: Vec<DictionaryIndex>,
 }
 
 impl DictionaryTable {
-    /// The index that holds the rows.
+    /// Returns the clustered index, which holds the rows.
     pub fn clustered(&self) -> Option<&DictionaryIndex> {
         self.indexes.iter().find(|index| index.clustered)
     }
 }
 
-/// An index of InnoDB's.
+/// An index of InnoDB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DictionaryIndex {
-    /// Its number, as on its pages.
+    /// Index id, as on the index's pages.
     pub id: IndexId,
-    /// Its name; one that was being made begins with a byte FF.
+    /// Index name; an index whose creation did not finish begins with a byte FF.
     pub name: String,
-    /// Whether it holds the rows.
+    /// Whether the index is clustered, and holds the rows.
     pub clustered: bool,
-    /// Its tablespace.
+    /// Tablespace id of the index.
     pub space: SpaceId,
-    /// Its root; `None` for a full-text index, which has no tree.
+    /// Root page; `None` for a full-text index, which has no tree.
     pub root: Option<PageNo>,
 }
 
-/// What the rows of the system tables say, put together.
+/// The dictionary, collected from the rows of the system tables.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     tables: BTreeMap<String, TableRow>,
     indexes: BTreeMap<u64, Vec<DictionaryIndex>>,
-    /// By their ids, whose order is the order they print in.
+    /// Foreign keys by their ids, in the order in which they print.
     foreign: BTreeMap<Vec<u8>, Foreign>,
 }
 
@@ -258,17 +258,17 @@ struct Foreign {
 }
 
 impl Dictionary {
-    /// Nothing known yet.
+    /// Creates an empty dictionary.
     pub fn new() -> Dictionary {
         Dictionary::default()
     }
 
-    /// Takes a row of a system table.
+    /// Adds a row of a system table.
     pub fn add(&mut self, table: SystemTable, row: &Row<'_>) -> Result<()> {
         match table {
             SystemTable::Tables => {
                 let space = SpaceId(number(row, 7)?);
-                // In rows of tables in ROW_FORMAT=REDUNDANT of old servers MIX_LEN is anything
+                // In rows of tables in ROW_FORMAT=REDUNDANT of old servers MIX_LEN is arbitrary
                 // (DICT_N_COLS_COMPACT, DICT_TF2_DISCARDED, dict0mem.h).
                 let has_flags = number(row, 2)? >> 31 != 0;
                 let is_discarded = has_flags && number(row, 5)? & 32 != 0;
@@ -303,7 +303,8 @@ impl Dictionary {
         Ok(())
     }
 
-    /// A table of InnoDB's by the name in the dictionary: `db/table`, `db/t#P#p0`, `SYS_FOREIGN`.
+    /// Finds a table of InnoDB by the name in the dictionary: `db/table`, `db/t#P#p0`,
+    /// `SYS_FOREIGN`.
     pub fn table(&self, name: &str) -> Option<DictionaryTable> {
         let row = self.tables.get(name)?;
         let mut indexes = self.indexes.get(&row.id).cloned().unwrap_or_default();
@@ -312,13 +313,13 @@ impl Dictionary {
         Some(DictionaryTable { id, space, is_discarded, indexes })
     }
 
-    /// The names of all tables and partitions.
+    /// Iterates over the names of all tables and partitions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tables.keys().map(String::as_str)
     }
 
-    /// The foreign keys of a table, in the order they print. `schema` and `table` are as SQL knows
-    /// them.
+    /// Returns the foreign keys of a table, in the order in which they print. `schema` and `table`
+    /// are SQL names.
     pub fn foreign_keys(&self, schema: &str, table: &str) -> Result<Vec<ForeignKeyDef>> {
         let child = format!("{}/{}", filename::encode(schema), filename::encode(table));
         self.foreign
@@ -329,13 +330,12 @@ impl Dictionary {
     }
 }
 
-/// The name of a table in the dictionary: `db/table`, in file names.
+/// Returns the name of a table in the dictionary: `db/table`, encoded as file names.
 pub fn dictionary_name(schema: &str, table_file_stem: &str) -> String {
     format!("{}/{table_file_stem}", filename::encode(schema))
 }
 
-/// `dict_foreign_t::type` (dict0mem.h). RESTRICT has no bit: it is what a key does that says
-/// nothing.
+/// Bits of `dict_foreign_t::type` (dict0mem.h). RESTRICT, the default of a key, has no bit.
 const DELETE_CASCADE: u8 = 1;
 const DELETE_SET_NULL: u8 = 2;
 const UPDATE_CASCADE: u8 = 4;
@@ -377,8 +377,8 @@ impl Foreign {
     }
 }
 
-/// The name in a foreign key's id: `db/name`; in MariaDB 12.1 and later `db/table`, a byte FF,
-/// `name`.
+/// Returns the name in a foreign key's id: `db/name`; in MariaDB 12.1 and later `db/table`, a byte
+/// FF, `name`.
 fn constraint_name(id: &[u8]) -> String {
     let separator = match id.contains(&0xff) {
         true => 0xff,

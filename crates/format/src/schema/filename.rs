@@ -1,9 +1,10 @@
-//! Identifiers as file names: what the server calls the files of a table called `a$b`.
+//! Identifiers as file names: encoding and decoding of the names of databases, tables and
+//! partitions.
 //!
-//! The servers write names of databases, tables and partitions in a character set of their own,
-//! `filename` (`my_wc_mb_filename` in strings/ctype-utf8.c, MariaDB 10.11): letters, digits and `_`
-//! stand for themselves; the letters of some alphabets are `@` and two characters; anything else
-//! is `@` and four hexadecimal digits.
+//! Servers write names of databases, tables and partitions in a special character set, `filename`
+//! (`my_wc_mb_filename` in strings/ctype-utf8.c, MariaDB 10.11): letters, digits and `_` are
+//! unchanged; the letters of some alphabets are `@` and two characters; anything else is `@` and
+//! four hexadecimal digits.
 //!
 //! ```text
 //! orders     orders          été        @0pt@0p
@@ -13,15 +14,15 @@
 
 use std::fmt::Write as _;
 
-/// Which of the two characters after `@` varies along a row of [`LETTERS`].
+/// The one of the two characters after `@` that varies along a row of [`LETTERS`].
 #[derive(Clone, Copy)]
 enum Varies {
     First,
     Second,
 }
 
-/// The letters with a two-character code. A row gives the code of its first letter; each further
-/// letter's code is one more in the character that varies. `.` marks a code without a letter.
+/// Letters with a two-character code. A row has the code of its first letter; the code of each
+/// further letter is one more in the character that varies. `.` marks a code without a letter.
 const LETTERS: [(Varies, [u8; 2], &str); 92] = [
     (Varies::Second, *b"0G", "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓ"),
     (Varies::Second, *b"1G", "ÔÕÖ.ØÙÚÛÜÝÞŸĀĂĄĆĈĊČĎ"),
@@ -117,11 +118,10 @@ const LETTERS: [(Varies, [u8; 2], &str); 92] = [
     (Varies::First, *b"a@", "ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ"),
 ];
 
-/// How a name that is no valid file name's decoding is shown by the server, with the file's name
-/// after it.
+/// The prefix with which the server shows the name of a file that is not an encoded name.
 const RAW_PREFIX: &str = "#mysql50#";
 
-/// The file name of a database, table or partition.
+/// Returns the file name of a database, table or partition.
 pub fn encode(name: &str) -> String {
     if let Some(raw) = name.strip_prefix(RAW_PREFIX) {
         return raw.to_owned();
@@ -142,7 +142,7 @@ fn encode_letter(letter: char, file: &mut String) {
     } else if let Some([first, second]) = code_of(letter) {
         file.extend(['@', char::from(first), char::from(second)]);
     } else {
-        // Identifiers are of the BMP alone; the server would refuse what lies above.
+        // Identifiers have characters of the BMP only; the server refuses others.
         let _ = write!(file, "@{:04x}", u32::from(letter));
     }
 }
@@ -161,8 +161,8 @@ fn code_of(letter: char) -> Option<[u8; 2]> {
     })
 }
 
-/// The names Windows keeps for devices; every server avoids them, so that a data directory can
-/// move (`check_if_legal_tablename`, mysys/my_access.c).
+/// Returns whether the name is reserved by Windows for a device; every server escapes those, so
+/// that a data directory can be moved (`check_if_legal_tablename`, mysys/my_access.c).
 fn is_device(file: &str) -> bool {
     let lower = file.to_ascii_lowercase();
     match lower.as_bytes() {
@@ -172,8 +172,8 @@ fn is_device(file: &str) -> bool {
     }
 }
 
-/// The name of a database, table or partition by its file's. What is no encoded name comes back
-/// as the server shows it: after `#mysql50#`.
+/// Decodes the file name of a database, table or partition. A name that is not an encoded one is
+/// returned as the server shows it: after `#mysql50#`.
 pub fn decode(file: &str) -> String {
     let letters = file.strip_suffix("@@@").filter(|letters| is_device(letters)).unwrap_or(file);
     decode_letters(letters).unwrap_or_else(|| format!("{RAW_PREFIX}{file}"))
@@ -217,18 +217,18 @@ fn letter_of(code: &str) -> Option<char> {
     })
 }
 
-/// A table's file, by its name without the extension.
+/// A table's file, identified by its name without the extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableFile {
-    /// The table.
+    /// Name of the table.
     pub table: String,
-    /// The partition the file is of.
+    /// Name of the partition in this file.
     pub partition: Option<String>,
-    /// The subpartition the file is of.
+    /// Name of the subpartition in this file.
     pub subpartition: Option<String>,
 }
 
-/// Takes a file's name apart: `t#P#p0#SP#s1` into table, partition and subpartition.
+/// Splits a file's name: `t#P#p0#SP#s1` into table, partition and subpartition.
 pub fn decode_table(stem: &str) -> TableFile {
     let (table, parts) = split_once_either(stem, "#P#", "#p#");
     let (partition, subpartition) = match parts {
@@ -248,9 +248,9 @@ fn split_once_either<'a>(text: &'a str, upper: &str, lower: &str) -> (&'a str, O
     }
 }
 
-/// The name, without the extension, of the file of a partition or subpartition as MySQL 5.x and
-/// MariaDB call it. MySQL 8 writes the same name with `#p#`, `#sp#` and the partitions' names in
-/// lower case: [`partition_stem_8`].
+/// Returns the file name, without the extension, of a partition or subpartition in MySQL 5.x and
+/// MariaDB. MySQL 8 writes the same name with `#p#`, `#sp#` and the partitions' names in lower
+/// case: [`partition_stem_8`].
 pub fn partition_stem(table: &str, partition: &str, subpartition: Option<&str>) -> String {
     let mut stem = format!("{}#P#{}", encode(table), encode(partition));
     if let Some(subpartition) = subpartition {
@@ -259,7 +259,8 @@ pub fn partition_stem(table: &str, partition: &str, subpartition: Option<&str>) 
     stem
 }
 
-/// The same for MySQL 8 and later.
+/// Returns the file name, without the extension, of a partition or subpartition in MySQL 8 and
+/// later.
 pub fn partition_stem_8(table: &str, partition: &str, subpartition: Option<&str>) -> String {
     let mut stem = format!("{}#p#{}", encode(table), encode(&partition.to_lowercase()));
     if let Some(subpartition) = subpartition {
@@ -272,7 +273,7 @@ pub fn partition_stem_8(table: &str, partition: &str, subpartition: Option<&str>
 mod tests {
     use super::*;
 
-    /// Names and their files as MariaDB 10.11 made them.
+    /// Names and their files as MariaDB 10.11 wrote them.
     const SEEN: [(&str, &str); 9] = [
         ("orders", "orders"),
         ("a$b", "a@0024b"),
@@ -293,8 +294,8 @@ mod tests {
         }
     }
 
-    /// FNV-1a over the encodings of U+0001..=U+FFFF as MariaDB 10.11's
-    /// `CONVERT(... USING filename)` gave them.
+    /// FNV-1a over the encodings of U+0001..=U+FFFF that MariaDB 10.11's `CONVERT(... USING
+    /// filename)` returned.
     #[test]
     fn every_letter_as_the_server_encodes_it() {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;

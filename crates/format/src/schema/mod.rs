@@ -1,4 +1,4 @@
-//! A table's definition, whatever it was read from: SDI, `.frm` or `SHOW CREATE TABLE` text.
+//! Table definitions, whether read from SDI, `.frm` or `SHOW CREATE TABLE` text.
 
 pub mod counters;
 mod create_table;
@@ -25,50 +25,51 @@ use crate::types::ColumnType;
 /// A table as its server defined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDef {
-    /// The database; empty when the source of the definition does not say.
+    /// Name of the database; empty when the source of the definition does not have it.
     pub schema: String,
-    /// The table's name as SQL knows it (not its file name).
+    /// Name of the table in SQL (not its file name).
     pub name: String,
-    /// The server that wrote the definition; it decides how the definition prints.
+    /// The server that wrote the definition, and whose style it prints in.
     pub server: ServerVersion,
-    /// Columns as SQL orders them: visible, invisible and generated; none that were dropped.
+    /// Columns in SQL order: visible, invisible and generated; without dropped ones.
     pub columns: Vec<ColumnDef>,
-    /// Indexes in the order `SHOW CREATE TABLE` prints them.
+    /// Indexes in the order in which `SHOW CREATE TABLE` prints them.
     pub indexes: Vec<IndexDef>,
-    /// Foreign keys, in the order they print.
+    /// Foreign keys, in the order in which they print.
     pub foreign_keys: Vec<ForeignKeyDef>,
-    /// `CHECK` constraints of the table, in the order they print.
+    /// `CHECK` constraints of the table, in the order in which they print.
     pub checks: Vec<CheckDef>,
-    /// How it is partitioned.
+    /// Partitioning, if any.
     pub partitioning: Option<Partitioning>,
-    /// What follows the closing parenthesis.
+    /// Table options, which follow the closing parenthesis.
     pub options: TableOptions,
-    /// How the clustered index stores the columns, as far as the definition says.
+    /// Storage of the columns in the clustered index, as far as the definition describes it.
     pub physical: Physical,
     /// MariaDB's application period, printed before the indexes.
     pub application_period: Option<PeriodDef>,
-    /// MariaDB `WITH SYSTEM VERSIONING`.
+    /// Whether the table is MariaDB's `WITH SYSTEM VERSIONING`.
     pub versioned: bool,
-    /// SQL does not show it: InnoDB's tables behind a full-text index, a half-made copy.
+    /// Whether the table is hidden from SQL: InnoDB's tables behind a full-text index, an
+    /// unfinished copy.
     pub hidden: bool,
-    /// `HA_OPTION_PACK_RECORD` as the dictionary has it: the server's own records have no bit for
-    /// "deleted". `None` where the source of the definition does not say.
+    /// `HA_OPTION_PACK_RECORD` according to the dictionary: the server's own records have no bit
+    /// for "deleted". `None` where the source of the definition does not have it.
     pub packs_records: Option<bool>,
 }
 
 /// MariaDB `PERIOD FOR name (start, end)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodDef {
-    /// Its name.
+    /// Name of the period.
     pub name: String,
-    /// The column of its start.
+    /// Name of the column with the period's start.
     pub start: String,
-    /// The column of its end.
+    /// Name of the column with the period's end.
     pub end: String,
 }
 
 impl TableDef {
-    /// `db.table`, or the table alone where the database is not known.
+    /// Returns `db.table`, or the table only where the database is not known.
     pub fn qualified_name(&self) -> String {
         match self.schema.as_str() {
             "" => self.name.clone(),
@@ -76,13 +77,14 @@ impl TableDef {
         }
     }
 
-    /// MariaDB's long unique keys: behind each is a hidden column with the hash of its columns.
+    /// Iterates over MariaDB's long unique keys, each of which has a hidden column with the hash of
+    /// its columns.
     pub fn long_unique_keys(&self) -> impl Iterator<Item = &IndexDef> {
         let is_mariadb = self.server.family == Family::MariaDb;
         self.indexes.iter().filter(move |index| is_mariadb && index.is_unique_by_hash())
     }
 
-    /// A table with nothing in it.
+    /// Creates a table without columns.
     pub fn new(
         schema: impl Into<String>,
         name: impl Into<String>,
@@ -108,50 +110,52 @@ impl TableDef {
     }
 }
 
-/// A column.
+/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDef {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type.
+    /// Type of the column.
     pub ty: ColumnType,
-    /// Whether it may be NULL.
+    /// Whether the column may be NULL.
     pub nullable: bool,
-    /// Its default.
+    /// Default of the column.
     pub default: ColumnDefault,
-    /// `ON UPDATE CURRENT_TIMESTAMP[(fsp)]`, as it prints after `ON UPDATE `.
+    /// The value of `ON UPDATE CURRENT_TIMESTAMP[(fsp)]`, as printed after `ON UPDATE `.
     pub on_update: Option<String>,
-    /// `AUTO_INCREMENT`.
+    /// Whether the column is `AUTO_INCREMENT`.
     pub auto_increment: bool,
-    /// `GENERATED ALWAYS AS (...)`.
+    /// The expression of a column `GENERATED ALWAYS AS (...)`.
     pub generated: Option<Generated>,
-    /// Hidden from `SELECT *` (`INVISIBLE`).
+    /// Whether the column is hidden from `SELECT *` (`INVISIBLE`).
     pub invisible: bool,
-    /// Its charset or collation was written in the DDL, so MySQL 8 prints it even when it is the
-    /// table's own.
+    /// Whether charset or collation were written in the DDL, so that MySQL 8 prints them even when
+    /// they are the table's own.
     pub explicit_collation: bool,
-    /// `COMMENT`.
+    /// Comment of the column; empty without.
     pub comment: String,
-    /// MySQL 8 `/*!80003 SRID n */`.
+    /// The spatial reference system, MySQL 8's `/*!80003 SRID n */`.
     pub srid: Option<u32>,
-    /// MariaDB column-level `CHECK (...)`: the expression.
+    /// The expression of MariaDB's column-level `CHECK (...)`.
     pub check: Option<String>,
-    /// Further attributes in the order they print, ready as text. MySQL's (`MASKING POLICY ...`,
+    /// Further attributes as text, in the order in which they print. MySQL's (`MASKING POLICY ...`,
     /// `NOT SECONDARY`, `/*!50606 STORAGE DISK */`, `/*!50606 COLUMN_FORMAT FIXED */`) print before
     /// the default, but `/*!80021 ENGINE_ATTRIBUTE ... */` and MariaDB's after the comment.
     pub attributes: Vec<String>,
-    /// SQL does not show it, so it never prints: MariaDB's implicit `row_start` and `row_end`, which
-    /// rows hold, and the hash behind a long unique key, which they do not.
+    /// Whether the column is hidden from SQL and never prints: MariaDB's implicit `row_start` and
+    /// `row_end`, which rows hold, and the hash behind a long unique key, which they do not.
     pub hidden: bool,
-    /// MariaDB `GENERATED ALWAYS AS ROW START` or `ROW END`; hidden or not.
+    /// The end of the row's life in a column `GENERATED ALWAYS AS ROW START` or `ROW END` of
+    /// MariaDB, hidden or not.
     pub row_period: Option<RowPeriod>,
-    /// MariaDB `WITHOUT SYSTEM VERSIONING`.
+    /// Whether the column is MariaDB's `WITHOUT SYSTEM VERSIONING`.
     pub without_versioning: bool,
-    /// MariaDB `/*M!100301 COMPRESSED*/`: each value is compressed by itself.
+    /// Whether the column is MariaDB's `/*M!100301 COMPRESSED*/`: each value is compressed by
+    /// itself.
     pub compressed: bool,
 }
 
-/// Which end of a row's life a MariaDB system-versioning column holds.
+/// The end of a row's life that a MariaDB system-versioning column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "names say it")]
 pub enum RowPeriod {
@@ -160,7 +164,7 @@ pub enum RowPeriod {
 }
 
 impl ColumnDef {
-    /// A nullable column that says nothing but its type.
+    /// Creates a nullable column of a type, without further attributes.
     pub fn new(name: impl Into<String>, ty: ColumnType) -> ColumnDef {
         ColumnDef {
             name: name.into(),
@@ -183,14 +187,14 @@ impl ColumnDef {
         }
     }
 
-    /// Whether rows hold its value: everything but virtual generated columns, of which the hash
-    /// behind MariaDB's long unique keys is one.
+    /// Returns whether rows hold the column's value: all except virtual generated columns, which
+    /// include the hash behind MariaDB's long unique keys.
     pub fn is_stored(&self) -> bool {
         let is_computed = self.generated.as_ref().is_some_and(|generated| !generated.stored);
         !is_computed && !self.is_key_hash()
     }
 
-    /// Whether it is the hash behind a long unique key of MariaDB.
+    /// Returns whether the column is the hash behind a long unique key of MariaDB.
     pub fn is_key_hash(&self) -> bool {
         self.hidden && self.row_period.is_none()
     }
@@ -199,58 +203,59 @@ impl ColumnDef {
 /// The default of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnDefault {
-    /// Says nothing.
+    /// No default clause.
     None,
     /// `DEFAULT NULL`.
     Null,
-    /// A literal the server prints in quotes; the text without them, unescaped.
+    /// A literal that the server prints in quotes; the text is without them, and unescaped.
     Quoted(String),
-    /// Printed as it stands: `CURRENT_TIMESTAMP(6)`, `b'101'`, `(uuid())`, `0`.
+    /// A default printed without quotes: `CURRENT_TIMESTAMP(6)`, `b'101'`, `(uuid())`, `0`.
     Verbatim(String),
 }
 
-/// A generated column's expression.
+/// The expression of a generated column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// As it prints between the parentheses.
+    /// The expression, as printed between the parentheses.
     pub expression: String,
-    /// `STORED`/`PERSISTENT`, or `VIRTUAL`.
+    /// Whether the column is `STORED`/`PERSISTENT` rather than `VIRTUAL`.
     pub stored: bool,
 }
 
-/// An index.
+/// An index of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexDef {
-    /// Its name (`PRIMARY` for the primary key).
+    /// Name of the index (`PRIMARY` for the primary key).
     pub name: String,
-    /// Its kind.
+    /// Kind of the index.
     pub kind: IndexKind,
-    /// Its parts.
+    /// Parts of the index, in order.
     pub parts: Vec<IndexPart>,
-    /// `USING BTREE|HASH|RTREE` when it prints.
+    /// The value of `USING BTREE|HASH|RTREE`, if it prints.
     pub using: Option<String>,
     /// `KEY_BLOCK_SIZE`, 0 when none.
     pub key_block_size: u32,
-    /// `WITH PARSER`.
+    /// Name of the full-text parser, `WITH PARSER`.
     pub parser: Option<String>,
-    /// `COMMENT`.
+    /// Comment of the index; empty without.
     pub comment: String,
-    /// MySQL `INVISIBLE`, MariaDB `IGNORED`.
+    /// Whether the index is MySQL's `INVISIBLE` or MariaDB's `IGNORED`.
     pub invisible: bool,
-    /// Further options in the order they print, ready as text.
+    /// Further options as text, in the order in which they print.
     pub attributes: Vec<String>,
-    /// MariaDB: the application period is its last part, printed as
-    /// ``,`period` WITHOUT OVERLAPS``; the period's two columns are not among `parts`.
+    /// Whether MariaDB's application period is the last part, printed as ``,`period` WITHOUT
+    /// OVERLAPS``; the period's two columns are not among `parts`.
     pub without_overlaps: bool,
 }
 
 impl IndexDef {
-    /// Whether the key is unique by the hash of its columns, in a MariaDB: a long unique key.
+    /// Returns whether the index is a long unique key of MariaDB, unique by the hash of its
+    /// columns.
     pub fn is_unique_by_hash(&self) -> bool {
         self.kind == IndexKind::Unique && self.using.as_deref() == Some("HASH")
     }
 
-    /// An index that says nothing but its columns.
+    /// Creates an index of columns, without further options.
     pub fn new(name: impl Into<String>, kind: IndexKind, parts: Vec<IndexPart>) -> IndexDef {
         IndexDef {
             name: name.into(),
@@ -282,49 +287,50 @@ pub enum IndexKind {
 /// A part of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPart {
-    /// What is indexed.
+    /// The indexed column or expression.
     pub source: IndexSource,
-    /// The prefix's length in **characters** as SQL counts it; `None` for the whole column.
+    /// Length of the prefix in **characters**, as in SQL; `None` for the whole column.
     pub prefix_chars: Option<u32>,
-    /// `DESC`.
+    /// Whether the part is `DESC`.
     pub descending: bool,
 }
 
-/// What an index part is of.
+/// The column or expression of an index part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexSource {
-    /// A column: its place in [`TableDef::columns`].
+    /// A column, as an index into [`TableDef::columns`].
     Column(usize),
-    /// A functional key part: the expression as it prints between the parentheses.
+    /// The expression of a functional key part, as printed between the parentheses.
     Expression(String),
 }
 
 /// A foreign key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignKeyDef {
-    /// The constraint's name.
+    /// Name of the constraint.
     pub name: String,
-    /// The columns of this table.
+    /// Names of the columns of this table.
     pub columns: Vec<String>,
-    /// The other table's database; empty when it is the same one.
+    /// Database of the parent table; empty when it is the same one.
     pub parent_schema: String,
-    /// The other table.
+    /// Name of the parent table.
     pub parent_table: String,
-    /// Its columns.
+    /// Names of the parent table's columns.
     pub parent_columns: Vec<String>,
-    /// `ON DELETE`.
+    /// The rule for `ON DELETE`.
     pub on_delete: ForeignKeyRule,
-    /// `ON UPDATE`.
+    /// The rule for `ON UPDATE`.
     pub on_update: ForeignKeyRule,
-    /// The dictionary says that no unique key of the other table has these columns, and no others.
+    /// Whether the dictionary records that no unique key of the parent table has exactly these
+    /// columns.
     pub parent_not_unique: bool,
 }
 
-/// What a foreign key does when its parent goes.
+/// The action of a foreign key when its parent row is deleted or updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "SQL's own names")]
 pub enum ForeignKeyRule {
-    /// Nothing was said, so nothing prints.
+    /// No rule, so nothing prints.
     Default,
     NoAction,
     Restrict,
@@ -336,35 +342,35 @@ pub enum ForeignKeyRule {
 /// A `CHECK` constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckDef {
-    /// Its name; empty when it has none.
+    /// Name of the constraint; empty when it has none.
     pub name: String,
-    /// As it prints between the parentheses.
+    /// The expression, as printed between the parentheses.
     pub expression: String,
-    /// MySQL: not `NOT ENFORCED`.
+    /// Whether the constraint is enforced, not MySQL's `NOT ENFORCED`.
     pub enforced: bool,
 }
 
-/// How a table is partitioned.
+/// The partitioning of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partitioning {
-    /// The clause as `SHOW CREATE TABLE` prints it, from `/*!50100 PARTITION BY` or
-    /// `PARTITION BY` to its end.
+    /// The clause as `SHOW CREATE TABLE` prints it, from `/*!50100 PARTITION BY` or `PARTITION BY`
+    /// to its end.
     pub clause: String,
-    /// The partitions in their order.
+    /// The partitions in order.
     pub partitions: Vec<Partition>,
 }
 
 /// A partition; without subpartitions it has a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Its name.
+    /// Name of the partition.
     pub name: String,
-    /// Its subpartitions' names, each with a file.
+    /// Names of the subpartitions, each with a file.
     pub subpartitions: Vec<String>,
 }
 
 impl Partitioning {
-    /// The names of all partitions, or of their subpartitions.
+    /// Returns the names of all partitions, or of all subpartitions if there are any.
     pub fn names(&self) -> Vec<String> {
         let names =
             self.partitions.iter().flat_map(|partition| match &partition.subpartitions[..] {
@@ -375,30 +381,31 @@ impl Partitioning {
     }
 }
 
-/// What follows a definition's closing parenthesis.
+/// Table options: the text after a definition's closing parenthesis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableOptions {
-    /// `ENGINE=`.
+    /// Name of the engine, `ENGINE=`.
     pub engine: String,
-    /// The table's default collation.
+    /// Default collation of the table.
     pub collation: CollationId,
-    /// The collation was written, so it prints even when it is the charset's default.
+    /// Whether the collation was written in the DDL, so that it prints even when it is the
+    /// charset's default.
     pub explicit_collation: bool,
-    /// `AUTO_INCREMENT=`, when it prints.
+    /// The value of `AUTO_INCREMENT=`, if it prints.
     pub auto_increment: Option<u64>,
-    /// `ROW_FORMAT=` when it was written in the DDL.
+    /// The value of `ROW_FORMAT=`, if it was written in the DDL.
     pub row_format: Option<String>,
-    /// `COMMENT`.
+    /// Comment of the table; empty without.
     pub comment: String,
-    /// All other options as `(NAME, value)`, in the order they print, values ready as text.
+    /// All other options as `(NAME, value)`, in the order in which they print, values as text.
     pub others: Vec<(String, String)>,
-    /// What prints after the comment, ready as text with its leading blank (MariaDB's engine
-    /// options: `` `PAGE_COMPRESSED`=1``).
+    /// Text printed after the comment, with its leading blank (MariaDB's engine options: ``
+    /// `PAGE_COMPRESSED`=1``).
     pub tail: String,
 }
 
 impl TableOptions {
-    /// Options that say nothing but engine and collation.
+    /// Creates options with only engine and collation.
     pub fn new(engine: impl Into<String>, collation: CollationId) -> TableOptions {
         TableOptions {
             engine: engine.into(),

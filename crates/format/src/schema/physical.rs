@@ -1,39 +1,40 @@
-//! How the clustered index stores the columns, when the definition says more than their order.
+//! Storage of the columns in the clustered index, for definitions that contain more than their
+//! order.
 
 use super::RowFormat;
 use crate::types::ColumnType;
 use crate::{IndexId, PageNo, SpaceId};
 
-/// What a definition says of its table's storage. Everything is optional: a `.frm` says nothing,
-/// an SDI says all.
+/// The storage of a table according to its definition. Everything is optional: a `.frm` has nothing
+/// of it, an SDI everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Physical {
-    /// The tablespace, where the definition names it.
+    /// Tablespace id, if in the definition.
     pub space: Option<SpaceId>,
-    /// The clustered index.
+    /// Index id and root page of the clustered index.
     pub clustered: Option<(IndexId, PageNo)>,
-    /// InnoDB's number of the table (`se_private_id`), by which MySQL 8 keeps its counters.
+    /// InnoDB's table id (`se_private_id`), by which MySQL 8 stores its counters.
     pub table_id: Option<u64>,
-    /// How often DDL changed the table (`version`); counters of another version do not hold.
+    /// Number of DDL changes of the table (`version`); counters of another version are outdated.
     pub table_version: u64,
-    /// The records' format; `None` means the FSP flags decide.
+    /// Record format; `None` means that the FSP flags decide.
     pub row_format: Option<RowFormat>,
-    /// MySQL 8.0.12-8.0.28 instant ADD: how many columns (but virtual ones) the table had before the
-    /// first (`instant_col` of the table's `se_private_data`).
+    /// MySQL 8.0.12-8.0.28 instant ADD: the number of columns (without virtual ones) before the
+    /// first ADD (`instant_col` of the table's `se_private_data`).
     pub instant_columns: Option<u16>,
     /// MySQL 8.0.29+: the newest row version (0: none).
     pub row_version: u8,
-    /// Columns the clustered index stores or once stored, in the order of the dictionary: those of
-    /// the table that are stored, a hidden `FTS_DOC_ID`, and those dropped by 8.0.29+ instant
-    /// DROP; without `DB_ROW_ID`, `DB_TRX_ID` and `DB_ROLL_PTR`. Empty: the columns of the table,
-    /// in their order, and no more.
+    /// Columns that the clustered index stores or has stored, in the order of the dictionary: the
+    /// stored ones of the table, a hidden `FTS_DOC_ID`, and those dropped by 8.0.29+ instant DROP;
+    /// without `DB_ROW_ID`, `DB_TRX_ID` and `DB_ROLL_PTR`. Empty: exactly the columns of the table,
+    /// in their order.
     pub stored: Vec<StoredColumn>,
-    /// What differs from the above in each partition (or subpartition), in their order.
+    /// Differences from the above in each partition (or subpartition), in their order.
     pub partitions: Vec<PartitionPhysical>,
 }
 
 impl Physical {
-    /// What holds for one partition's file. `name` is as in [`PartitionPhysical::name`]; an
+    /// Returns the storage of one partition's file. `name` is as in [`PartitionPhysical::name`]; an
     /// unknown one changes nothing.
     #[must_use]
     pub fn of_partition(&self, name: &str) -> Physical {
@@ -50,16 +51,16 @@ impl Physical {
     }
 }
 
-/// How one partition is stored.
+/// The storage of one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionPhysical {
-    /// The partition's name; with subpartitions, the subpartition's.
+    /// Name of the partition; with subpartitions, of the subpartition.
     pub name: String,
-    /// Its tablespace, where the definition names it.
+    /// Tablespace id, if in the definition.
     pub space: Option<SpaceId>,
-    /// Its clustered index.
+    /// Index id and root page of the partition's clustered index.
     pub clustered: Option<(IndexId, PageNo)>,
-    /// InnoDB's number of the partition.
+    /// InnoDB's table id of the partition.
     pub table_id: Option<u64>,
     /// [`Physical::table_version`] of the partition.
     pub table_version: u64,
@@ -68,40 +69,40 @@ pub struct PartitionPhysical {
     pub instant_columns: Option<u16>,
 }
 
-/// A column as MySQL 8's dictionary says it is stored.
+/// A stored column according to MySQL 8's dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredColumn {
-    /// Which column it is, or was.
+    /// The present or former column.
     pub source: StoredSource,
-    /// `physical_pos` as the dictionary holds it: its place among the clustered index's fields. Where
-    /// the key holds a prefix of the column, bit 15 is set and the upper 16 bits are the prefix's
-    /// place (`dict_col_t::phy_pos`, MySQL 8.0.32).
+    /// `physical_pos` as the dictionary stores it: the column's position among the clustered
+    /// index's fields. Where the key holds a prefix of the column, bit 15 is set and the upper 16
+    /// bits are the prefix's position (`dict_col_t::phy_pos`, MySQL 8.0.32).
     pub physical_pos: Option<u32>,
-    /// `version_added`; 0: there from the start.
+    /// `version_added`; 0: present from the start.
     pub version_added: u8,
-    /// `version_dropped`.
+    /// `version_dropped`, if the column was dropped.
     pub version_dropped: Option<u8>,
-    /// What rows from before it was added hold.
+    /// Default of an instantly added column: its value in older rows.
     pub default: Option<InstantDefault>,
 }
 
-/// Which column a stored column is.
+/// The origin of a stored column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredSource {
-    /// One of the table's columns, by its place.
+    /// One of the table's columns, by its index.
     Column(usize),
-    /// One SQL never sees: the `FTS_DOC_ID` of a table with a full-text index.
+    /// A column hidden from SQL: the `FTS_DOC_ID` of a table with a full-text index.
     Hidden {
-        /// Its type.
+        /// Type of the column.
         ty: ColumnType,
-        /// Whether it can be NULL.
+        /// Whether the column can be NULL.
         nullable: bool,
     },
-    /// One that was dropped instantly; its bytes are still in old records.
+    /// An instantly dropped column, whose bytes are still in old records.
     Dropped {
-        /// Its type.
+        /// Type of the column.
         ty: ColumnType,
-        /// Whether it could be NULL.
+        /// Whether the column could be NULL.
         nullable: bool,
     },
 }
@@ -109,7 +110,7 @@ pub enum StoredSource {
 /// The value of a column in rows older than the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantDefault {
-    /// NULL.
+    /// The value NULL.
     Null,
     /// Bytes as InnoDB stores them in a record.
     Bytes(Vec<u8>),

@@ -1,5 +1,5 @@
-//! `sql_mode` as servers keep it in files: a bit for each mode (`sql_mode_names`, sql/sys_vars.cc,
-//! MariaDB 10.11 and MySQL 5.7; those from bit 32 on are MariaDB's alone).
+//! `sql_mode` as stored by servers in files: a bit for each mode (`sql_mode_names`,
+//! sql/sys_vars.cc, MariaDB 10.11 and MySQL 5.7; bits from 32 on are used by MariaDB only).
 
 use super::Family;
 
@@ -42,7 +42,8 @@ const NAMES: [&str; 35] = [
     "TIME_ROUND_FRACTIONAL",
 ];
 
-/// The names of the modes whose bits are set, between commas; `None` where a bit has no meaning.
+/// Returns the names of the modes whose bits are set, separated by commas; `None` when a bit has no
+/// meaning.
 pub fn names(bits: u64, family: Family) -> Option<String> {
     let mut names = Vec::new();
     for bit in (0..u64::BITS).filter(|bit| bits >> bit & 1 == 1) {
@@ -56,7 +57,7 @@ pub fn names(bits: u64, family: Family) -> Option<String> {
     Some(names.join(","))
 }
 
-/// The modes as rows of the servers' own tables name them, under the names that sessions take.
+/// Converts the modes from the names in the servers' own tables to those that sessions accept.
 pub fn of_set(members: &str) -> String {
     let members = members.split(',').filter(|member| !matches!(*member, "" | "NOT_USED"));
     let members = members.map(|member| match member {
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn bits_by_their_names() {
-        // As a trigger's file of MariaDB 10.11 and its SHOW CREATE TRIGGER have it.
+        // As in a trigger's file of MariaDB 10.11, and in its SHOW CREATE TRIGGER.
         let oracle = "PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ORACLE,NO_KEY_OPTIONS,\
                       NO_TABLE_OPTIONS,NO_FIELD_OPTIONS,NO_AUTO_CREATE_USER,\
                       SIMULTANEOUS_ASSIGNMENT";

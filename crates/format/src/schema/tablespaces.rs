@@ -1,9 +1,8 @@
-//! `mysql.tablespaces`, the list of tablespaces that MySQL 8 and later keep in `mysql.ibd`.
+//! `mysql.tablespaces`, the list of tablespaces that MySQL 8 and later store in `mysql.ibd`.
 //!
-//! It is a table like any other, and its definition is among those in the file's own SDI. The columns
-//! looked at are `name`, `engine` and `se_private_data`: a list of properties, of which `id` is the
-//! tablespace's number and `state` what became of it (`dict0dd.cc, dd_space_id_key, dd_space_state_key,
-//! MySQL 9.7`).
+//! Its definition is among those in the file's own SDI. The columns read are `name`, `engine` and
+//! `se_private_data`: a list of properties, of which `id` is the tablespace's number and `state`
+//! its state (`dict0dd.cc, dd_space_id_key, dd_space_state_key, MySQL 9.7`).
 
 use std::ops::RangeInclusive;
 
@@ -11,42 +10,43 @@ use super::TableDef;
 use super::sdi::{Properties, SdiNames, from_sdi};
 use crate::{Error, PageNo, Result, SpaceId};
 
-/// Undo tablespaces' numbers: 127 times 400,000 below those of the redo log (`dict_sys_t,
-/// s_min_undo_space_id, dict0dict.h, MySQL 9.7`); servers before 8.0.14 took the uppermost of them.
+/// Ids of undo tablespaces: 127 times 400,000 below those of the redo log (`dict_sys_t,
+/// s_min_undo_space_id, dict0dict.h, MySQL 9.7`); servers before 8.0.14 used the uppermost of them.
 const UNDO: RangeInclusive<u32> = 0xFFFF_FFF0 - 127 * 400_000..=0xFFFF_FFEF;
-/// `s_temp_space_id`.
+/// The id of the temporary tablespace (`s_temp_space_id`).
 const TEMPORARY: u32 = 0xFFFF_FFFD;
-/// The system tablespace.
+/// The id of the system tablespace.
 const SYSTEM: u32 = 0;
 
-/// The table, and where in its rows is what.
+/// The table `mysql.tablespaces`, with the positions of its columns.
 #[derive(Clone, Debug)]
 pub struct TablespacesTable {
-    /// Its definition.
+    /// Definition of the table.
     pub def: TableDef,
-    /// The root of its rows.
+    /// Root page of the clustered index.
     pub root: PageNo,
     name: usize,
     engine: usize,
     engine_data: usize,
 }
 
-/// A tablespace for tables' rows that a server knows of.
+/// A listed tablespace that holds tables' rows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListedSpace {
-    /// Its number.
+    /// Tablespace id.
     pub space: SpaceId,
-    /// `db/table` as file names have it, or a general tablespace's own name or that of one of its tables.
+    /// Name of the tablespace: `db/table` encoded as file names, or a general tablespace's own name
+    /// or that of one of its tables.
     pub name: String,
-    /// Its file was taken away by `ALTER TABLE ... DISCARD TABLESPACE`.
+    /// Whether `ALTER TABLE ... DISCARD TABLESPACE` removed the file.
     pub is_discarded: bool,
 }
 
 impl TablespacesTable {
-    /// Finds it among the definitions in `mysql.ibd`.
+    /// Finds the table among the definitions in `mysql.ibd`.
     ///
     /// # Errors
-    /// When it is not there, or is not what it was in the servers that are known.
+    /// When the table is missing, or differs from that of the known servers.
     pub fn of<T: AsRef<[u8]>>(documents: &[T]) -> Result<TablespacesTable> {
         let is_it = |document: &&T| {
             SdiNames::of(&[document]).is_ok_and(|names| names.has_table("mysql", "tablespaces"))
@@ -69,11 +69,11 @@ impl TablespacesTable {
         })
     }
 
-    /// What a row says; nothing of tablespaces that hold no tables' rows. The row's columns are in the
-    /// order of [`Self::def`], as stored.
+    /// Decodes a row; `None` for tablespaces that hold no tables' rows. The row's columns are in
+    /// the order of [`Self::def`], as stored.
     ///
     /// # Errors
-    /// When a column is not what it should be.
+    /// When a column has an unexpected form.
     pub fn space(&self, row: &[Option<&[u8]>]) -> Result<Option<ListedSpace>> {
         let text = |place: usize| {
             let bytes = row.get(place).copied().flatten().unwrap_or_default();

@@ -1,29 +1,30 @@
 //! `CHECKSUM TABLE`: the sum, modulo 2^32, of a CRC-32 (zlib's) of every row.
 //!
-//! What a row's CRC is taken of, in this order:
+//! The CRC of a row covers, in this order:
 //!
-//! 1. the null bytes of the server's record: a bit a nullable column, from the lowest bit of the
-//!    first byte; the first bit stands for something else, and is set, in a table without
-//!    variable-length columns (as the dictionary keeps it: see `packs_records`). Bits after the last are set. MySQL, and MariaDB to 10.2, set all
-//!    eight of the last byte when none is left over; MariaDB then takes the columns whose bits
-//!    these are for NULL. The hash columns behind MariaDB's long unique keys, the last of the record,
-//!    have null bits too where a column of their key may be NULL. InnoDB leaves these set; MyISAM and
-//!    Aria keep them with the row: set where a column of the key is NULL. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
+//! 1. the null bytes of the server's record: one bit per nullable column, from the lowest bit of
+//!    the first byte. In a table without variable-length columns (according to the dictionary: see
+//!    `packs_records`) the first bit has another purpose, and is set. Bits after the last are set.
+//!    MySQL, and MariaDB to 10.2, set all eight bits of the last byte when none is left over;
+//!    MariaDB then treats the columns with these bits as NULL. The hash columns behind MariaDB's
+//!    long unique keys, the last of the record, also have null bits where a column of their key may
+//!    be NULL. InnoDB leaves these set; MyISAM and Aria store them with the row: set where a column
+//!    of the key is NULL. In MyISAM and Aria the uneven bits of a `BIT` follow its null bit.
 //! 2. every column: its bytes in the server's record (little-endian integers, a `CHAR` padded to
-//!    its greatest length), or its text for those whose record form is a pointer: `VARCHAR`,
-//!    `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, and for `BIT`.
+//!    its maximum length), or its text where the record holds a pointer: `VARCHAR`, `BLOB`, `JSON`,
+//!    `GEOMETRY`, `VECTOR`, and for `BIT`.
 //!
-//! A NULL counts in MySQL with the bytes of the column's default; MariaDB leaves it out.
+//! For a NULL, MySQL includes the bytes of the column's default; MariaDB includes nothing.
 //!
-//! Some tables' sums cannot be had from their files:
+//! The checksums of some tables cannot be calculated from their files:
 //!
-//! - MySQL counts virtual columns, and those behind functional indexes;
-//! - MySQL 5.7 counts a JSON column by the address of its bytes in memory;
-//! - MariaDB leaves virtual columns out, but counts their null bits without ever setting them:
-//!   from the fifth row of a scan on they are what happened to be in memory. Seen on 10.2.11 to
-//!   11.8.9, which give one table of 40 rows different sums;
+//! - MySQL includes virtual columns, and those behind functional indexes;
+//! - MySQL 5.7 includes the memory address of a JSON column's bytes;
+//! - MariaDB leaves virtual columns out, but includes their null bits without ever setting them:
+//!   from the fifth row of a scan on they are uninitialised memory. Observed on 10.2.11 to 11.8.9,
+//!   which return different sums for one table of 40 rows;
 //! - MariaDB 10.5.23, 10.11.19, 11.4.5 and 11.8.6 do the same with stored generated columns (they
-//!   take them for virtual ones, `TABLE::use_all_stored_columns`); 10.2.11 and 11.8.9 count them.
+//!   treat them as virtual, `TABLE::use_all_stored_columns`); 10.2.11 and 11.8.9 include them.
 //!
 //! Sources: `mysql_checksum_table` (sql_table.cc, MySQL 9.7), `handler::calculate_checksum`
 //! (handler.cc, MariaDB 10.11); `find_record_length` (default_values.cc, MySQL 9.7) for the null
@@ -35,16 +36,16 @@ use crate::schema::{
 };
 use crate::{Error, Result};
 
-/// Sums rows of one table as its server's `CHECKSUM TABLE` does.
+/// Calculates the checksum of rows of one table like its server's `CHECKSUM TABLE`.
 #[derive(Clone, Debug)]
 pub struct RowChecksum {
-    /// The null bytes of a row without NULLs; empty when the record has none.
+    /// Null bytes of a row without NULLs; empty when the record has none.
     null_bytes: Vec<u8>,
     columns: Vec<Column>,
-    /// Columns whose null bit is in this byte count as NULL.
+    /// Index of the null byte whose columns are treated as NULL.
     all_null_byte: Option<usize>,
-    /// The null bits of hash columns that are kept with the row, by the places in a row of their keys'
-    /// columns.
+    /// Null bits of hash columns that are stored with the row, each with the indexes in a row of
+    /// its key's columns.
     hash_bits: Vec<(usize, Vec<usize>)>,
 }
 
@@ -52,21 +53,22 @@ pub struct RowChecksum {
 struct Column {
     codec: Codec,
     name: String,
-    /// Byte and mask of its null bit.
+    /// Byte index and mask of the column's null bit.
     null_bit: Option<(usize, u8)>,
-    /// Among the null bytes, the first of a `BIT`'s uneven bits, and how many there are.
+    /// Position among the null bits of the first of a `BIT`'s uneven bits, and their number.
     uneven_bits: Option<(usize, u8)>,
-    /// What a NULL counts with.
+    /// The bytes included for a NULL.
     null_image: Vec<u8>,
-    /// Its stored bytes are what is counted.
+    /// Whether the bytes are included as stored.
     as_stored: bool,
 }
 
 impl RowChecksum {
-    /// Refuses tables whose server's sum is of more than is in the file.
+    /// Creates the checksum of a table; refuses tables whose server includes data that is not in
+    /// the file.
     pub fn new(table: &TableDef) -> Result<RowChecksum> {
         require_stable(table)?;
-        // The first bit marks deleted records where rows are of fixed size.
+        // The first bit marks deleted records where rows have a fixed size.
         let mut bits = usize::from(!packs_records(table));
         // A column has at most a null bit and seven uneven ones.
         let hashes = nullable_hashes(table);
@@ -118,7 +120,7 @@ impl RowChecksum {
         Ok(RowChecksum { null_bytes, columns, all_null_byte, hash_bits })
     }
 
-    /// The row's part of the sum. `row` has the stored columns in SQL order, as records hold
+    /// Returns a row's part of the sum. `row` has the stored columns in SQL order, as records hold
     /// them; `scratch` is overwritten.
     pub fn row(&self, row: &[Option<&[u8]>], scratch: &mut Vec<u8>) -> Result<u32> {
         if row.len() != self.columns.len() {
@@ -196,14 +198,14 @@ fn require_stable(table: &TableDef) -> Result<()> {
     if server.family == Family::MariaDb && table.columns.iter().any(unread) {
         return Err(Error::unsupported(
             "the checksum of a table with generated columns",
-            "MariaDB itself gives such a table now one sum, now another",
+            "MariaDB itself returns varying sums for such a table",
         ));
     }
     Ok(())
 }
 
-/// The hash columns that have a null bit, as the places in a row of those columns of their long unique
-/// keys that may be NULL.
+/// Returns the hash columns that have a null bit, each as the indexes in a row of those columns of
+/// its long unique key that may be NULL.
 fn nullable_hashes(table: &TableDef) -> Vec<Vec<usize>> {
     let place = |number: usize| {
         let before = table.columns.iter().take(number);
@@ -221,12 +223,13 @@ fn nullable_hashes(table: &TableDef) -> Vec<Vec<usize>> {
     table.long_unique_keys().map(places).filter(|places| !places.is_empty()).collect()
 }
 
-/// `null_mask` where no bit is left over.
+/// Returns whether the server sets all bits of the last null byte when no bit is left over
+/// (`null_mask`).
 fn sets_all_of_a_full_byte(server: ServerVersion) -> bool {
     server.family == Family::MySql || server.number < 100_300
 }
 
-/// Puts the lowest `n` bits of a byte among others, from the bit `first` on.
+/// Writes the lowest `n` bits of a byte at bit position `first`.
 fn set_bits(bytes: &mut [u8], first: usize, bits: u8, n: u8) {
     for step in (0..usize::from(n)).filter(|step| bits >> step & 1 == 1) {
         if let Some(byte) = bytes.get_mut((first + step) / 8) {
@@ -235,7 +238,7 @@ fn set_bits(bytes: &mut [u8], first: usize, bits: u8, n: u8) {
     }
 }
 
-/// Values from this size on are not copied first.
+/// Values of this size or more are not copied first.
 const LONG_BYTES: usize = 1024;
 
 impl Column {
@@ -256,12 +259,12 @@ impl Column {
     }
 }
 
-/// The default's bytes in the server's record.
+/// Appends the default's bytes in the server's record.
 fn write_default_image(column: &ColumnDef, codec: &Codec, out: &mut Vec<u8>) -> Result<()> {
     let text = match &column.default {
         ColumnDefault::Quoted(text) => text,
         ColumnDefault::Verbatim(text) if codec.class() == Class::Bit => text,
-        // A number; anything else is an expression or a time, which the record does not have.
+        // Only a number is in the record; expressions and times are not.
         ColumnDefault::Verbatim(text) if text.parse::<f64>().is_ok() => text,
         _ => return codec.write_reset_image(out),
     };
@@ -272,10 +275,10 @@ fn write_default_image(column: &ColumnDef, codec: &Codec, out: &mut Vec<u8>) -> 
     codec.write_record_image(&stored, out)
 }
 
-/// `HA_OPTION_PACK_RECORD`: the table has a `VARCHAR` or a `BLOB`, or was made with
+/// Returns `HA_OPTION_PACK_RECORD`: the table has a `VARCHAR` or a `BLOB`, or was created with
 /// `ROW_FORMAT=DYNAMIC` (`mysql_prepare_create_table` and `mysql_create_table_no_lock`,
-/// sql_table.cc). What the dictionary says goes before: MySQL 8.0.12 leaves it as it was when the
-/// first such column comes by an instant `ADD COLUMN`.
+/// sql_table.cc). The dictionary's value has precedence: MySQL 8.0.12 does not update it when an
+/// instant `ADD COLUMN` adds the first such column.
 fn packs_records(table: &TableDef) -> bool {
     if let Some(packs) = table.packs_records {
         return packs;

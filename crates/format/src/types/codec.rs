@@ -1,4 +1,4 @@
-//! One column's reader: from the bytes a record holds to what SQL shows.
+//! Conversion of a column's stored bytes to values and to text as SQL shows it.
 
 use super::{
     ColumnType, TemporalFormat, bit, decimal, digits, float, integer, members, network, temporal,
@@ -9,13 +9,14 @@ use crate::server::ServerVersion;
 use crate::value::{Json, Value};
 use crate::{Error, Result, bytes};
 
-/// Reads the stored values of one column. Made once per column, used for every row.
+/// A reader of the stored values of one column. It is created once per column and used for every
+/// row.
 #[derive(Clone, Debug)]
 pub struct Codec {
     pub(super) kind: Kind,
 }
 
-/// What a codec was made of, checked.
+/// The parameters of a codec, checked.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Int(integer::Integer),
@@ -42,7 +43,7 @@ pub(super) enum Kind {
     Inet6,
 }
 
-/// What a sink must know of a column to quote and escape it.
+/// The class of a column's text, by which a sink quotes and escapes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Digits, sign, point and exponent: integers, `DECIMAL`, `FLOAT`, `DOUBLE`, `YEAR`.
@@ -51,19 +52,19 @@ pub enum Class {
     Temporal,
     /// Text of the column's charset.
     Text,
-    /// Bytes of no charset.
+    /// Bytes without a charset.
     Binary,
-    /// `BIT`: text form is its bytes.
+    /// `BIT`, whose text form is its bytes.
     Bit,
-    /// One member's text; [`Value::Enum`] has the index.
+    /// Text of one member; [`Value::Enum`] has the index.
     Enum,
-    /// Members' texts joined by commas; [`Value::Set`] has the mask.
+    /// Texts of members joined by commas; [`Value::Set`] has the mask.
     Set,
-    /// MySQL's JSON: text in utf8mb4.
+    /// MySQL's JSON, as text in utf8mb4.
     Json,
-    /// Bytes: SRID and WKB.
+    /// Bytes of a geometry: SRID and WKB.
     Geometry,
-    /// Bytes: floats.
+    /// Bytes of a vector: floats.
     Vector,
     /// MariaDB's UUID: ASCII text; [`Value::Uuid`] has the bytes in text order.
     Uuid,
@@ -72,22 +73,25 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether the server takes the column for a string (`STRING_RESULT`), as
-    /// `OPTIONALLY ENCLOSED BY` asks: all but numbers and `BIT`.
+    /// Returns whether the server treats the column as a string (`STRING_RESULT`), the criterion of
+    /// `OPTIONALLY ENCLOSED BY`: all except numbers and `BIT`.
     pub fn is_string(self) -> bool {
         !matches!(self, Class::Number | Class::Bit)
     }
 
-    /// Whether [`Codec::write_text`] gives bytes that need not be text.
+    /// Returns whether [`Codec::write_text`] writes bytes that need not be text.
     pub fn is_binary(self) -> bool {
         matches!(self, Class::Binary | Class::Bit | Class::Geometry | Class::Vector)
     }
 }
 
 impl Codec {
-    /// For columns of a type, printing as a server does (they differ in `FLOAT` and `DOUBLE`). Fails
-    /// on a type no server makes, such as a collation without a charset or a `DECIMAL` of 80
-    /// digits.
+    /// Creates the codec for columns of a type, which prints like `server` (servers differ in
+    /// `FLOAT` and `DOUBLE`).
+    ///
+    /// # Errors
+    /// When no server creates such a type, for example a collation without a charset or a `DECIMAL`
+    /// of 80 digits.
     pub fn new(ty: &ColumnType, server: ServerVersion) -> Result<Codec> {
         let kind = match ty {
             ColumnType::Int { width, unsigned, zerofill, display_width } => {
@@ -144,7 +148,7 @@ impl Codec {
         Ok(Codec { kind })
     }
 
-    /// How its text is to be quoted.
+    /// Returns the class of the column's text.
     pub fn class(&self) -> Class {
         match &self.kind {
             Kind::Int(_)
@@ -168,8 +172,8 @@ impl Codec {
         }
     }
 
-    /// The charset of what [`Codec::write_text`] writes: the column's own; utf8mb4 for JSON;
-    /// latin1 for numbers, dates and addresses, as on the server; `binary` for bytes.
+    /// Returns the charset of the text that [`Codec::write_text`] writes: the column's own; utf8mb4
+    /// for JSON; latin1 for numbers, dates and addresses, as on the server; `binary` for bytes.
     pub fn charset(&self) -> Charset {
         match &self.kind {
             Kind::Char { charset, .. } | Kind::Text { charset, .. } => *charset,
@@ -180,10 +184,10 @@ impl Codec {
         }
     }
 
-    /// Appends exactly the bytes that `SELECT` gives where nothing is transcoded (a result in
-    /// charset `binary`, or `INTO OUTFILE` before escaping), in time zone +00:00.
+    /// Appends exactly the bytes that `SELECT` returns without transcoding (a result in charset
+    /// `binary`, or `INTO OUTFILE` before escaping), in time zone +00:00.
     ///
-    /// On an error `out` may have gained a part of the text.
+    /// On an error `out` may have a part of the text.
     #[inline]
     pub fn write_text(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
         match &self.kind {
@@ -227,10 +231,10 @@ impl Codec {
         Ok(())
     }
 
-    /// Appends the same as valid UTF-8, for outputs that must be text, and returns how many
-    /// characters had no meaning in the column's charset and became U+FFFD.
+    /// Appends the text as valid UTF-8, for outputs that must be text; returns the number of
+    /// characters that had no meaning in the column's charset and became U+FFFD.
     ///
-    /// Bytes of no charset are written as upper-case hexadecimal digits, a `BIT` as the decimal
+    /// Bytes without a charset are written as upper-case hexadecimal digits, a `BIT` as the decimal
     /// number of its bits.
     #[inline]
     pub fn write_utf8(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<u64> {
@@ -259,7 +263,7 @@ impl Codec {
             &Kind::Json(server) => {
                 let start = out.len();
                 Json { stored, server }.write_text(out)?;
-                // A sound document is UTF-8 already.
+                // A sound document is already UTF-8.
                 let written = out.get(start..).unwrap_or_default();
                 if std::str::from_utf8(written).is_ok() {
                     return Ok(0);
@@ -271,7 +275,7 @@ impl Codec {
         }
     }
 
-    /// The value, without loss.
+    /// Returns the value, without loss.
     pub fn value<'a>(&self, stored: &'a [u8]) -> Result<Value<'a>> {
         Ok(match &self.kind {
             Kind::Int(integer) => integer.value(stored)?,
@@ -305,7 +309,7 @@ impl Codec {
         })
     }
 
-    /// Whether [`Codec::write_record_image`] gives the stored bytes as they are.
+    /// Returns whether [`Codec::write_record_image`] writes the stored bytes unchanged.
     pub(super) fn is_stored_as_record_image(&self) -> bool {
         !matches!(
             self.kind,
@@ -322,10 +326,10 @@ impl Codec {
         )
     }
 
-    /// Appends the column as the server's own record has it (`Field::ptr`, `pack_length()`
-    /// bytes), which is what `CHECKSUM TABLE` takes of it; for types whose record form is a
-    /// pointer or lies among the null bits (`VARCHAR`, `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`,
-    /// `BIT`), the bytes of `val_str`.
+    /// Appends the column's bytes in the server's own record (`Field::ptr`, `pack_length()` bytes),
+    /// which `CHECKSUM TABLE` covers. For types whose record form is a pointer or lies among the
+    /// null bits (`VARCHAR`, `BLOB`, `JSON`, `GEOMETRY`, `VECTOR`, `BIT`), appends the bytes of
+    /// `val_str`.
     pub fn write_record_image(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
         match &self.kind {
             Kind::Int(integer) => integer.write_record_image(stored, out)?,
@@ -369,14 +373,14 @@ impl Codec {
 
 const FSP: &str = "digits of a fraction of a second";
 
-fn up_to(number: u8, most: u8, what: &str) -> Result<u8> {
-    if number > most {
-        return Err(Error::schema(format!("{number} {what} are more than {most}")));
+fn up_to(number: u8, max: u8, what: &str) -> Result<u8> {
+    if number > max {
+        return Err(Error::schema(format!("{number} {what} are more than {max}")));
     }
     Ok(number)
 }
 
-/// A `BINARY(bytes)`: all of its bytes are stored, zeros at the end too.
+/// Returns the bytes of a `BINARY(bytes)`, of which all are stored, including trailing zeros.
 fn binary(stored: &[u8], bytes: u32) -> Result<&[u8]> {
     if stored.len() != bytes as usize {
         return Err(wrong_length("a BINARY", bytes as usize, stored.len()));
@@ -384,7 +388,7 @@ fn binary(stored: &[u8], bytes: u32) -> Result<&[u8]> {
     Ok(stored)
 }
 
-/// A `CHAR` in the server's record: padded to its greatest length in bytes.
+/// Appends a `CHAR` as in the server's record: padded to its maximum length in bytes.
 fn write_padded_char(stored: &[u8], charset: Charset, chars: u32, out: &mut Vec<u8>) -> Result<()> {
     let full = chars as usize * charset.max_len();
     let missing =
@@ -394,7 +398,7 @@ fn write_padded_char(stored: &[u8], charset: Charset, chars: u32, out: &mut Vec<
     for _ in 0..missing / pad.len() {
         out.extend_from_slice(pad);
     }
-    // Bytes short of a whole space cannot be there in sound data.
+    // Sound data is never short of a part of a space.
     out.extend_from_slice(bytes::slice(pad, 0, missing % pad.len())?);
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! `DECIMAL(precision, scale)` in the server's binary form (`decimal2bin`, strings/decimal.c).
 //!
-//! Digits stand in groups of nine, each a big-endian number of four bytes, counted from the
-//! point outwards; what is left at either end takes as few bytes as it needs. The first bit is
-//! flipped, and all bits of a negative number are inverted, so that bytes compare as numbers do.
+//! Digits are stored in groups of nine, each a big-endian number of four bytes, counted from the
+//! point outwards; the rest at either end takes as few bytes as it needs. The first bit is flipped,
+//! and all bits of a negative number are inverted, so that bytes compare like numbers.
 //!
 //! ```text
 //! DECIMAL(14,4)  1234567890.1234  =  81 0d fb 38 d2 04 d2
@@ -13,10 +13,10 @@ use super::{digits, wrong_length};
 use crate::value::{Decimal, Value};
 use crate::{Error, Result, bytes};
 
-/// Digits of a whole group.
+/// Digits of a full group.
 const GROUP: u8 = 9;
 
-/// Bytes that hold 0..=9 digits (`dig2bytes`).
+/// Returns the bytes that hold 0..=9 digits (`dig2bytes`).
 fn bytes_for(digits: u8) -> usize {
     match digits {
         0 => 0,
@@ -27,18 +27,18 @@ fn bytes_for(digits: u8) -> usize {
     }
 }
 
-/// Bytes a `DECIMAL(precision, scale)` takes (`decimal_bin_size`).
+/// Returns the bytes of a `DECIMAL(precision, scale)` (`decimal_bin_size`).
 pub(crate) fn size_bytes(precision: u8, scale: u8) -> usize {
     let whole = precision.saturating_sub(scale);
     let groups = usize::from(whole / GROUP) + usize::from(scale / GROUP);
     groups * 4 + bytes_for(whole % GROUP) + bytes_for(scale % GROUP)
 }
 
-/// Takes groups of digits off the front of a value.
+/// A reader of a value's digit groups, from the front.
 struct Groups<'a> {
     stored: &'a [u8],
     at: usize,
-    /// What undoes the inversion of a negative number.
+    /// Mask that reverts the inversion of a negative number.
     mask: u8,
 }
 
@@ -61,14 +61,14 @@ impl Groups<'_> {
 }
 
 impl Decimal<'_> {
-    /// The value's text: a `-` where negative, no superfluous zeros before the point, `scale`
+    /// Appends the value's text: a `-` if negative, no superfluous zeros before the point, `scale`
     /// digits after it.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
         write_text(self.stored, self.precision, self.scale, false, out)
     }
 }
 
-/// Writes what `decimal2string` does; `zerofill` keeps the zeros in front.
+/// Appends the text of `decimal2string`; `zerofill` keeps leading zeros.
 pub(crate) fn write_text(
     stored: &[u8],
     precision: u8,
@@ -107,7 +107,7 @@ pub(crate) fn write_text(
     Ok(())
 }
 
-/// Appends the stored form of a decimal's text; `None` where it has more digits than fit.
+/// Appends the stored form of a decimal's text; `None` when it has more digits than fit.
 pub(super) fn encode(text: &str, precision: u8, scale: u8, out: &mut Vec<u8>) -> Option<()> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -141,7 +141,7 @@ pub(super) fn encode(text: &str, precision: u8, scale: u8, out: &mut Vec<u8>) ->
     Some(())
 }
 
-/// The value, after its bytes were found to be a decimal.
+/// Returns the value, after checking that its bytes are a decimal.
 pub(super) fn value(stored: &[u8], precision: u8, scale: u8) -> Result<Value<'_>> {
     let decimal = Decimal { stored, precision, scale };
     decimal.write_text(&mut Vec::new())?;

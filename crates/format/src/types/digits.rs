@@ -1,12 +1,12 @@
-//! Decimal digits of known counts, written without branches where it pays.
+//! Decimal digits of known counts, written without branches where that is faster.
 
-/// `n` below 100 as two digits.
+/// Returns `n`, below 100, as two digits.
 #[inline]
 pub(super) const fn two(n: u8) -> [u8; 2] {
     [b'0' + n / 10 % 10, b'0' + n % 10]
 }
 
-/// `n` below 10,000 as four digits.
+/// Returns `n`, below 10,000, as four digits.
 #[inline]
 pub(super) const fn four(n: u16) -> [u8; 4] {
     let [a, b] = two((n / 100) as u8);
@@ -14,7 +14,7 @@ pub(super) const fn four(n: u16) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// `n` as exactly `count` digits (at most 9), zeros in front.
+/// Appends `n` as exactly `count` digits (at most 9), with leading zeros.
 #[inline]
 pub(super) fn write_padded(n: u32, count: usize, out: &mut Vec<u8>) {
     let [a, b, c, d] = four((n / 10_000 % 10_000) as u16);
@@ -25,7 +25,8 @@ pub(super) fn write_padded(n: u32, count: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The fraction of a second: a point and the first `fsp` of six digits; nothing when `fsp` is 0.
+/// Appends the fraction of a second: a point and the first `fsp` of six digits; nothing when `fsp`
+/// is 0.
 #[inline]
 pub(super) fn write_fraction(micros: u32, fsp: u8, out: &mut Vec<u8>) {
     if fsp == 0 {
@@ -39,7 +40,7 @@ pub(super) fn write_fraction(micros: u32, fsp: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Upper-case hexadecimal digits, two a byte, as `HEX()` prints them.
+/// Appends upper-case hexadecimal digits, two per byte, as `HEX()` prints them.
 pub(super) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'A' - 10 + nibble };
     out.extend(bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]));

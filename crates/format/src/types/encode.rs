@@ -1,8 +1,8 @@
-//! From a value's text to the bytes a record stores: what a server does to a column's default, and
-//! what a key that was typed is searched by.
+//! Conversion of a value's text to the bytes that a record stores: for a column's default, and for
+//! a key typed by the user.
 //!
-//! Only texts as servers print them are read: `-12.50`, `2024-01-31 00:00:00`, `b'101'`, the
-//! members of a `SET` joined by commas.
+//! Only texts in the form that servers print are accepted: `-12.50`, `2024-01-31 00:00:00`,
+//! `b'101'`, the members of a `SET` joined by commas.
 
 use super::codec::Kind;
 use super::{Codec, TemporalFormat, decimal, members, network, temporal};
@@ -13,10 +13,10 @@ impl Codec {
     /// Appends the stored form of a value printed as `text`; times are in UTC.
     pub fn encode(&self, text: &str, out: &mut Vec<u8>) -> Result<()> {
         self.encode_text(text, out)
-            .ok_or_else(|| Error::schema(format!("`{text}` is no value of this column's type")))
+            .ok_or_else(|| Error::schema(format!("`{text}` is not a value of this column's type")))
     }
 
-    /// The same; `None` where `text` is no value of the type.
+    /// Appends the stored form of `text`; `None` when it is no value of the type.
     fn encode_text(&self, text: &str, out: &mut Vec<u8>) -> Option<()> {
         match &self.kind {
             Kind::Int(integer) => {
@@ -84,8 +84,8 @@ impl Codec {
         Some(())
     }
 
-    /// Appends what the server's `Field::reset` leaves in its record: the value of a NULL without
-    /// a default.
+    /// Appends the bytes that the server's `Field::reset` leaves in its record: the value of a NULL
+    /// without a default.
     pub(super) fn write_reset_image(&self, out: &mut Vec<u8>) -> Result<()> {
         let zeros = match &self.kind {
             Kind::Int(integer) => integer.width_bytes(),
@@ -112,7 +112,7 @@ impl Codec {
             Kind::Char { .. } => return self.write_record_image(b"", out),
             &Kind::Binary { bytes } => bytes as usize,
             Kind::Enum(members) | Kind::Set(members) => members.size_bytes(),
-            // No bytes are the document `null`.
+            // An empty value is the document `null`.
             Kind::Json(_) => return self.write_record_image(b"", out),
             // Their text is empty.
             Kind::Text { .. } | Kind::Bytes | Kind::Geometry | Kind::Vector => 0,
@@ -124,7 +124,7 @@ impl Codec {
     }
 }
 
-/// Big-endian, in so many bytes; a signed one with its sign flipped.
+/// Appends a big-endian number of `len` bytes, a signed one with its sign flipped.
 pub(super) fn write_int(number: i128, len: usize, signed: bool, out: &mut Vec<u8>) -> Option<()> {
     let bits = 8 * u32::try_from(len).ok()?;
     let bias = if signed { 1_i128 << bits.checked_sub(1)? } else { 0 };
@@ -134,7 +134,7 @@ pub(super) fn write_int(number: i128, len: usize, signed: bool, out: &mut Vec<u8
     Some(())
 }
 
-/// 1 and up; 0 for the empty string that is no member.
+/// Returns the index of a member, from 1; 0 for an empty string that is no member.
 fn enum_index(members: &members::Members, text: &str) -> Option<i128> {
     let mut bytes = Vec::new();
     members.charset.encode(text, &mut bytes);
@@ -182,7 +182,7 @@ fn write_date(date: Date, out: &mut Vec<u8>) {
     out.extend_from_slice(&[a, b, c]);
 }
 
-/// Units of the fraction as it is stored: hundredths and so on, or of the last digit.
+/// Returns the fraction in its stored units: hundredths and so on, or units of the last digit.
 fn fraction_units(micros: u32, format: TemporalFormat, fsp: u8) -> u32 {
     let digits = match format {
         TemporalFormat::OldHires => fsp,
@@ -251,7 +251,7 @@ fn write_datetime(datetime: DateTime, format: TemporalFormat, out: &mut Vec<u8>)
     write_int(number, len, false, out)
 }
 
-/// Seconds since 1970 of a time in UTC; 0 for the zero date.
+/// Returns the seconds since 1970 of a time in UTC; 0 for the zero date.
 fn unix_seconds(datetime: DateTime) -> Option<u32> {
     if datetime.date == Date::default() {
         return Some(0);

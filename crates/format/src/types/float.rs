@@ -1,13 +1,13 @@
-//! `FLOAT` and `DOUBLE`: IEEE 754, little-endian, printed as the servers' own `dtoa` prints them.
+//! `FLOAT` and `DOUBLE`: IEEE 754, little-endian, printed like the servers' own `dtoa`.
 //!
-//! A `DOUBLE` shows the shortest digits that read back as itself, a `FLOAT` at most six digits,
+//! A `DOUBLE` prints the shortest digits that read back as itself, a `FLOAT` at most six digits,
 //! either as `123.4` or as `1.234e15` (`my_gcvt`, strings/dtoa.cc). With `(M, D)` there are always
-//! D digits after the point (`my_fcvt`): the number's shortest digits, rounded half to even where
-//! there are more of them, or zeros after them.
+//! D digits after the point (`my_fcvt`): the number's shortest digits, rounded half to even when
+//! there are more than D, or followed by zeros.
 //!
-//! Seen on real servers:
-//! - MySQL 8 (8.0.33 and 9.7, not 8.0.12) gives a `FLOAT` 12 and a `DOUBLE` 24 characters before
-//!   it takes the exponent form; all others have room for every number.
+//! Observed on real servers:
+//! - MySQL 8 (8.0.33 and 9.7, not 8.0.12) limits a `FLOAT` to 12 and a `DOUBLE` to 24 characters
+//!   before it uses the exponent form; all others have room for every number.
 //! - MariaDB (10.11.19 and 11.8.9, not 11.8.6) prints a negative zero as `0` (protocol.cc, MariaDB
 //!   10.11.18); all others as `-0`.
 
@@ -15,27 +15,27 @@ use super::{RealFormat, wrong_length};
 use crate::server::{Family, ServerVersion};
 use crate::{Result, bytes};
 
-/// Beyond so many digits before the point, or zeros after it, an exponent is used
+/// The number of digits before the point, or of zeros after it, beyond which an exponent is used
 /// (`MAX_DECPT_FOR_F_FORMAT`).
 const MAX_FIXED: i32 = 15;
 
-/// A field with room for every number.
+/// A field width with room for every number.
 pub(super) const UNLIMITED_WIDTH: i32 = 400;
 
 /// Digits of a `FLOAT` (`FLT_DIG`).
 const FLOAT_DIGITS: i32 = 6;
 
-/// How one column's numbers print.
+/// The print format of a column's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Real {
-    /// D of `(M, D)`.
+    /// The D of `(M, D)`.
     decimals: Option<u8>,
-    /// Characters that `ZEROFILL` pads to; 0 without it.
+    /// Characters to which `ZEROFILL` pads; 0 without it.
     zerofill_width: usize,
     dialect: Dialect,
 }
 
-/// What differs between servers.
+/// The differences between servers.
 #[derive(Clone, Copy, Debug)]
 struct Dialect {
     float_width: i32,
@@ -44,7 +44,7 @@ struct Dialect {
 }
 
 impl Dialect {
-    fn of(server: ServerVersion) -> Dialect {
+    fn for_server(server: ServerVersion) -> Dialect {
         let narrow = server.family == Family::MySql && server.number >= 80_017;
         let plain_zero = server.family == Family::MariaDb
             && match server.number / 100 {
@@ -74,10 +74,10 @@ impl Real {
     fn new(format: RealFormat, default_width: u8, server: ServerVersion) -> Real {
         let width = format.digits.map_or(default_width, |(width, _)| width);
         Real {
-            // 31 stands for "not fixed" in some definitions.
+            // 31 means "not fixed" in some definitions.
             decimals: format.digits.map(|(_, decimals)| decimals).filter(|&decimals| decimals < 31),
             zerofill_width: if format.zerofill { usize::from(width) } else { 0 },
-            dialect: Dialect::of(server),
+            dialect: Dialect::for_server(server),
         }
     }
 
@@ -95,7 +95,7 @@ impl Real {
         Ok(())
     }
 
-    fn write(self, number: f64, most_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
+    fn write(self, number: f64, max_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
         let start = out.len();
         if !number.is_finite() {
             out.push(b'0');
@@ -104,7 +104,7 @@ impl Real {
         } else if number == 0.0 && !self.dialect.signed_zero {
             out.push(b'0');
         } else {
-            write_shortest(number, most_digits, width, out);
+            write_shortest(number, max_digits, width, out);
         }
         let missing = (start + self.zerofill_width).saturating_sub(out.len());
         if missing > 0 {
@@ -113,7 +113,7 @@ impl Real {
     }
 }
 
-/// A `FLOAT`.
+/// Reads a `FLOAT`.
 pub(super) fn float(stored: &[u8]) -> Result<f32> {
     if stored.len() != 4 {
         return Err(wrong_length("a FLOAT", 4, stored.len()));
@@ -121,7 +121,7 @@ pub(super) fn float(stored: &[u8]) -> Result<f32> {
     bytes::array(stored, 0).map(f32::from_le_bytes)
 }
 
-/// A `DOUBLE`.
+/// Reads a `DOUBLE`.
 pub(super) fn double(stored: &[u8]) -> Result<f64> {
     if stored.len() != 8 {
         return Err(wrong_length("a DOUBLE", 8, stored.len()));
@@ -129,8 +129,8 @@ pub(super) fn double(stored: &[u8]) -> Result<f64> {
     bytes::array(stored, 0).map(f64::from_le_bytes)
 }
 
-/// A finite double as `my_gcvt` prints it with a field of `width` characters.
-pub(super) fn write_shortest(number: f64, most_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
+/// Appends a finite double as `my_gcvt` prints it with a field of `width` characters.
+pub(super) fn write_shortest(number: f64, max_digits: Option<i32>, width: i32, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let magnitude = number.abs();
     if number.is_sign_negative() {
@@ -138,24 +138,24 @@ pub(super) fn write_shortest(number: f64, most_digits: Option<i32>, width: i32, 
     }
     // The sign takes one character of the field.
     let width = width - i32::from(number < 0.0);
-    if let Some(digits) = most_digits.and_then(|most| Digits::of_float(magnitude, most)) {
+    if let Some(digits) = max_digits.and_then(|max| Digits::from_float(magnitude, max)) {
         digits.write_gcvt(width, out);
         return;
     }
     let shortest = buffer.format_finite(magnitude);
-    // The common case: the shortest digits are already laid out as the server does.
-    if most_digits.is_none() && (1e-5..1e15).contains(&magnitude) && !shortest.contains('e') {
+    // The common case: the shortest digits are already in the server's format.
+    if max_digits.is_none() && (1e-5..1e15).contains(&magnitude) && !shortest.contains('e') {
         out.extend_from_slice(shortest.strip_suffix(".0").unwrap_or(shortest).as_bytes());
         return;
     }
     let mut digits = Digits::parse(shortest);
-    if let Some(most) = most_digits {
-        digits = digits.round(magnitude, most);
+    if let Some(max) = max_digits {
+        digits = digits.round(magnitude, max);
     }
     digits.write_gcvt(width, out);
 }
 
-/// `my_fcvt`: always `decimals` digits after the point.
+/// Appends a number with exactly `decimals` digits after the point (`my_fcvt`).
 fn write_fixed(number: f64, decimals: u8, signed_zero: bool, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let magnitude = number.abs();
@@ -178,7 +178,7 @@ fn write_fixed(number: f64, decimals: u8, signed_zero: bool, out: &mut Vec<u8>) 
     out.extend(std::iter::repeat_n(b'0', (decimals - shown).max(0) as usize));
 }
 
-/// Significant digits, without zeros at the end: the number is `0.d1d2d3... * 10^point`.
+/// Significant digits, without trailing zeros: the number is `0.d1d2d3... * 10^point`.
 #[derive(Clone, Copy)]
 struct Digits {
     digits: [u8; 24],
@@ -187,7 +187,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// From plain or exponent form, with or without a point; not negative.
+    /// Parses plain or exponent form, with or without a point; not negative.
     fn parse(text: &str) -> Digits {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
         let whole_len = mantissa.find('.').unwrap_or(mantissa.len());
@@ -210,17 +210,17 @@ impl Digits {
         parsed
     }
 
-    /// The six digits of a number of everyday size, by arithmetic in doubles: exact enough but
-    /// close to the middle between two results, where it gives up.
-    fn of_float(number: f64, most_digits: i32) -> Option<Digits> {
+    /// Returns the six digits of a number of common magnitude, by arithmetic in doubles. It is
+    /// exact enough except near the middle between two results, where it returns `None`.
+    fn from_float(number: f64, max_digits: i32) -> Option<Digits> {
         const POWERS: [f64; 23] = [
             1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
         ];
-        if most_digits != FLOAT_DIGITS || !(1e-15..1e25).contains(&number) {
+        if max_digits != FLOAT_DIGITS || !(1e-15..1e25).contains(&number) {
             return None;
         }
-        // Digits before the point, guessed from the exponent of two; at most one too few.
+        // Digits before the point, estimated from the binary exponent; at most one too few.
         let exponent = (number.to_bits() >> 52) as i32 - 1023;
         let mut point = (exponent * 1233) >> 12;
         let mut scaled = scale(number, FLOAT_DIGITS - point, &POWERS)?;
@@ -265,8 +265,8 @@ impl Digits {
         self.digits.get(..self.len).unwrap_or_default()
     }
 
-    /// The `count` first digits of the number these are the shortest digits of, rounded half to
-    /// even. `count` may be 0, where the first digit decides, or less, which leaves none.
+    /// Rounds the shortest digits of `number` to `count` digits, half to even. `count` may be 0,
+    /// where the first digit decides, or negative, which leaves none.
     fn round(mut self, number: f64, count: i32) -> Digits {
         if count < 0 {
             return Digits { len: 0, ..self };
@@ -288,15 +288,15 @@ impl Digits {
         self
     }
 
-    /// Whether the number rounds up after `kept` digits: its exact decimal expansion, which has at
-    /// most 767 digits, against the half.
+    /// Returns whether the number rounds up after `kept` digits, by comparing its exact decimal
+    /// expansion, of at most 767 digits, with the half.
     #[cold]
     fn exact_tail(&self, number: f64, kept: usize) -> bool {
         let exact = format!("{number:.800e}");
         let mantissa = exact.split_once('e').map_or(exact.as_str(), |(mantissa, _)| mantissa);
         let mut digits = mantissa.bytes().filter(u8::is_ascii_digit);
-        // When the exact digits are below the shortest ones a 4 and nines stand here, or more
-        // digits differ: compare all.
+        // If the exact digits are below the shortest ones, a 4 and nines follow, or more digits
+        // differ: compare all.
         let mut exact_at = Vec::with_capacity(kept + 1);
         exact_at.extend(digits.by_ref().take(kept + 1));
         match exact_at.as_slice().cmp(self.as_slice()) {
@@ -326,7 +326,7 @@ impl Digits {
         }
     }
 
-    /// Without an exponent.
+    /// Appends the number without an exponent.
     fn write_plain(&self, out: &mut Vec<u8>) {
         let digits = self.as_slice();
         if self.point <= 0 {
@@ -351,7 +351,7 @@ impl Digits {
         }
     }
 
-    /// Plain or with an exponent, as `my_gcvt` chooses.
+    /// Appends the number in plain or exponent form, chosen as in `my_gcvt`.
     fn write_gcvt(&self, width: i32, out: &mut Vec<u8>) {
         let len = self.len as i32;
         let plain_len = if self.point <= 0 {
@@ -381,7 +381,7 @@ impl Digits {
     }
 }
 
-/// `number * 10^power`, rounded once; `None` where the power is not exact.
+/// Returns `number * 10^power`, rounded once; `None` when the power is not exact.
 fn scale(number: f64, power: i32, powers: &[f64]) -> Option<f64> {
     let factor = powers.get(power.unsigned_abs() as usize)?;
     Some(if power < 0 { number / factor } else { number * factor })

@@ -1,7 +1,7 @@
-//! `TINYINT` .. `BIGINT`.
+//! Integer types: `TINYINT` .. `BIGINT`.
 //!
-//! InnoDB stores them big-endian; signed ones with the sign bit flipped, so that bytes compare as
-//! numbers do (`row_mysql_store_col_in_innobase_format`, row0mysql.cc).
+//! InnoDB stores them big-endian; signed ones with the sign bit flipped, so that bytes compare like
+//! numbers (`row_mysql_store_col_in_innobase_format`, row0mysql.cc).
 //!
 //! ```text
 //! INT -2 :  7f ff ff fe        INT UNSIGNED 2 :  00 00 00 02
@@ -11,12 +11,12 @@ use super::{IntWidth, wrong_length};
 use crate::value::Value;
 use crate::{Error, Result};
 
-/// Reads integers of one width and sign.
+/// A reader of integers of one width and signedness.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Integer {
     width: IntWidth,
     unsigned: bool,
-    /// Digits that `ZEROFILL` pads to; 0 without it.
+    /// Digits to which `ZEROFILL` pads; 0 without it.
     zerofill_width: u8,
 }
 
@@ -38,12 +38,12 @@ impl Integer {
         Integer { width, unsigned: unsigned || zerofill, zerofill_width }
     }
 
-    /// The bytes a value takes.
+    /// Returns the bytes of a value.
     pub(super) fn width_bytes(self) -> usize {
         self.width as usize
     }
 
-    /// Whether its sign bit is flipped.
+    /// Returns whether the type is signed, with its sign bit flipped.
     pub(super) fn is_signed(self) -> bool {
         !self.unsigned
     }
@@ -54,7 +54,7 @@ impl Integer {
         let text = match self.width {
             _ if self.unsigned => digits.format(self.unsigned(stored)?),
             IntWidth::Eight => digits.format(self.signed(stored)?),
-            // Four bytes divide faster than eight.
+            // Four bytes are divided faster than eight.
             _ => digits.format(self.signed(stored)? as i32),
         };
         let pad = usize::from(self.zerofill_width).saturating_sub(text.len());
@@ -73,7 +73,7 @@ impl Integer {
         })
     }
 
-    /// The server's record form: little-endian, two's complement.
+    /// Appends the server's record form: little-endian, two's complement.
     pub(super) fn write_record_image(self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
         write_reversed(stored, self.width_bytes(), !self.unsigned, out)
     }
@@ -89,7 +89,7 @@ impl Integer {
     }
 }
 
-/// `len` bytes, at most 8, as a plain big-endian number.
+/// Reads a plain big-endian number of `len` bytes, at most 8.
 #[inline]
 pub(super) fn unsigned(stored: &[u8], len: usize) -> Result<u64> {
     let number = match *stored {
@@ -106,7 +106,7 @@ pub(super) fn unsigned(stored: &[u8], len: usize) -> Result<u64> {
     Ok(number)
 }
 
-/// `len` bytes (1, 2, 3, 4 or 8) as a big-endian number with its sign bit flipped.
+/// Reads a big-endian number of `len` bytes (1, 2, 3, 4 or 8) with its sign bit flipped.
 #[inline]
 pub(super) fn signed(stored: &[u8], len: usize) -> Result<i64> {
     let shift = 64 - 8 * len as u32;
@@ -114,8 +114,8 @@ pub(super) fn signed(stored: &[u8], len: usize) -> Result<i64> {
     Ok((((unsigned(stored, len)? << shift) ^ sign) as i64) >> shift)
 }
 
-/// A big-endian number of `len` bytes as the server's record has it: little-endian, its sign bit
-/// flipped back.
+/// Appends a stored number of `len` bytes in the server's record form: little-endian, with the sign
+/// bit flipped back.
 pub(super) fn write_reversed(
     stored: &[u8],
     len: usize,
@@ -132,7 +132,7 @@ pub(super) fn write_reversed(
     Ok(())
 }
 
-/// An integer type's bytes by its width in bytes.
+/// Converts a width in bytes.
 impl TryFrom<u8> for IntWidth {
     type Error = Error;
 

@@ -1,15 +1,16 @@
-//! `ENUM` and `SET`: a number of one or two, or of one to eight bytes, unsigned and big-endian.
+//! `ENUM` and `SET`: an unsigned big-endian number of one or two bytes, or of one to eight.
 
 use super::wrong_length;
 use crate::charset::Charset;
 use crate::{Error, Result};
 
-/// Bytes of an `ENUM` of that many members.
+/// Returns the bytes of an `ENUM` with `members` members.
 fn enum_bytes(members: usize) -> usize {
     if members < 256 { 1 } else { 2 }
 }
 
-/// Bytes of a `SET` of that many members; 5 to 7 are rounded up (`get_set_pack_length`).
+/// Returns the bytes of a `SET` with `members` members; 5 to 7 are rounded up to 8
+/// (`get_set_pack_length`).
 fn set_bytes(members: usize) -> usize {
     match members.div_ceil(8) {
         bytes @ 0..=4 => bytes.max(1),
@@ -17,7 +18,7 @@ fn set_bytes(members: usize) -> usize {
     }
 }
 
-/// The members' texts, and how to join several.
+/// The members' texts, and the separator of a `SET`.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
     texts: Vec<Vec<u8>>,
@@ -34,7 +35,7 @@ impl Members {
         Members { texts: texts.to_vec(), charset, size_bytes: set_bytes(texts.len()) }
     }
 
-    /// The stored number.
+    /// Returns the stored number.
     pub(super) fn number(&self, stored: &[u8]) -> Result<u64> {
         if stored.len() != self.size_bytes {
             return Err(wrong_length("an ENUM or SET", self.size_bytes, stored.len()));
@@ -42,17 +43,17 @@ impl Members {
         Ok(stored.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
-    /// Bytes of the stored number.
+    /// Returns the bytes of the stored number.
     pub(super) fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 
-    /// Where a text stands among the members, from 0.
+    /// Returns the index of a text among the members, from 0.
     pub(super) fn place_of(&self, text: &[u8]) -> Option<usize> {
         self.texts.iter().position(|member| member == text)
     }
 
-    /// An `ENUM`'s index; no more than there are members.
+    /// Returns an `ENUM`'s index, at most the number of members.
     pub(super) fn index(&self, stored: &[u8]) -> Result<u16> {
         let index = self.number(stored)?;
         if index > self.texts.len() as u64 {
@@ -62,18 +63,19 @@ impl Members {
         Ok(index as u16)
     }
 
-    /// The text of an `ENUM`: that of index 0 is empty.
+    /// Returns the text of an `ENUM`, which is empty for index 0.
     pub(super) fn enum_text(&self, stored: &[u8]) -> Result<&[u8]> {
         let index = usize::from(self.index(stored)?);
         Ok(index.checked_sub(1).and_then(|place| self.texts.get(place)).map_or(b"", Vec::as_slice))
     }
 
-    /// A `SET`'s mask. Bits beyond the members are kept: the server prints nothing for them.
+    /// Returns a `SET`'s mask. Bits beyond the members are kept: the server prints nothing for
+    /// them.
     pub(super) fn mask(&self, stored: &[u8]) -> Result<u64> {
         self.number(stored)
     }
 
-    /// The text of a `SET`: its members joined by commas of the column's charset.
+    /// Appends the text of a `SET`: its members joined by commas in the column's charset.
     pub(super) fn write_set(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let mut mask = self.mask(stored)?;
         let mut first = true;

@@ -1,7 +1,7 @@
-//! Column types: one file per family, from located bytes to what the server would print.
+//! Column types: one file per family, from stored bytes to the server's text.
 //!
-//! [`Codec`] is the door: made from a [`ColumnType`], it reads the bytes of a column as records
-//! hold them (off-page parts fetched, instant defaults filled in).
+//! [`Codec`] is the entry point: created from a [`ColumnType`], it reads the bytes of a column as
+//! records hold them (off-page parts fetched, instant defaults filled in).
 
 mod bit;
 pub mod checksum;
@@ -24,35 +24,35 @@ use crate::Error;
 use crate::charset::CollationId;
 use crate::server::ServerVersion;
 
-/// A stored value of another length than its type has.
+/// Creates an error for a stored value whose length differs from that of its type.
 #[cold]
 fn wrong_length(what: &str, wanted: usize, found: usize) -> Error {
     Error::corrupt(format!("{what} has {found} bytes in the place of {wanted}"))
 }
 
-/// A column's type, with all that its bytes' meaning and its printing depend on.
+/// A column's type, with all parameters that determine the meaning and the text of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// `TINYINT` .. `BIGINT` (and `BOOL`).
     Int {
-        /// 1, 2, 3, 4 or 8.
+        /// Width: 1, 2, 3, 4 or 8 bytes.
         width: IntWidth,
-        /// `UNSIGNED`.
+        /// Whether the column is `UNSIGNED`.
         unsigned: bool,
-        /// `ZEROFILL`: printed padded to the display width.
+        /// Whether the column is `ZEROFILL`: printed padded to the display width.
         zerofill: bool,
-        /// `INT(11)`: the number in the parentheses; `None` where the server keeps none.
+        /// The number in parentheses of `INT(11)`; `None` where the server stores none.
         display_width: Option<u8>,
     },
     /// `DECIMAL(precision, scale)`.
     Decimal {
-        /// Digits in all, 1..=65.
+        /// Total number of digits, 1..=65.
         precision: u8,
         /// Digits after the point, 0..=38 (30 by definition, 38 in MariaDB 10.2+).
         scale: u8,
-        /// `UNSIGNED`.
+        /// Whether the column is `UNSIGNED`.
         unsigned: bool,
-        /// `ZEROFILL`.
+        /// Whether the column is `ZEROFILL`.
         zerofill: bool,
     },
     /// `FLOAT`, 4 bytes.
@@ -61,12 +61,12 @@ pub enum ColumnType {
     Double(RealFormat),
     /// `BIT(bits)`.
     Bit {
-        /// 1..=64.
+        /// Number of bits, 1..=64.
         bits: u8,
     },
     /// `YEAR(4)` or the old `YEAR(2)`.
     Year {
-        /// 4 or 2.
+        /// Number of digits, 4 or 2.
         digits: u8,
     },
     /// `DATE`.
@@ -86,7 +86,7 @@ pub enum ColumnType {
     },
     /// `VARCHAR(chars)`.
     VarChar {
-        /// Greatest length in characters.
+        /// Maximum length in characters.
         chars: u32,
         /// Charset and collation.
         collation: CollationId,
@@ -105,7 +105,7 @@ pub enum ColumnType {
     },
     /// `VARBINARY(bytes)`.
     VarBinary {
-        /// Greatest length in bytes.
+        /// Maximum length in bytes.
         bytes: u32,
     },
     /// `TINYBLOB`, `BLOB`, `MEDIUMBLOB`, `LONGBLOB`.
@@ -129,16 +129,16 @@ pub enum ColumnType {
     },
     /// MySQL's binary `JSON`. (MariaDB's `JSON` is a `LONGTEXT` with a check.)
     Json,
-    /// `GEOMETRY`, `POINT`, ...: 4 bytes of SRID and WKB.
+    /// `GEOMETRY`, `POINT`, ...: 4 bytes of SRID, then WKB.
     Geometry(GeometryKind),
     /// `VECTOR(dimensions)`: 4-byte floats, little-endian.
     Vector {
-        /// Greatest number of floats.
+        /// Maximum number of floats.
         dimensions: u32,
     },
     /// MariaDB `UUID`; see [`ColumnType::uuid_of`].
     Uuid,
-    /// MariaDB `UUID` of a table made before 10.9.8, 10.10.6 or 10.11.5: every value is stored
+    /// MariaDB `UUID` of a table created before 10.9.8, 10.10.6 or 10.11.5: every value is stored
     /// with its parts in reverse order, not only those of versions 1 to 5.
     UuidReversed,
     /// MariaDB `INET4`.
@@ -147,7 +147,7 @@ pub enum ColumnType {
     Inet6,
 }
 
-/// Bytes of an integer type.
+/// The width of an integer type in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IntWidth {
     /// `TINYINT`
@@ -162,27 +162,27 @@ pub enum IntWidth {
     Eight = 8,
 }
 
-/// How a `FLOAT` or `DOUBLE` prints.
+/// The print format of a `FLOAT` or `DOUBLE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealFormat {
     /// `(M, D)` of `FLOAT(M, D)`; `None` prints the shortest text.
     pub digits: Option<(u8, u8)>,
-    /// `UNSIGNED`.
+    /// Whether the column is `UNSIGNED`.
     pub unsigned: bool,
-    /// `ZEROFILL`.
+    /// Whether the column is `ZEROFILL`.
     pub zerofill: bool,
 }
 
-/// The shape of a `TIME`, `DATETIME` or `TIMESTAMP`.
+/// The parameters of a `TIME`, `DATETIME` or `TIMESTAMP`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Temporal {
-    /// Digits after the second, 0..=6.
+    /// Digits of the fractional seconds, 0..=6.
     pub fsp: u8,
-    /// Which of the three storage forms.
+    /// Storage form.
     pub format: TemporalFormat,
 }
 
-/// The storage forms the servers have had.
+/// The storage forms of temporal types in all servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemporalFormat {
     /// MySQL 5.6+ and MariaDB 10.1+ (`TIME2`, `DATETIME2`, `TIMESTAMP2`).
@@ -208,8 +208,8 @@ pub enum GeometryKind {
 }
 
 impl ColumnType {
-    /// The `UUID` of a table whose `.frm` was written by a server (plugin/type_uuid/plugin.cc,
-    /// MariaDB 10.11).
+    /// Returns the `UUID` type of a table whose `.frm` was written by `server`
+    /// (plugin/type_uuid/plugin.cc, MariaDB 10.11).
     pub fn uuid_of(server: ServerVersion) -> ColumnType {
         let new = match server.number {
             0 | 110_201.. => true,
@@ -222,7 +222,7 @@ impl ColumnType {
                     1101 => 2,
                     _ => return ColumnType::UuidReversed,
                 };
-                // x.99 is a development tree, taken for old as the server does.
+                // x.99 is a development tree, which the server treats as old.
                 (first_new..99).contains(&(number % 100))
             }
         };

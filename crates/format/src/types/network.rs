@@ -2,14 +2,14 @@
 //!
 //! Addresses are stored as their bytes. A UUID whose text has a version of 1 to 5 and the RFC's
 //! variant is stored with its parts in reverse order, so that those of one node sort by time;
-//! others as they are. The stored bytes tell which (sql_type_uuid.h, MariaDB 10.11):
+//! others are stored in order. The stored bytes show which (sql_type_uuid.h, MariaDB 10.11):
 //!
 //! ```text
 //! text    11223344-5566-1788-99aa-bbccddeeff01
 //! stored  bbccddeeff01 99aa 1788 5566 11223344     byte 6 has its top bit set, byte 8 is 01..80
 //! ```
 //!
-//! Columns made before MariaDB 10.9.8, 10.10.6 and 10.11.5 reverse all (MDEV-29959).
+//! Columns created before MariaDB 10.9.8, 10.10.6 and 10.11.5 reverse all UUIDs (MDEV-29959).
 
 use super::wrong_length;
 use crate::{Result, bytes};
@@ -21,7 +21,7 @@ fn exactly<const N: usize>(stored: &[u8], what: &'static str) -> Result<[u8; N]>
     bytes::array(stored, 0)
 }
 
-/// A UUID's bytes in the order of its text; `always_reversed` for columns of old servers.
+/// Returns a UUID's bytes in the order of its text; `always_reversed` for columns of old servers.
 pub(super) fn uuid(stored: &[u8], always_reversed: bool) -> Result<[u8; 16]> {
     let record: [u8; 16] = exactly(stored, "a UUID")?;
     let [n0, n1, n2, n3, n4, n5, v0, v1, h0, h1, m0, m1, l0, l1, l2, l3] = record;
@@ -31,7 +31,7 @@ pub(super) fn uuid(stored: &[u8], always_reversed: bool) -> Result<[u8; 16]> {
     Ok(record)
 }
 
-/// `11223344-5566-1788-99aa-bbccddeeff01`.
+/// Appends a UUID as `11223344-5566-1788-99aa-bbccddeeff01`.
 pub(super) fn write_uuid(uuid: [u8; 16], out: &mut Vec<u8>) {
     const HEX: [u8; 16] = *b"0123456789abcdef";
     let digit = |nibble: u8| HEX.get(usize::from(nibble & 15)).copied().unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn write_uuid(uuid: [u8; 16], out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes of a UUID's text: 32 hexadecimal digits, dashes between any of them.
+/// Parses a UUID's text: 32 hexadecimal digits, with dashes between any of them.
 pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let digits: String = text.chars().filter(|digit| *digit != '-').collect();
     let is_uuid = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -51,7 +51,7 @@ pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     Some(number.to_be_bytes())
 }
 
-/// What a server stores of a UUID: its parts in reverse order where its version is 1 to 5
+/// Returns the stored form of a UUID: its parts in reverse order if its version is 1 to 5
 /// (`mem_need_swap`, sql_type_uuid.h, MariaDB 10.11).
 pub(super) fn stored_uuid(text_order: [u8; 16], always_reversed: bool) -> [u8; 16] {
     let [l0, l1, l2, l3, m0, m1, h0, h1, v0, v1, n0, n1, n2, n3, n4, n5] = text_order;
@@ -61,23 +61,24 @@ pub(super) fn stored_uuid(text_order: [u8; 16], always_reversed: bool) -> [u8; 1
     text_order
 }
 
-/// An `INET4`'s bytes.
+/// Reads an `INET4`'s bytes.
 pub(super) fn inet4(stored: &[u8]) -> Result<[u8; 4]> {
     exactly(stored, "an INET4")
 }
 
-/// `192.0.2.1`.
+/// Appends an IPv4 address as `192.0.2.1`.
 pub(super) fn write_inet4([a, b, c, d]: [u8; 4], out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{a}.{b}.{c}.{d}").as_bytes());
 }
 
-/// An `INET6`'s bytes.
+/// Reads an `INET6`'s bytes.
 pub(super) fn inet6(stored: &[u8]) -> Result<[u8; 16]> {
     exactly(stored, "an INET6")
 }
 
-/// The server's form: lower case, the first longest run of zero words (even of one) as `::`, the
-/// last four bytes as IPv4 after `::` and `::ffff:` (`Inet6::to_string`, sql_type_inet.cc).
+/// Appends an IPv6 address in the server's form: lower case, the first longest run of zero words
+/// (even of one) as `::`, the last four bytes as IPv4 after `::` and `::ffff:` (`Inet6::to_string`,
+/// sql_type_inet.cc).
 pub(super) fn write_inet6(address: [u8; 16], out: &mut Vec<u8>) {
     let mut words = [0_u16; 8];
     for (word, pair) in words.iter_mut().zip(address.chunks_exact(2)) {
@@ -90,7 +91,7 @@ pub(super) fn write_inet6(address: [u8; 16], out: &mut Vec<u8>) {
         if gap_len > 0 && place == gap {
             out.extend_from_slice(if place == 0 { b"::" } else { b":" });
         } else if place > gap && place < gap + gap_len {
-            // Inside the gap.
+            // Within the run of zeros.
         } else if place == 6 && ends_as_ipv4 {
             let [.., a, b, c, d] = address;
             write_inet4([a, b, c, d], out);
@@ -104,7 +105,7 @@ pub(super) fn write_inet6(address: [u8; 16], out: &mut Vec<u8>) {
     }
 }
 
-/// Place and length of the first longest run of zeros; length 0 when there is none.
+/// Returns the index and length of the first longest run of zeros; length 0 when there is none.
 fn longest_zeros(words: [u16; 8]) -> (usize, usize) {
     let (mut best, mut best_len) = (0, 0);
     let mut run_len = 0;

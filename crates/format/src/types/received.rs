@@ -1,7 +1,7 @@
-//! From a value as a server sends it to the bytes a record stores.
+//! Conversion of values received from a server to the bytes that a record stores.
 //!
 //! A server sends each value as text (the text protocol). A session whose results are in charset
-//! `binary` and whose time zone is +00:00 gets every byte of it, if the column is selected by
+//! `binary` and whose time zone is +00:00 receives every byte of it, if the column is selected by
 //! [`ColumnType::received_as`].
 
 use super::{Codec, ColumnType};
@@ -9,24 +9,24 @@ use crate::types::codec::Kind;
 use crate::types::encode::write_int;
 use crate::{Error, Result};
 
-/// What to select of a column so that nothing of its values is lost.
+/// The expression to select for a column, so that no part of its values is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceivedAs {
-    /// The column.
+    /// The column itself.
     Itself,
     /// The column cast to an unsigned integer: a member's index, or the bits of a set.
     Number,
-    /// The column `* 1e0`: the shortest text of the same `DOUBLE`. A `FLOAT` itself is sent with six
-    /// digits, a `FLOAT(M,D)` with `D` decimals.
+    /// The column `* 1e0`: the shortest text of the same `DOUBLE`. A `FLOAT` itself is sent with
+    /// six digits, a `FLOAT(M,D)` with `D` decimals.
     Double,
 }
 
 impl ReceivedAs {
-    /// The expression to select, of a column's name in quotes.
+    /// Returns the SQL expression, for a column's quoted name.
     pub fn expression(self, quoted: &str) -> String {
         match self {
             ReceivedAs::Itself => quoted.to_owned(),
-            // A sum would be signed, or a DOUBLE: too few bits for a SET of 64 members.
+            // `+ 0` would be signed, or a DOUBLE: too few bits for a SET of 64 members.
             ReceivedAs::Number => format!("CAST({quoted} AS UNSIGNED)"),
             ReceivedAs::Double => format!("{quoted} * 1e0"),
         }
@@ -34,8 +34,8 @@ impl ReceivedAs {
 }
 
 impl ColumnType {
-    /// What to select of a column of this type; `None` where the server does not send what is stored
-    /// (MySQL's JSON is sent as text).
+    /// Returns the expression to select for a column of this type; `None` when the server cannot
+    /// send the stored value (MySQL's JSON is sent as text).
     pub fn received_as(&self) -> Option<ReceivedAs> {
         match self {
             ColumnType::Json => None,
@@ -47,8 +47,8 @@ impl ColumnType {
 }
 
 impl Codec {
-    /// Appends the stored form of a value that a server sent for [`ColumnType::received_as`]. A `CHAR`
-    /// comes without the spaces it is padded with, and is left so.
+    /// Appends the stored form of a value that a server sent for [`ColumnType::received_as`]. A
+    /// `CHAR` arrives without its padding spaces, and none are added.
     pub fn encode_received(&self, sent: &[u8], out: &mut Vec<u8>) -> Result<()> {
         match &self.kind {
             Kind::Char { .. }
@@ -78,7 +78,7 @@ impl Codec {
 
 #[cold]
 fn not_a_value(text: &str) -> Error {
-    Error::schema(format!("the server sent `{text}`, which is no value of this column's type"))
+    Error::schema(format!("the server sent `{text}`, which is not a value of this column's type"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `DATE`, `TIME`, `DATETIME`, `TIMESTAMP` and `YEAR`, in every form the servers stored them in.
+//! `DATE`, `TIME`, `DATETIME`, `TIMESTAMP` and `YEAR`, in every form in which servers stored them.
 //!
 //! | type | new (`TIME2`, ...) | old, before MySQL 5.6 | MariaDB 5.3 with a fraction |
 //! |---|---|---|---|
@@ -7,26 +7,26 @@
 //! | `DATETIME` | 5 bytes `((year*13+month)*32+day)*2^17 + ...` + `0x8000000000`, fraction | 8 bytes `YYYYMMDDhhmmss` in decimal, signed | mixed radix 13, 32, 24, 60, 60, 10^fsp |
 //! | `TIMESTAMP` | 4 bytes of seconds, fraction | 4 bytes, unsigned | 4 bytes, fraction |
 //!
-//! A fraction takes `(fsp + 1) / 2` bytes and counts hundredths, ten-thousandths or millionths.
-//! All are big-endian. Sources: mysys/my_time.cc (`my_time_packed_from_binary` and kin, MySQL
+//! A fraction takes `(fsp + 1) / 2` bytes and counts hundredths, ten-thousandths or millionths. All
+//! are big-endian. Sources: mysys/my_time.cc (`my_time_packed_from_binary` and the like, MySQL
 //! 9.7), sql/field.cc (`Field_*_hires`, MariaDB 10.11), ha_innodb.cc
-//! (`get_innobase_type_from_mysql_type`) for which of them InnoDB takes for integers.
+//! (`get_innobase_type_from_mysql_type`) for which of them InnoDB treats as integers.
 
 use super::{TemporalFormat, digits, integer};
 use crate::Result;
 use crate::value::{Date, DateTime, Time, Timestamp};
 
-/// Bytes of a fraction of `fsp` digits.
+/// Returns the bytes of a fraction of `fsp` digits.
 fn fraction_bytes(fsp: u8) -> usize {
     usize::from(fsp.min(6)).div_ceil(2)
 }
 
-/// Microseconds in one of the last of `digits` digits.
+/// Returns the microseconds in a unit of the last of `digits` digits.
 fn micros_per_unit(digits: u8) -> u32 {
     10_u32.pow(6 - u32::from(digits.min(6)))
 }
 
-/// Bytes a `TIME` takes.
+/// Returns the bytes of a `TIME`.
 pub(crate) fn time_bytes(format: TemporalFormat, fsp: u8) -> usize {
     match format {
         TemporalFormat::New => 3 + fraction_bytes(fsp),
@@ -40,7 +40,7 @@ pub(crate) fn time_bytes(format: TemporalFormat, fsp: u8) -> usize {
     }
 }
 
-/// Bytes a `DATETIME` takes.
+/// Returns the bytes of a `DATETIME`.
 pub(crate) fn datetime_bytes(format: TemporalFormat, fsp: u8) -> usize {
     match format {
         TemporalFormat::New => 5 + fraction_bytes(fsp),
@@ -54,7 +54,7 @@ pub(crate) fn datetime_bytes(format: TemporalFormat, fsp: u8) -> usize {
     }
 }
 
-/// Bytes a `TIMESTAMP` takes.
+/// Returns the bytes of a `TIMESTAMP`.
 pub(crate) fn timestamp_bytes(format: TemporalFormat, fsp: u8) -> usize {
     match format {
         TemporalFormat::Old => 4,
@@ -96,8 +96,8 @@ pub(super) fn time(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<Tim
     })
 }
 
-/// The number is biased by half its range, fraction included, so negative times are a
-/// two's-complement of the whole.
+/// Decodes a `TIME2`. The number is biased by half its range, including the fraction, so negative
+/// times are a two's complement of the whole.
 fn new_time(bits: u64, fsp: u8) -> Time {
     let fraction_bits = 8 * fraction_bytes(fsp) as u32;
     let signed = bits as i64 - (0x80_0000_i64 << fraction_bits);
@@ -114,7 +114,7 @@ fn new_time(bits: u64, fsp: u8) -> Time {
     }
 }
 
-/// `Field_time_hires`: units of the last digit since -839 hours.
+/// Decodes `Field_time_hires`: units of the last digit since -839 hours.
 fn hires_time(bits: u64, fsp: u8) -> Time {
     const ZERO_SECONDS: i64 = 838 * 3600 + 59 * 60 + 59 + 1;
     let units_per_second = 10_i64.pow(u32::from(fsp.min(6)));
@@ -175,7 +175,7 @@ pub(super) fn datetime(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result
     })
 }
 
-/// `Field_datetime_hires`: mixed radix (`unpack_time`, sql_time.cc).
+/// Decodes `Field_datetime_hires`: mixed radix (`unpack_time`, sql_time.cc).
 fn hires_datetime(bits: u64, fsp: u8) -> DateTime {
     let mut rest = bits;
     let mut next = |radix: u64| {
@@ -214,7 +214,7 @@ pub(super) fn year(stored: &[u8]) -> Result<u16> {
 }
 
 impl Date {
-    /// `YYYY-MM-DD`.
+    /// Appends the date as `YYYY-MM-DD`.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
         let [a, b, c, d] = digits::four(self.year % 10_000);
@@ -225,7 +225,7 @@ impl Date {
 }
 
 impl Time {
-    /// `[-]hh:mm:ss[.ffffff]`, with three digits of hours where needed.
+    /// Appends the time as `[-]hh:mm:ss[.ffffff]`, with three digits of hours where needed.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
         if self.negative {
@@ -244,7 +244,7 @@ impl Time {
 }
 
 impl DateTime {
-    /// `YYYY-MM-DD hh:mm:ss[.ffffff]`.
+    /// Appends date and time as `YYYY-MM-DD hh:mm:ss[.ffffff]`.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
         let [a, b, c, d] = digits::four(self.date.year % 10_000);
@@ -261,7 +261,7 @@ impl DateTime {
 }
 
 impl Timestamp {
-    /// In UTC; the zero timestamp is the zero date.
+    /// Converts to date and time in UTC; the zero timestamp is the zero date.
     pub fn to_datetime(self) -> DateTime {
         let Timestamp { seconds, micros, fsp } = self;
         if seconds == 0 && micros == 0 {
@@ -278,15 +278,15 @@ impl Timestamp {
         }
     }
 
-    /// `YYYY-MM-DD hh:mm:ss[.ffffff]` in UTC.
+    /// Appends `YYYY-MM-DD hh:mm:ss[.ffffff]` in UTC.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
         self.to_datetime().write_text(out);
     }
 }
 
-/// The Gregorian date of a day counted from 1970-01-01. Years are counted from March, so that
-/// leap days end them (the `civil_from_days` method).
+/// Returns the Gregorian date of a day counted from 1970-01-01. Years are counted from March, so
+/// that leap days end them (the `civil_from_days` method).
 fn civil_date(days: u32) -> Date {
     const DAYS_TO_1970: u32 = 719_468; // since 0000-03-01
     const DAYS_PER_ERA: u32 = 146_097; // 400 years

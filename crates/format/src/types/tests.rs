@@ -1,4 +1,5 @@
-//! What holds for every type: any bytes give text or an error, never a panic, and UTF-8 is UTF-8.
+//! Properties of every type: any bytes give text or an error, never a panic, and text marked as
+//! UTF-8 is valid UTF-8.
 
 use super::*;
 use crate::charset::CollationId;
@@ -7,7 +8,7 @@ use crate::schema::Family;
 const MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 80_033 };
 const MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_119 };
 
-/// One of each kind, and each width where widths matter.
+/// One type of each kind, and each width where widths matter.
 fn types() -> Vec<ColumnType> {
     let mut types = vec![
         ColumnType::Bit { bits: 13 },
@@ -131,7 +132,7 @@ fn uuids_of_old_tables_are_always_reversed() {
     }
 }
 
-/// As MariaDB 10.11.19 stored and printed them.
+/// Addresses as MariaDB 10.11.19 stored and printed them.
 #[test]
 fn addresses_print_as_the_server_prints_them() {
     let text = |ty: &ColumnType, stored: &[u8]| {

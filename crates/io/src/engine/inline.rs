@@ -1,5 +1,5 @@
-//! Reads on the thread that asks for them, one after the other: for files so small that a ring or a
-//! pool of threads costs more than their reads.
+//! Reads on the caller's thread, one after the other: for files so small that a ring or a pool of
+//! threads costs more than their reads.
 
 use std::io::IoSliceMut;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::{Completion, Read, Result};
 
 const NAME: &str = "inline";
 
-/// Does each read when it is submitted.
+/// An engine that executes each read when it is submitted.
 pub struct Inline {
     depth: usize,
     pushed: Vec<Flight>,
@@ -29,7 +29,7 @@ impl Waker {
         self.is_woken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a wake, and takes it.
+    /// Waits for a wake, and consumes it.
     fn wait(&self) {
         let woken = self.changed.wait_while(self.lock(), |is_woken| !*is_woken);
         *woken.unwrap_or_else(PoisonError::into_inner) = false;
@@ -48,7 +48,7 @@ impl Wake for Waker {
 }
 
 impl Inline {
-    /// Takes up to `depth` reads at a time.
+    /// Creates an engine that accepts up to `depth` reads at a time.
     pub fn new(depth: usize) -> Inline {
         Inline {
             depth: depth.max(1),
@@ -101,7 +101,7 @@ impl Engine for Inline {
     }
 }
 
-/// Reads until the read is over.
+/// Repeats attempts until the read is complete.
 pub(super) fn fly(mut flight: Flight) -> Completion {
     let error = loop {
         let file = Arc::clone(&flight.read().file);

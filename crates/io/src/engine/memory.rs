@@ -1,8 +1,8 @@
-//! An engine for tests: what a kernel may do but seldom does, chosen by a seed.
+//! An engine for tests, which does what kernels rarely do, chosen by a seed.
 //!
-//! It reads at once and tells later: completions come in any order, one at a time or many
-//! together; attempts come up short or are interrupted; reads fail. The same seed and the same
-//! reads give the same story. It works on any [`File`](crate::File), in memory or not.
+//! It reads at once and reports later: completions come in any order, singly or many together;
+//! attempts are short or interrupted; reads fail. The same seed and the same reads give the same
+//! sequence. It works on any [`File`](crate::File), in memory or not.
 
 use std::io::IoSliceMut;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,27 +13,28 @@ use super::{Engine, Wait, Wake};
 use crate::flight::{Flight, Next};
 use crate::{Completion, Read, Result};
 
-/// How unkind the engine is; each share is in 256ths.
+/// The faults of the engine; each share is in 256ths.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What everything is drawn from.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// The most reads in flight.
+    /// Maximum number of reads in flight.
     pub depth: usize,
-    /// Attempts that bring only part of what was asked for.
+    /// Share of attempts that read only a part.
     pub short: u8,
-    /// Attempts that bring nothing, for now.
+    /// Share of attempts that are interrupted and read nothing.
     pub interrupted: u8,
-    /// Reads that fail with `EIO` this time; another try may succeed.
+    /// Share of reads that fail with `EIO` once; another try may succeed.
     pub failing: u8,
     /// Byte ranges of the file that always fail with `EIO`.
     pub bad: Vec<std::ops::Range<u64>>,
-    /// Each poll ends all reads, in the order they were pushed: as if they took no time.
+    /// Whether each poll completes all reads, in the order in which they were pushed, as if they
+    /// took no time.
     pub is_immediate: bool,
 }
 
 impl Script {
-    /// Reorders completions and does nothing worse.
+    /// Creates a script that only reorders completions.
     pub fn reordering(seed: u64) -> Script {
         Script {
             seed,
@@ -46,13 +47,13 @@ impl Script {
         }
     }
 
-    /// Does what it is asked, at once.
+    /// Creates a script that executes reads at once, without faults.
     pub fn immediate(depth: usize) -> Script {
         Script { depth, is_immediate: true, ..Script::reordering(0) }
     }
 }
 
-/// The engine that follows a [`Script`].
+/// An engine that follows a [`Script`].
 pub struct Memory {
     script: Script,
     random: u64,
@@ -75,13 +76,13 @@ impl Wake for Woken {
 }
 
 impl Memory {
-    /// An engine that follows `script`.
+    /// Creates an engine that follows `script`.
     pub fn new(script: Script) -> Memory {
         let random = script.seed;
         Memory { script, random, in_flight: Vec::new(), woken: Arc::default(), log: Arc::default() }
     }
 
-    /// The reads pushed so far, as (offset, bytes), for tests of which reads were issued.
+    /// Returns the reads pushed so far, as (offset, bytes), for tests of the requests issued.
     pub fn log(&self) -> Arc<Mutex<Vec<(u64, usize)>>> {
         Arc::clone(&self.log)
     }
@@ -194,7 +195,7 @@ impl Engine for Memory {
     }
 }
 
-/// The next of numbers that look random and are the same for the same `state`.
+/// Returns the next pseudorandom number; equal states give equal numbers.
 pub fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;

@@ -18,19 +18,19 @@ use std::sync::Arc;
 
 use crate::{Completion, Error, Read, Result};
 
-/// Something that does reads, several at a time.
+/// An engine executes reads, several at a time.
 pub trait Engine: Send {
-    /// Its name in statistics.
+    /// Name of the engine in statistics.
     fn name(&self) -> &'static str;
 
-    /// The most reads it keeps in flight.
+    /// Maximum number of reads in flight.
     fn depth(&self) -> usize;
 
-    /// Reads pushed and not yet polled.
+    /// Number of reads pushed and not yet polled.
     fn in_flight(&self) -> usize;
 
-    /// Takes a read. It may wait for [`Engine::submit`] before it starts, so that many start
-    /// together.
+    /// Accepts a read. The engine may wait for [`Engine::submit`] before it starts the read, so
+    /// that many start together.
     ///
     /// # Panics
     /// When `depth` reads are in flight.
@@ -39,50 +39,51 @@ pub trait Engine: Send {
     /// Starts all reads pushed so far.
     fn submit(&mut self) -> Result<()>;
 
-    /// Appends the reads that are over to `done`, in whatever order they ended. Submits first.
+    /// Appends the completed reads to `done`, in the order of their completion. Submits first.
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()>;
 
-    /// What makes a waiting [`Engine::poll`] return, from any thread.
+    /// Returns a waker, which makes a waiting [`Engine::poll`] return, from any thread.
     fn waker(&self) -> Arc<dyn Wake>;
 }
 
-/// Whether [`Engine::poll`] waits.
+/// The mode of [`Engine::poll`]: with or without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Takes what is there.
+    /// Returns without waiting.
     No,
-    /// Until a read is over or the engine is woken. A wake that came before counts, once.
+    /// Waits until a read completes or the engine is woken. An earlier wake counts, once.
     UntilSomething,
 }
 
-/// Wakes an engine's waiting poll.
+/// A waker of an engine's waiting poll.
 pub trait Wake: Send + Sync {
-    /// The poll that waits now, or else the next one that would, returns at once. Polls that do
-    /// not wait leave the wake to the next one that does.
+    /// Makes the present waiting poll return, or else the next waiting one. Polls that do not wait
+    /// leave the wake to the next one that does.
     fn wake(&self);
 }
 
-/// Which engine is wished for.
+/// The engine to open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
     /// `io_uring` where the kernel permits it, else a pool of threads.
     #[default]
     Auto,
-    /// `io_uring` or an error.
+    /// `io_uring`, or an error.
     Uring,
-    /// A pool of threads.
+    /// A pool of threads with `preadv`.
     Pread,
-    /// The caller's own thread.
+    /// Reads on the caller's own thread.
     Inline,
 }
 
-/// Threads of a [`pread::Pread`] pool: enough to keep a disk busy, few enough to start fast.
-const PREAD_THREADS_MOST: usize = 32;
+/// The maximum number of threads of a [`pread::Pread`] pool: enough to keep a disk busy, few enough
+/// to start fast.
+const PREAD_THREADS_MAX: usize = 32;
 
-/// Makes an engine that keeps up to `depth` reads in flight.
+/// Opens an engine that keeps up to `depth` reads in flight.
 pub fn open(kind: EngineKind, depth: usize) -> Result<Box<dyn Engine>> {
     let pread = || -> Result<Box<dyn Engine>> {
-        Ok(Box::new(pread::Pread::new(depth.min(PREAD_THREADS_MOST))?))
+        Ok(Box::new(pread::Pread::new(depth.min(PREAD_THREADS_MAX))?))
     };
     match kind {
         EngineKind::Pread => pread(),

@@ -1,15 +1,16 @@
-//! Imposes a [`Device`] on another engine: reads start no sooner, and are over no sooner, than they
-//! would be there. A table on a fast disk is so read as from a slow one, and a scan leaves the rest
-//! of a device to others.
+//! An engine limited to a [`Device`]: reads start and complete no sooner than on that device. A
+//! table on a fast disk can be read as from a slow one, and a scan can leave a share of a device to
+//! others.
 //!
 //! ```text
 //! push -> waiting (until its turn) -> the other engine -> arrived (until it is due) -> poll
 //! ```
 //!
-//! A limit that is one job's own spares the foreground: such reads go to the other engine at once.
+//! A limit that applies to one job only exempts foreground reads, which go to the other engine at
+//! once.
 //!
-//! The device takes reads one after the other, in the order they were pushed. It saves nothing up:
-//! what it could have done while nobody asked is lost.
+//! The modelled device executes reads one after the other, in the order in which they were pushed.
+//! Idle time is not saved up for later.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -18,46 +19,46 @@ use std::time::{Duration, Instant};
 use super::{Engine, Wait, Wake};
 use crate::{Completion, Device, Kind, Read, Result};
 
-/// Pauses between stretches of reading, for others to read.
+/// Pauses between phases of reading, for the reads of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
-    /// After so many bytes; 0: never.
+    /// Bytes read between two pauses; 0: no pauses.
     pub after_bytes: u64,
-    /// For so long.
+    /// Length of a pause.
     pub pause: Duration,
 }
 
 impl Rest {
-    /// Whether it never rests.
+    /// Returns whether there are no pauses.
     pub fn is_none(&self) -> bool {
         self.after_bytes == 0 || self.pause.is_zero()
     }
 }
 
-/// Whose reads are slowed down.
+/// The reads that are limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paces {
-    /// All.
+    /// All reads.
     All,
-    /// All but those of the foreground.
+    /// All reads except those of the foreground.
     AllButForeground,
 }
 
-/// Another engine, slowed down.
+/// An engine whose reads are executed by another, with limits.
 pub struct Paced {
     inner: Box<dyn Engine>,
     paces: Paces,
     device: Device,
     rest: Rest,
     read_since_rest_bytes: u64,
-    /// When the device is done with all reads pushed so far.
+    /// Time at which the device completes all reads pushed so far.
     free_at: Instant,
     waiting: VecDeque<Waiting>,
-    /// Reads that the other engine has, or had: in the order they were pushed.
+    /// Reads passed to the other engine, in the order in which they were pushed.
     started: VecDeque<Started>,
-    /// Reads that are not slowed down: the caller's tokens, by the other engine's.
-    spared: HashMap<u64, u64>,
-    /// Read, and not yet due, by the number the other engine has them under.
+    /// Exempt reads: the caller's tokens, by those of the other engine.
+    exempt: HashMap<u64, u64>,
+    /// Reads that have completed but are not yet due, by the other engine's token.
     arrived: HashMap<u64, Completion>,
     next_number: u64,
     polled: Vec<Completion>,
@@ -73,13 +74,13 @@ struct Waiting {
 #[derive(Clone, Copy)]
 struct Started {
     number: u64,
-    /// The caller's.
+    /// Token of the caller.
     token: u64,
     pushed_at: Instant,
     due_at: Instant,
 }
 
-/// Wakes whichever of the two the engine waits for: its own clock, or the other engine.
+/// A waker for both causes: the engine's own clock, and the other engine.
 struct Waker {
     is_woken: Mutex<bool>,
     changed: Condvar,
@@ -95,12 +96,12 @@ impl Wake for Waker {
 }
 
 impl Waker {
-    /// Takes the wake that came, if one did.
+    /// Consumes a wake, if there was one; returns whether there was.
     fn take(&self) -> bool {
         std::mem::take(&mut *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Until then, or a wake; whether it was a wake.
+    /// Waits until a time or a wake; returns whether it was a wake.
     fn wait(&self, until: Instant) -> bool {
         let is_woken = self.is_woken.lock().unwrap_or_else(PoisonError::into_inner);
         let left = until.saturating_duration_since(Instant::now());
@@ -110,7 +111,8 @@ impl Waker {
 }
 
 impl Paced {
-    /// `inner` as if its files were on `device`, with rests.
+    /// Creates an engine that executes reads on `inner` as if its files were on `device`, with
+    /// pauses.
     pub fn new(inner: Box<dyn Engine>, paces: Paces, device: Device, rest: Rest) -> Paced {
         let waker =
             Waker { is_woken: Mutex::new(false), changed: Condvar::new(), inner: inner.waker() };
@@ -123,7 +125,7 @@ impl Paced {
             free_at: Instant::now(),
             waiting: VecDeque::new(),
             started: VecDeque::new(),
-            spared: HashMap::new(),
+            exempt: HashMap::new(),
             arrived: HashMap::new(),
             next_number: 0,
             polled: Vec::new(),
@@ -131,7 +133,7 @@ impl Paced {
         }
     }
 
-    /// Hands the reads whose turn it is to the other engine.
+    /// Passes the reads whose turn it is to the other engine.
     fn start(&mut self) {
         let now = Instant::now();
         while self.waiting.front().is_some_and(|read| read.starts_at <= now) {
@@ -141,13 +143,14 @@ impl Paced {
         }
     }
 
-    /// Starts and takes in what can be, and gives out what is due; whether anything was.
-    fn go_on(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<bool> {
+    /// Starts reads, collects completions and returns those that are due; returns whether there
+    /// were any.
+    fn advance(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<bool> {
         self.start();
         let polled = self.inner.poll(wait, &mut self.polled);
         let before = done.len();
         for mut one in self.polled.drain(..) {
-            match self.spared.remove(&one.token) {
+            match self.exempt.remove(&one.token) {
                 Some(token) => {
                     one.token = token;
                     done.push(one);
@@ -167,7 +170,7 @@ impl Paced {
         Ok(done.len() > before)
     }
 
-    /// When there is something to do next; `None` when only the other engine knows.
+    /// Returns the time of the next event; `None` when it depends on the other engine.
     fn next_at(&self) -> Option<Instant> {
         let starts_at = self.waiting.front().map(|read| read.starts_at);
         let first = self.started.front();
@@ -187,17 +190,17 @@ impl Engine for Paced {
     }
 
     fn in_flight(&self) -> usize {
-        self.waiting.len() + self.started.len() + self.spared.len()
+        self.waiting.len() + self.started.len() + self.exempt.len()
     }
 
     fn push(&mut self, mut read: Read) {
         assert!(self.in_flight() < self.depth(), "no more reads than the depth");
-        // Callers may number two reads alike.
+        // Callers may give two reads the same number.
         let number = self.next_number;
         self.next_number += 1;
         let token = std::mem::replace(&mut read.token, number);
         if self.paces == Paces::AllButForeground && read.kind == Kind::Foreground {
-            self.spared.insert(number, token);
+            self.exempt.insert(number, token);
             self.inner.push(read);
             return;
         }
@@ -221,17 +224,17 @@ impl Engine for Paced {
     }
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
-        let mut is_over = self.go_on(Wait::No, done)?;
+        let mut is_over = self.advance(Wait::No, done)?;
         while wait == Wait::UntilSomething && !is_over && !self.waker.take() {
             match self.next_at() {
                 Some(at) if at > Instant::now() => {
                     if self.waker.wait(at) {
                         return Ok(());
                     }
-                    is_over = self.go_on(Wait::No, done)?;
+                    is_over = self.advance(Wait::No, done)?;
                 }
-                Some(_) => is_over = self.go_on(Wait::No, done)?,
-                None => is_over = self.go_on(Wait::UntilSomething, done)?,
+                Some(_) => is_over = self.advance(Wait::No, done)?,
+                None => is_over = self.advance(Wait::UntilSomething, done)?,
             }
         }
         Ok(())
@@ -255,7 +258,7 @@ mod tests {
         Paced::new(memory, Paces::All, device.parse().unwrap(), Rest::default())
     }
 
-    /// Reads so many pages, eight at a time; the order they came in.
+    /// Reads `pages` pages, eight at a time; returns the order of completion.
     fn read(engine: &mut Paced, pages: u64) -> Vec<Completion> {
         let file = Arc::new(File::memory("t", vec![7; 64 * PAGE]));
         let slab = Slab::new(64, PAGE).unwrap();

@@ -1,4 +1,4 @@
-//! Reads by a pool of threads, each calling `preadv` and waiting for it.
+//! Reads by a pool of threads, each of which calls `preadv` and waits for the result.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -12,14 +12,14 @@ use crate::{Completion, Error, Read, Result};
 
 const NAME: &str = "pread";
 
-/// A pool of threads; as many reads are in flight as it has threads.
+/// An engine with a pool of threads; the depth is the number of threads.
 pub struct Pread {
     threads: Vec<JoinHandle<()>>,
     reads: Option<Sender<Flight>>,
     events: Receiver<Event>,
     waker: Arc<Waker>,
     in_flight: usize,
-    /// A wake was taken in and has ended no wait yet.
+    /// Whether a wake arrived that has ended no wait yet.
     is_woken: bool,
 }
 
@@ -32,13 +32,13 @@ struct Waker(Sender<Event>);
 
 impl Wake for Waker {
     fn wake(&self) {
-        // The engine is gone: nobody is left to wake.
+        // The engine is gone: there is nothing to wake.
         let _ = self.0.send(Event::Wake);
     }
 }
 
 impl Pread {
-    /// Starts `depth` threads.
+    /// Creates an engine with `depth` threads.
     pub fn new(depth: usize) -> Result<Pread> {
         let (reads, to_read) = unbounded::<Flight>();
         let (over, events) = unbounded::<Event>();
@@ -102,7 +102,7 @@ impl Engine for Pread {
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
         let may_wait = wait == Wait::UntilSomething;
         if may_wait && !self.is_woken {
-            // The engine holds a sender itself, so this cannot end in an error.
+            // The engine itself holds a sender, so this cannot be an error.
             if let Ok(event) = self.events.recv() {
                 self.take(event, done);
             }

@@ -1,4 +1,4 @@
-//! Every engine against the same file: the same bytes, the same errors.
+//! All engines on the same file: the same bytes, the same errors.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{Direct, File, Kind, ReadError, Slab};
 
 const FRAME: usize = 4096;
 
-/// A file of `pages` pages, each filled with its number.
+/// Creates a file of `pages` pages, each filled with its number.
 fn numbered(dir: &tempfile::TempDir, pages: u32, extra_bytes: usize) -> std::path::PathBuf {
     let path = dir.path().join("numbered");
     let mut bytes = Vec::new();
@@ -40,7 +40,7 @@ fn engines() -> Vec<Box<dyn Engine>> {
     engines
 }
 
-/// Reads runs of pages, keeping the engine as full as it may be.
+/// Reads runs of pages, with as many reads in flight as possible.
 fn read_all(
     engine: &mut dyn Engine,
     file: &Arc<File>,

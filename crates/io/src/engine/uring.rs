@@ -1,4 +1,4 @@
-//! Reads by `io_uring`: one submission starts many, nothing waits but [`Engine::poll`].
+//! Reads by `io_uring`: one submission starts many reads, and only [`Engine::poll`] waits.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -12,46 +12,49 @@ use crate::flight::{Flight, Next, RawPart};
 use crate::ring::{NAME, build, drain, enter, failed};
 use crate::{Completion, Read, Result};
 
-/// The completion that is no read: the poll of the wake-up descriptor.
+/// User data of the completion that is no read: the poll of the wake-up descriptor.
 const WAKE: u64 = u64::MAX;
 
-/// An `io_uring` and the reads in it.
+/// An engine with an `io_uring` and the reads in it.
 pub struct Uring {
     ring: IoUring,
     slots: Vec<Option<Slot>>,
     free_slots: Vec<u32>,
-    /// Slots whose entry is still to be put in the submission queue.
+    /// Slots whose entry is still to be added to the submission queue.
     unqueued: Vec<u32>,
     wakeup: Arc<Wakeup>,
     is_wakeup_armed: bool,
-    /// A wake was taken in and has ended no wait yet.
+    /// Whether a wake arrived that has ended no wait yet.
     is_woken: bool,
 }
 
 struct Slot {
     flight: Flight,
-    /// What the kernel reads of where to write; it stays in place until the completion.
+    /// The kernel's list of destinations, which stays in place until the completion.
     parts: Vec<RawPart>,
 }
 
-// SAFETY: the pointers in `parts` lead into frames the same slot owns, which may move between
-// threads; the kernel does not care which thread submits.
+// SAFETY: the pointers in `parts` lead into frames that the same slot owns, which may move between
+// threads; the kernel accepts submissions from any thread.
 unsafe impl Send for Slot {}
 
 struct Wakeup(OwnedFd);
 
 impl Wake for Wakeup {
     fn wake(&self) {
-        // It can only fail when the counter is full, and then the wake is under way anyhow.
+        // It can only fail when the counter is full, and then a wake is pending anyway.
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 }
 
 impl Uring {
-    /// A ring for `depth` reads; an error where the kernel does not permit one.
+    /// Creates a ring for `depth` reads.
+    ///
+    /// # Errors
+    /// When the kernel does not permit a ring.
     pub fn new(depth: usize) -> Result<Uring> {
         let depth = depth.clamp(1, 16 * 1024);
-        // One entry more for the wake-up.
+        // One additional entry for the wake-up.
         let ring = build(IoUring::builder().setup_coop_taskrun(), depth + 1)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let wakeup = rustix::event::eventfd(0, flags).map_err(failed)?;
@@ -69,8 +72,8 @@ impl Uring {
 
     fn enqueue(&mut self, entry: &squeue::Entry) -> Result<()> {
         loop {
-            // SAFETY: the entry's memory is the slot's frames and parts, which stay where they
-            // are until its completion is taken in; `Drop` waits for those still out.
+            // SAFETY: the entry's memory is the slot's frames and parts, which stay in place until
+            // its completion is collected; `Drop` waits for those outstanding.
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return Ok(());
             }
@@ -116,7 +119,7 @@ impl Uring {
         Ok(())
     }
 
-    /// Takes in the completions that are there.
+    /// Collects the available completions.
     fn reap(&mut self, done: &mut Vec<Completion>) {
         let Uring { ring, slots, free_slots, unqueued, wakeup, is_wakeup_armed, is_woken } = self;
         for entry in ring.completion() {
@@ -166,7 +169,7 @@ impl Engine for Uring {
     }
 
     fn submit(&mut self) -> Result<()> {
-        // Entries go in the order they were pushed.
+        // Entries are submitted in the order in which they were pushed.
         self.unqueued.reverse();
         self.enqueue_all()?;
         enter(&self.ring, 0)
@@ -195,7 +198,7 @@ impl Engine for Uring {
 }
 
 impl Drop for Uring {
-    /// Waits for the reads still out: the kernel writes to their frames until then.
+    /// Waits for the outstanding reads: the kernel writes to their frames until then.
     fn drop(&mut self) {
         let out = self.in_flight() - self.unqueued.len();
         if drain(&mut self.ring, out, |entry| entry.user_data() != WAKE).is_err() {

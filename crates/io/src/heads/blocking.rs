@@ -1,4 +1,4 @@
-//! One file after the other by each of some threads.
+//! Heads read by blocking calls: one file after the other on each of several threads.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use rustix::fs::{Advice, Mode, OFlags};
 
-use super::how::How;
+use super::open_mode::OpenMode;
 use super::shared::Shared;
 use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions, HeadWay};
 use crate::{Frame, Result, Slab};
 
-/// One thread's part.
+/// Runs one thread's share of the work.
 pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCounters> {
     let slab = Slab::new(1, options.way.frame_bytes())?;
     let mut counters = HeadCounters::default();
@@ -28,7 +28,7 @@ pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCou
     }
 }
 
-/// Reads a file's first bytes; how many there are.
+/// Reads a file's first bytes; returns their number.
 fn head_of(
     options: &HeadOptions,
     file: &HeadFile,
@@ -36,33 +36,34 @@ fn head_of(
     counters: &mut HeadCounters,
 ) -> io::Result<usize> {
     let begun = Instant::now();
-    let (descriptor, how) = open(options.way, file)?;
+    let (descriptor, mode) = open(options.way, file)?;
     let opened = Instant::now();
     counters.files += 1;
     counters.open += opened - begun;
     let bytes =
-        rustix::io::retry_on_intr(|| rustix::io::pread(&descriptor, &mut frame[..how.bytes], 0))?;
+        rustix::io::retry_on_intr(|| rustix::io::pread(&descriptor, &mut frame[..mode.bytes], 0))?;
     std::thread::sleep(options.latency.saturating_sub(opened.elapsed()));
     counters.read += opened.elapsed();
     counters.read_bytes += bytes as u64;
     if options.way == HeadWay::FullPage {
-        // As the servers do it, so that their pool need not share memory with the page cache.
+        // Servers do this, so that their pool does not share memory with the page cache.
         _ = rustix::fs::fadvise(&descriptor, 0, None, Advice::DontNeed);
     }
     Ok(bytes)
 }
 
-/// Opens a file; says how it is to be read.
-fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, How)> {
-    let mut how = How::of(way);
+/// Opens a file; returns the mode in which it is to be read.
+fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, OpenMode)> {
+    let mut mode = OpenMode::first(way);
     let descriptor = loop {
-        match rustix::fs::open(file.path.as_c_str(), how.flags() | OFlags::CLOEXEC, Mode::empty()) {
+        match rustix::fs::open(file.path.as_c_str(), mode.flags() | OFlags::CLOEXEC, Mode::empty())
+        {
             Ok(descriptor) => break descriptor,
-            Err(error) => how = how.after(error).ok_or(error)?,
+            Err(error) => mode = mode.after(error).ok_or(error)?,
         }
     };
     if matches!(way, HeadWay::Fadvise | HeadWay::Light) {
         rustix::fs::fadvise(&descriptor, 0, None, Advice::Random)?;
     }
-    Ok((descriptor, how))
+    Ok((descriptor, mode))
 }

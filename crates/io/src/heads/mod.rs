@@ -1,10 +1,10 @@
-//! The first bytes of very many files, each opened, read once and closed.
+//! Heads: the first bytes of very many files, each opened, read once and closed.
 //!
-//! What a server does at its start, in the ways servers have done it and in one that they have not:
-//! hundreds of files at once, each of whose three calls follows the one before in the kernel alone.
+//! A server does this at its start. The ways here are those of servers, and one that no server has:
+//! hundreds of files at once, with the three calls of each chained in the kernel.
 
 mod blocking;
-mod how;
+mod open_mode;
 mod shared;
 mod uring;
 
@@ -19,40 +19,41 @@ use std::time::Duration;
 use self::shared::Shared;
 use crate::{ALIGNMENT, Error, Result};
 
-/// The bytes of a file's head that are given to whoever asked; a shorter file has fewer.
+/// The bytes of a file's head that a caller receives; a shorter file has fewer.
 pub const HEAD_BYTES: usize = 512;
 
 /// The bytes of a whole page, which servers read.
 const PAGE_BYTES: usize = 16 << 10;
 
-/// How heads are read.
+/// The way in which heads are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeadWay {
     /// 16 KiB through the page cache, with the kernel's read-ahead: servers to MySQL 9.0.
     FullPage,
-    /// The same, with the kernel told that access is random: no read-ahead.
+    /// 16 KiB through the page cache, with `fadvise` for random access: no read-ahead.
     Fadvise,
-    /// The beginning's page of the page cache alone, 4 KiB.
+    /// 4 KiB, the first page of the page cache.
     Light,
-    /// 16 KiB around the page cache, as the newest servers do.
+    /// 16 KiB bypassing the page cache, like the newest servers.
     Direct,
-    /// The device's block, 512 bytes or 4 KiB, around the page cache; opening, reading and closing
-    /// are chained in an io_uring, hundreds of files at once.
+    /// The device's block, 512 bytes or 4 KiB, bypassing the page cache; opening, reading and
+    /// closing are chained in an io_uring, for hundreds of files at once.
     #[default]
     Batched,
 }
 
 impl HeadWay {
-    /// All of them.
+    /// All ways.
     pub const ALL: [HeadWay; 5] =
         [HeadWay::FullPage, HeadWay::Fadvise, HeadWay::Light, HeadWay::Direct, HeadWay::Batched];
 
-    /// [`HeadWay::Batched`], or where the kernel permits no io_uring [`HeadWay::Light`].
+    /// Returns [`HeadWay::Batched`], or [`HeadWay::Light`] where the kernel does not permit
+    /// io_uring.
     pub fn best() -> HeadWay {
         if uring::check().is_ok() { HeadWay::Batched } else { HeadWay::Light }
     }
 
-    /// Bytes of a read.
+    /// Returns the bytes of a read.
     fn read_bytes(self) -> usize {
         match self {
             HeadWay::FullPage | HeadWay::Fadvise | HeadWay::Direct => PAGE_BYTES,
@@ -60,7 +61,7 @@ impl HeadWay {
         }
     }
 
-    /// Bytes of memory for it.
+    /// Returns the bytes of memory for a read.
     fn frame_bytes(self) -> usize {
         self.read_bytes().next_multiple_of(ALIGNMENT)
     }
@@ -91,20 +92,21 @@ impl FromStr for HeadWay {
 
     fn from_str(typed: &str) -> std::result::Result<HeadWay, String> {
         let named = HeadWay::ALL.into_iter().find(|way| way.name() == typed);
-        named.ok_or_else(|| format!("no way to read is called `{typed}`"))
+        named.ok_or_else(|| format!("`{typed}` is not a way to read"))
     }
 }
 
-/// How to read heads.
+/// Options for reading heads.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadOptions {
-    /// Which way.
+    /// The way of reading.
     pub way: HeadWay,
-    /// Threads. Each has one file at a time, or of [`HeadWay::Batched`] a ring of its own.
+    /// Number of threads. Each reads one file at a time; with [`HeadWay::Batched`], each has its
+    /// own ring.
     pub threads: usize,
-    /// Files at once of all threads together, of [`HeadWay::Batched`].
+    /// Files in flight on all threads together, with [`HeadWay::Batched`].
     pub depth: usize,
-    /// No read is over before so long.
+    /// Minimum time of a read, which emulates a device.
     pub latency: Duration,
 }
 
@@ -114,25 +116,25 @@ impl Default for HeadOptions {
     }
 }
 
-/// A file whose head is wanted.
+/// A file whose head is to be read.
 #[derive(Clone, Debug)]
 pub struct HeadFile {
-    /// The caller's own number for it.
+    /// The caller's number of the file.
     pub token: u64,
-    /// Where it is.
+    /// Path of the file.
     pub path: CString,
 }
 
-/// What it took.
+/// Counters of the reads of heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeadCounters {
-    /// Files that were opened.
+    /// Files opened.
     pub files: u64,
-    /// Bytes that were read.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Time from asking to open a file until it was open, of all files together.
+    /// Time for opening files, summed over the files.
     pub open: Duration,
-    /// Time from then until its head was there.
+    /// Time for reading heads, summed over the files.
     pub read: Duration,
 }
 
@@ -145,14 +147,15 @@ impl HeadCounters {
     }
 }
 
-/// Takes heads, in any order: the file's token, and its first bytes or why there are none. Says
-/// whether to go on.
+/// A callback that receives heads, in any order: the file's token, and its first bytes or an error.
+/// It returns whether to continue.
 pub type TakeHead<'t> = dyn FnMut(u64, io::Result<&[u8]>) -> bool + Send + 't;
 
 /// Reads the heads of files.
 ///
 /// # Errors
-/// When no thread, no memory or no io_uring can be had; a file that cannot be read is told to `take`.
+/// When threads, memory or io_uring are not available. A file that cannot be read is an error
+/// passed to `take`.
 pub fn read_heads(
     options: &HeadOptions,
     files: &mut (dyn Iterator<Item = HeadFile> + Send),
@@ -165,7 +168,7 @@ pub fn read_heads(
         }
         _ => blocking::work,
     };
-    // The two borrows are of one life within the scope.
+    // The two borrows have the same lifetime within the scope.
     let mut take = |token: u64, head: io::Result<&[u8]>| take(token, head);
     let shared = Shared::new(files, &mut take);
     let work = || work(options, &shared).inspect_err(|_| shared.end());

@@ -1,4 +1,4 @@
-//! What the threads of one reading share: the files that are left, and who takes their heads.
+//! The shared state of the reading threads: the remaining files, and the callback for their heads.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{HeadFile, TakeHead};
 
-/// Files a thread takes at a time, so that threads seldom wait for each other.
+/// The number of files that a thread takes at a time, so that threads rarely wait for each other.
 const FILES_AT_ONCE: usize = 64;
 
 pub(super) struct Shared<'s> {
@@ -27,13 +27,13 @@ impl<'s> Shared<'s> {
         Shared { files: Mutex::new(files), take: Mutex::new(take), is_over: AtomicBool::new(false) }
     }
 
-    /// Some of the files that are left; none when all are taken, or no more are wanted.
+    /// Takes some of the remaining files; none when all are taken, or the callback wants no more.
     pub(super) fn next_files(&self) -> Vec<HeadFile> {
         let mut files = lock(&self.files);
         if self.is_over() { Vec::new() } else { files.take(FILES_AT_ONCE).collect() }
     }
 
-    /// Gives a head to who takes them, unless they have enough.
+    /// Passes a head to the callback, unless it wants no more.
     pub(super) fn give(&self, token: u64, head: io::Result<&[u8]>) {
         let mut take = lock(&self.take);
         if !self.is_over() && !take(token, head) {
@@ -41,7 +41,7 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// No more heads are wanted.
+    /// Stops the reading of further heads.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }

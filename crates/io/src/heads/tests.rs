@@ -1,4 +1,4 @@
-//! Every way gives the same heads.
+//! Every way reads the same heads.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use super::*;
 
-/// Files of many sizes, one that is missing, a directory, a link to itself.
+/// Creates files of many sizes, and returns them with a missing one, a directory, and a link to
+/// itself.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for (number, bytes) in
@@ -74,7 +75,7 @@ fn every_way_gives_every_head_once() {
                         }
                     }
                 }
-                // The directory can be opened, and not be read.
+                // The directory can be opened, but not read.
                 assert!(counters.files >= 320 && counters.files <= 321, "{counters:?}");
             }
         }
@@ -111,7 +112,7 @@ fn latency_is_waited_for_side_by_side() {
         heads(&HeadOptions { way, threads, depth, latency }, &paths);
         begun.elapsed()
     };
-    // 320 files that can be read: at least so long where few are under way at once.
+    // 320 readable files: at least this long where few are in flight at once.
     assert!(took(HeadWay::Batched, 0, 32) >= latency * 10);
     assert!(took(HeadWay::Light, 32, 0) >= latency * 10);
 }

@@ -1,6 +1,6 @@
-//! Hundreds of files at once: each one's opening, reading and closing are three linked entries of an
-//! io_uring, and no call is made for any of them alone. The file is never in the process's table of
-//! descriptors, but in a slot of the ring's own.
+//! Heads read by io_uring, hundreds of files at once: opening, reading and closing of each are
+//! three linked entries, and none of them takes a system call of its own. The file is never in the
+//! process's table of descriptors, but in a slot of the ring.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
@@ -14,59 +14,59 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::how::How;
+use super::open_mode::OpenMode;
 use super::shared::Shared;
 use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions};
 use crate::ring::{build, drain, enter, failed};
 use crate::{ALIGNMENT, Frame, Result, Slab};
 
-/// The stages of a file, in the low bits of what tells its completions apart.
+/// The stages of a file, in the low bits of its completions' user data.
 const OPEN: u64 = 0;
 const READ: u64 = 1;
 const CLOSE: u64 = 2;
 const STAGE_BITS: u32 = 2;
 
-/// Kernel threads of all rings that open files whose inodes are not in memory: as many as a device's
-/// queue holds.
+/// The number of kernel threads, for all rings, that open files whose inodes are not in memory: as
+/// many as a device's queue holds.
 const OPENERS: u32 = 128;
 
-/// A file under way.
+/// A file in flight.
 struct Slot {
     frame: Frame,
     token: u64,
-    /// The kernel reads it until the file is open.
+    /// The path, which the kernel reads until the file is open.
     path: CString,
-    how: How,
+    mode: OpenMode,
     begun: Instant,
     opened: Option<Instant>,
-    /// What became of opening it, then of reading it.
+    /// The result of opening, then of reading.
     head: Option<io::Result<usize>>,
-    /// Completions that are still to come.
+    /// Completions still to come.
     left: u8,
 }
 
 struct Heads<'h, 's> {
     ring: IoUring,
     shared: &'h Shared<'s>,
-    /// Files that are this thread's, and not begun.
+    /// Files of this thread that are not started.
     waiting: IntoIter<HeadFile>,
     slots: Vec<Slot>,
     free: Vec<usize>,
-    /// Read, and not to be told yet: the earliest first.
+    /// Slots whose file was read, but is not due yet: the earliest first.
     early: VecDeque<usize>,
-    /// Whose completions are still to come.
+    /// Number of files whose completions are still to come.
     under_way: usize,
     latency: Duration,
-    /// What was refused once is not tried again.
-    how: How,
+    /// The mode; one that was refused once is not tried again.
+    mode: OpenMode,
     counters: HeadCounters,
 }
 
-/// Whether the kernel permits a ring, and opens files into its slots, as Linux does since 5.15. An
-/// older one opens them as ever.
+/// Checks that the kernel permits a ring, and opens files into its slots, as Linux does since 5.15.
+/// An older one opens them as normal descriptors.
 ///
 /// # Errors
-/// When it does not.
+/// When the kernel does not.
 pub(super) fn check() -> Result<()> {
     let mut ring = build(&mut IoUring::builder(), 1)?;
     ring.submitter().register_files(&[-1]).map_err(failed)?;
@@ -80,21 +80,22 @@ pub(super) fn check() -> Result<()> {
         0 => Ok(()),
         error if error < 0 => Err(failed(Errno::from_raw_os_error(-error))),
         descriptor => {
-            // SAFETY: the kernel has just given it to this process, and nobody else knows it.
+            // SAFETY: the kernel has just created it for this process, and nothing else refers to
+            // it.
             drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
             Err(failed(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "it opens no files into a ring's slots, as Linux does since 5.15",
+                "it cannot open files into a ring's slots, as Linux does since 5.15",
             )))
         }
     }
 }
 
-/// One thread's part.
+/// Runs one thread's share of the work.
 pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCounters> {
     let mut heads = Heads::new(options, shared)?;
     loop {
-        heads.begin_files()?;
+        heads.start_files()?;
         if heads.under_way == 0 && heads.early.is_empty() {
             return Ok(heads.counters);
         }
@@ -102,7 +103,7 @@ pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCou
     }
 }
 
-/// Opens a file into a slot of the ring.
+/// Creates an entry that opens a file into a slot of the ring.
 fn open_entry(path: &CStr, slot: usize, flags: OFlags) -> Result<squeue::Entry> {
     let target = u32::try_from(slot).ok();
     let target = target.and_then(|slot| types::DestinationSlot::try_from_slot_target(slot).ok());
@@ -117,15 +118,15 @@ fn open_entry(path: &CStr, slot: usize, flags: OFlags) -> Result<squeue::Entry> 
 impl<'h, 's> Heads<'h, 's> {
     fn new(options: &HeadOptions, shared: &'h Shared<'s>) -> Result<Heads<'h, 's>> {
         let threads = options.threads.max(1);
-        // A ring has no more slots than the process may have files open.
-        let most = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize);
-        let depth = options.depth.div_ceil(threads).clamp(1, most.min(4096));
+        // A ring has at most as many slots as the process may have open files.
+        let max = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |max| max as usize);
+        let depth = options.depth.div_ceil(threads).clamp(1, max.min(4096));
         let mut wished = IoUring::builder();
         wished.setup_single_issuer().setup_defer_taskrun();
         let ring = build(&mut wished, 3 * depth)?;
         let unused = vec![-1; depth];
         ring.submitter().register_files(&unused).map_err(failed)?;
-        // A kernel before this call opens with as many threads as it likes.
+        // A kernel older than this call uses as many threads as it likes.
         let openers = OPENERS.div_ceil(threads as u32);
         _ = ring.submitter().register_iowq_max_workers(&mut [openers, 0]);
         let slab = Slab::new(depth, ALIGNMENT)?;
@@ -133,7 +134,7 @@ impl<'h, 's> Heads<'h, 's> {
             frame,
             token: 0,
             path: CString::default(),
-            how: How::of(options.way),
+            mode: OpenMode::first(options.way),
             begun: Instant::now(),
             opened: None,
             head: None,
@@ -149,13 +150,13 @@ impl<'h, 's> Heads<'h, 's> {
             early: VecDeque::new(),
             under_way: 0,
             latency: options.latency,
-            how: How::of(options.way),
+            mode: OpenMode::first(options.way),
             counters: HeadCounters::default(),
         })
     }
 
-    /// Begins files as long as a slot is free.
-    fn begin_files(&mut self) -> Result<()> {
+    /// Starts files as long as a slot is free.
+    fn start_files(&mut self) -> Result<()> {
         while !self.free.is_empty() && !self.shared.is_over() {
             if self.waiting.as_slice().is_empty() {
                 self.waiting = self.shared.next_files().into_iter();
@@ -164,30 +165,31 @@ impl<'h, 's> Heads<'h, 's> {
             let Some(number) = self.free.pop() else { break };
             let slot = &mut self.slots[number];
             (slot.token, slot.path) = (file.token, file.path);
-            slot.how = self.how;
+            slot.mode = self.mode;
             self.start(number)?;
         }
         Ok(())
     }
 
-    /// Asks for a slot's file to be opened, read and closed.
+    /// Submits the entries that open, read and close a slot's file.
     fn start(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
         (slot.begun, slot.opened, slot.head) = (Instant::now(), None, None);
         let data = (number as u64) << STAGE_BITS;
-        // What is not in memory would be tried, and then be left to a kernel thread all the same.
-        let open = open_entry(&slot.path, number, slot.how.flags())?
+        // Otherwise the kernel would first try without blocking, and for files not in memory then
+        // use a kernel thread all the same.
+        let open = open_entry(&slot.path, number, slot.mode.flags())?
             .flags(squeue::Flags::IO_LINK | squeue::Flags::ASYNC)
             .user_data(data | OPEN);
         let place = types::Fixed(number as u32);
         // A short read must not keep the file from being closed.
-        let read = opcode::Read::new(place, slot.frame.as_mut_ptr(), slot.how.bytes as u32)
+        let read = opcode::Read::new(place, slot.frame.as_mut_ptr(), slot.mode.bytes as u32)
             .build()
             .flags(squeue::Flags::IO_HARDLINK)
             .user_data(data | READ);
         let close = opcode::Close::new(place).build().user_data(data | CLOSE);
-        // SAFETY: the path and the frame are the slot's, which stays as it is until its three
-        // completions were taken in; `Drop` waits for those still out.
+        // SAFETY: the path and the frame belong to the slot, which stays in place until its three
+        // completions are collected; `Drop` waits for those outstanding.
         let pushed = unsafe { self.ring.submission().push_multiple(&[open, read, close]) };
         pushed.map_err(|_| failed(Errno::BUSY))?;
         slot.left = 3;
@@ -195,7 +197,7 @@ impl<'h, 's> Heads<'h, 's> {
         Ok(())
     }
 
-    /// Waits until something is done, or due.
+    /// Waits until a file is complete or due.
     fn wait(&mut self) -> Result<()> {
         if self.under_way > 0 {
             enter(&self.ring, 1)?;
@@ -227,7 +229,7 @@ impl<'h, 's> Heads<'h, 's> {
                     self.counters.read += now - slot.opened.unwrap_or(slot.begun);
                 }
                 (OPEN, Err(_)) => slot.head = Some(Err(io::Error::from_raw_os_error(-result))),
-                // Cancelled where it could not be opened.
+                // Cancelled because the file could not be opened.
                 (READ, Err(_)) if slot.head.is_none() => {
                     slot.head = Some(Err(io::Error::from_raw_os_error(-result)));
                 }
@@ -241,13 +243,13 @@ impl<'h, 's> Heads<'h, 's> {
         Ok(())
     }
 
-    /// All of a file's completions are there.
+    /// Finishes a file whose completions have all arrived.
     fn finish(&mut self, number: usize) -> Result<()> {
         let slot = &mut self.slots[number];
         let refusal = slot.head.as_ref().and_then(|head| head.as_ref().err());
-        let next = refusal.and_then(Errno::from_io_error).and_then(|error| slot.how.after(error));
+        let next = refusal.and_then(Errno::from_io_error).and_then(|error| slot.mode.after(error));
         if let Some(next) = next {
-            (slot.how, self.how) = (next, next);
+            (slot.mode, self.mode) = (next, next);
             return self.start(number);
         }
         self.early.push_back(number);
@@ -274,7 +276,7 @@ impl<'h, 's> Heads<'h, 's> {
 }
 
 impl Drop for Heads<'_, '_> {
-    /// Waits for what is still out: the kernel reads paths and writes to frames until then.
+    /// Waits for the outstanding entries: the kernel reads paths and writes to frames until then.
     fn drop(&mut self) {
         let out = self.slots.iter().map(|slot| usize::from(slot.left)).sum();
         if drain(&mut self.ring, out, |_| true).is_err() {

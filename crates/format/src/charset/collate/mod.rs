@@ -1,9 +1,9 @@
-//! How text compares in the servers' collations, as bytes that compare as the texts do.
+//! Comparison of text in the servers' collations, by sort keys.
 //!
-//! A text's *sort key* ([`Collator::append_sort_key`]) is made of the weights of its characters,
-//! so that sort keys of one collation compare, byte by byte, as the server compares the texts:
-//! equal keys are equal texts. The weights are a server's own, as `WEIGHT_STRING` gives them;
-//! `weights/README.md` says of which servers, and how the tables were made and compared.
+//! A text's *sort key* ([`Collator::append_sort_key`]) consists of the weights of its characters,
+//! so that sort keys of one collation compare, byte by byte, like the texts on the server: equal
+//! keys are equal texts. The weights are a server's own, from `WEIGHT_STRING`; `weights/README.md`
+//! names the servers, and describes how the tables were made and compared.
 //!
 //! | collations | weights |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | those of charsets of one byte a character | one a byte |
 //! | `_general_ci`, `_unicode_ci`, `_unicode_520_ci`, `utf8mb4_0900_ai_ci`, `_uca1400_ai_ci` of the Unicode charsets | none to eight a character, or a sequence of characters |
 //!
-//! `PAD SPACE`: the shorter text compares as if it went on with spaces. MariaDB's `_nopad_`
+//! `PAD SPACE`: the shorter text compares as if it continued with spaces. MariaDB's `_nopad_`
 //! collations and MySQL's `_0900_` do not pad.
 
 mod weights;
@@ -23,7 +23,7 @@ use super::Charset::{self, Ucs2, Utf8Mb3, Utf8Mb4, Utf16, Utf16Le, Utf32};
 use super::CollationId;
 use crate::{Error, Result};
 
-/// Compares the text of one collation.
+/// A collator compares the text of one collation.
 #[derive(Clone, Copy)]
 pub struct Collator {
     collation: CollationId,
@@ -40,12 +40,13 @@ enum Weights {
 }
 
 impl Collator {
-    /// Collations that are known, in words.
+    /// The supported collations, in words.
     pub const KNOWN: &str = "those are _bin of single-byte charsets, utf8mb3 and utf8mb4, _ci of \
                              single-byte charsets, and general_ci, unicode_ci, unicode_520_ci, \
                              0900_ai_ci and uca1400_ai_ci of Unicode charsets";
 
-    /// Of a collation; `None` where its order is not known, or has more than one level.
+    /// Creates the collator of a collation; `None` where its order is not known, or has more than
+    /// one level.
     pub fn of(collation: CollationId) -> Option<Collator> {
         let (charset, suffix) = collation.parts()?;
         let is_unicode = matches!(charset, Utf8Mb3 | Utf8Mb4 | Ucs2 | Utf16 | Utf16Le | Utf32);
@@ -56,26 +57,26 @@ impl Collator {
                 let is_ordered = charset.max_len() == 1 || matches!(charset, Utf8Mb3 | Utf8Mb4);
                 Some(Weights::Bytes).filter(|_| is_ordered)
             }
-            _ if is_unicode => CharacterWeights::of(&suffix).map(Weights::Characters),
-            _ => weights::of_one_byte(charset, &suffix).map(Weights::SingleByte),
+            _ if is_unicode => CharacterWeights::with_suffix(&suffix).map(Weights::Characters),
+            _ => weights::single_byte(charset, &suffix).map(Weights::SingleByte),
         };
         weights.map(|weights| Collator { collation, charset, weights, pads })
     }
 
-    /// The charset of the texts.
+    /// Returns the charset of the texts.
     pub fn charset(&self) -> Charset {
         self.charset
     }
 
-    /// Whether spaces at a text's end count for nothing.
+    /// Returns whether trailing spaces of a text are ignored.
     pub fn pads(&self) -> bool {
         self.pads
     }
 
-    /// Appends a text's sort key; no key is the beginning of another.
+    /// Appends a text's sort key; no key is a prefix of another.
     ///
     /// # Errors
-    /// Where the text is none of its charset: a server's order of such is not known.
+    /// When the text is not valid in its charset: the server's order of such text is unknown.
     pub fn append_sort_key(&self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let space = match self.weights {
@@ -120,18 +121,18 @@ impl Collator {
     #[cold]
     fn no_text(&self) -> Error {
         Error::unsupported(
-            format!("comparing bytes that are no text of charset {}", self.charset.name()),
+            format!("comparing bytes that are not valid in charset {}", self.charset.name()),
             "leave out the condition",
         )
     }
 }
 
-/// Stands before a weight where texts are not padded, and until it is known how the rest compares
-/// with spaces.
+/// The byte before a weight where texts are not padded, and until the comparison of the rest with
+/// spaces is known.
 const NOT_PADDED: u8 = 1;
 
-/// Takes off the weights of spaces at the end, and puts before each weight how the rest compares
-/// with spaces: 1 less, 3 greater; 2 where nothing is left.
+/// Removes the weights of trailing spaces, and inserts before each weight a byte for the comparison
+/// of the rest with spaces: 1 less, 3 greater; 2 where nothing is left.
 fn pad(out: &mut Vec<u8>, start: usize, space: u16) {
     let space = space.to_be_bytes();
     while out.len() >= start + 3 && out.ends_with(&space) {

@@ -9,7 +9,7 @@ fn key(collation: &str, text: &[u8]) -> Vec<u8> {
     key
 }
 
-/// As `SELECT a = b COLLATE ...` says on MySQL 8.0.33 and MariaDB 11.8.
+/// Results of `SELECT a = b COLLATE ...` on MySQL 8.0.33 and MariaDB 11.8.
 #[test]
 fn texts_compare_as_on_a_server() {
     for (collation, a, b) in [

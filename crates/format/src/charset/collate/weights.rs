@@ -1,4 +1,4 @@
-//! The tables of weights that `weights/make.py` wrote, unpacked when they are first asked for.
+//! Tables of weights that `weights/make.py` wrote, unpacked on first use.
 
 use std::sync::OnceLock;
 
@@ -9,31 +9,31 @@ use super::super::{Charset, CollationId};
 
 /// The weights of all characters in one collation.
 pub(super) struct CharacterWeights {
-    /// Of characters listed one by one, by code: where in `weights` they are, times 256, and how
-    /// many; see [`RULE`] and [`CONTRACTS`].
+    /// Characters listed one by one, by code: their offset in `weights`, times 256, and the number
+    /// of weights; see [`RULE`] and [`CONTRACTS`].
     listed: Vec<u32>,
     weights: Vec<u16>,
-    /// Of all others, by their first codes.
+    /// Rules for all other characters, by their first codes.
     rules: Vec<(u32, Rule)>,
-    /// Characters and their weights, by the first character; the longest first.
+    /// Contractions with their weights, by the first character; the longest first.
     contractions: Vec<(Vec<char>, Vec<u16>)>,
     space: u16,
 }
 
-/// An entry of a character that a rule has the weights of.
+/// The count that marks a character whose weights follow from a rule.
 const RULE: u32 = 0x7f;
-/// A character that contractions begin with.
+/// The bit that marks a character with which contractions begin.
 const CONTRACTS: u32 = 0x80;
 
-/// What the weights of consecutive characters have in common.
+/// The rule for the weights of consecutive characters.
 enum Rule {
-    /// Two that are computed of the code (UCA, implicit weights) and this number.
+    /// Two weights computed from the code (UCA, implicit weights) and this number.
     Computed(u16),
-    /// The same.
+    /// The same weights for all.
     Same(Vec<u16>),
-    /// The last counts up.
+    /// Weights of which the last is incremented per character.
     Ascending(Vec<u16>),
-    /// Korean syllables: those of their two or three letters.
+    /// Korean syllables: the weights of their two or three letters.
     Syllables,
 }
 
@@ -45,8 +45,8 @@ static UCA1400: OnceLock<Option<CharacterWeights>> = OnceLock::new();
 static ONE_BYTE: OnceLock<Vec<u8>> = OnceLock::new();
 
 impl CharacterWeights {
-    /// Of the collations whose names end so.
-    pub fn of(suffix: &str) -> Option<&'static CharacterWeights> {
+    /// Returns the weights of the collations whose names end in `suffix`.
+    pub fn with_suffix(suffix: &str) -> Option<&'static CharacterWeights> {
         let (table, packed): (_, &[u8]) = match suffix {
             "_general_ci" => (&GENERAL, include_bytes!("weights/general.bin")),
             "_unicode_ci" => (&UNICODE, include_bytes!("weights/unicode.bin")),
@@ -60,12 +60,12 @@ impl CharacterWeights {
             .as_ref()
     }
 
-    /// The weight of a space.
+    /// Returns the weight of a space.
     pub fn space(&self) -> u16 {
         self.space
     }
 
-    /// Gives the weights of a text on, one after the other.
+    /// Calls back with the weights of a text, one after the other.
     pub fn for_each(&self, text: &str, give: &mut impl FnMut(u16)) {
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
@@ -125,7 +125,7 @@ impl CharacterWeights {
                 for &letter in letters {
                     let entry = self.listed.get(letter as usize).copied().unwrap_or(RULE);
                     let (start, len) = ((entry >> 8) as usize, (entry & RULE) as usize);
-                    // A rule of syllables has no letters.
+                    // The rule for syllables covers no letters: this recurses once only.
                     match len == RULE as usize {
                         true => self.by_rule(letter, give),
                         false => {
@@ -138,7 +138,7 @@ impl CharacterWeights {
         }
     }
 
-    /// Of what `weights/make.py` wrote: runs of characters, and contractions.
+    /// Reads a table of `weights/make.py`: runs of characters, and contractions.
     fn read(numbers: &mut Numbers<'_>) -> Option<CharacterWeights> {
         let mut table = CharacterWeights {
             listed: Vec::new(),
@@ -188,7 +188,7 @@ impl CharacterWeights {
     }
 }
 
-/// Numbers of seven bits a byte, the low ones first, as the table has them.
+/// A reader of the table's numbers, of seven bits per byte, the low ones first.
 struct Numbers<'p> {
     rest: &'p [u8],
 }
@@ -207,12 +207,12 @@ impl Numbers<'_> {
         None
     }
 
-    /// How many there are, and they.
+    /// Reads a list: its length, then its numbers.
     fn list(&mut self) -> Option<Vec<u32>> {
         (0..self.next()?).map(|_| self.next()).collect()
     }
 
-    /// The same, each as its difference to the one before it.
+    /// Reads a list of weights, each stored as the difference to the one before it.
     fn weights(&mut self, before: &mut u16) -> Option<Vec<u16>> {
         let differences = self.list()?.into_iter();
         let weights = differences.map(|number| {
@@ -227,8 +227,8 @@ impl Numbers<'_> {
     }
 }
 
-/// A weight for each byte in a collation of a charset of one byte a character.
-pub(super) fn of_one_byte(charset: Charset, suffix: &str) -> Option<&'static [u8]> {
+/// Returns the weights of all bytes in a collation of a single-byte charset.
+pub(super) fn single_byte(charset: Charset, suffix: &str) -> Option<&'static [u8]> {
     const BYTES: usize = 2 + 256;
     let mut own = COLLATIONS.iter().filter(|entry| entry.1 == charset && entry.2 == suffix);
     let CollationId(number) = CollationId(own.next()?.0);
@@ -237,10 +237,10 @@ pub(super) fn of_one_byte(charset: Charset, suffix: &str) -> Option<&'static [u8
     found.and_then(|table| table.get(2..))
 }
 
-/// The most bytes of a table.
+/// The maximum bytes of a table.
 const TABLE_BYTES_MAX: usize = 1 << 17;
 
-/// What was packed; nothing where that is not what `make.py` wrote.
+/// Decompresses a table; empty when the bytes are not an output of `make.py`.
 fn unpack(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(TABLE_BYTES_MAX);
     let mut inflater = Decompress::new(true);

@@ -1,10 +1,10 @@
-//! The words a server puts in quotes when they are names where others are not: all words of its
-//! grammar, reserved or not (`is_keyword`, sql_lex.cc; `information_schema.keywords`, MySQL 8.0.33
-//! and 9.7).
+//! Keywords that MySQL 8 quotes when they are names, in contexts where other names are not quoted:
+//! all words of the grammar, reserved or not (`is_keyword`, sql_lex.cc;
+//! `information_schema.keywords`, MySQL 8.0.33 and 9.7).
 
 use crate::schema::ServerVersion;
 
-/// Whether `name` is a word of the grammar of a MySQL 8 or 9.
+/// Returns whether `name` is a word of the grammar of MySQL 8 or 9.
 pub(super) fn is_keyword(name: &str, server: ServerVersion) -> bool {
     let name = name.to_ascii_lowercase();
     let dated = || {
@@ -14,7 +14,8 @@ pub(super) fn is_keyword(name: &str, server: ServerVersion) -> bool {
     KEYWORDS.binary_search(&name.as_str()).is_ok() || dated()
 }
 
-/// Words that came with a version or went with one: from, and up to but without.
+/// Words that were added or removed in a version: `(word, first version, first version without
+/// it)`.
 #[rustfmt::skip]
 const DATED: &[(&str, u32, u32)] = &[
     ("absent", 90_000, u32::MAX),
@@ -156,7 +157,7 @@ const DATED: &[(&str, u32, u32)] = &[
     ("zone", 80_022, u32::MAX),
 ];
 
-/// The words of them all, sorted.
+/// The words of all versions, sorted.
 #[rustfmt::skip]
 const KEYWORDS: &[&str] = &[
     "accessible", "account", "action", "add", "admin", "after", "against", "aggregate", "algorithm",

@@ -1,8 +1,8 @@
-//! A definition as `SHOW CREATE TABLE` prints it on the server that wrote it.
+//! Printing of a definition as `SHOW CREATE TABLE`, in the style of the server that wrote it.
 //!
 //! One order of clauses serves both families (`store_create_info`, sql_show.cc, MySQL 5.5-9.7;
-//! `show_create_table_ex`, sql_show.cc, MariaDB 10.1-11.8); what a family or a version does in its
-//! own way is asked of [`Dialect`].
+//! `show_create_table_ex`, sql_show.cc, MariaDB 10.1-11.8); differences between families and
+//! versions are in [`Dialect`].
 
 mod keywords;
 mod names;
@@ -18,7 +18,7 @@ use crate::charset::CollationId;
 use crate::types::ColumnType;
 
 impl TableDef {
-    /// The text of `SHOW CREATE TABLE`, without a semicolon or line end after it.
+    /// Returns the text of `SHOW CREATE TABLE`, without a final semicolon or line end.
     pub fn to_create_table(&self) -> String {
         let mut out = String::from("CREATE TABLE ");
         push_name(&mut out, &self.name);
@@ -109,7 +109,7 @@ impl TableDef {
         Dialect(self.server).push_index_options(out, index, &self.options);
     }
 
-    /// MariaDB: the period of columns the DDL named.
+    /// MariaDB: appends the system period, if the DDL named its columns.
     fn push_system_period(&self, out: &mut String) {
         let column = |end| {
             let named = |column: &&ColumnDef| column.row_period == Some(end) && !column.hidden;
@@ -139,7 +139,7 @@ fn push_names<T: AsRef<str>>(out: &mut String, names: &[T]) {
     out.push(')');
 }
 
-/// What a server prints in its own way.
+/// The differences between servers in printing.
 #[derive(Clone, Copy)]
 struct Dialect(ServerVersion);
 
@@ -152,7 +152,7 @@ impl Dialect {
         self.is_mysql() && self.0.number >= 80_000
     }
 
-    /// A MariaDB of this version or newer.
+    /// Returns whether the server is a MariaDB of this version or newer.
     fn is_mariadb_since(self, number: u32) -> bool {
         self.0.family == Family::MariaDb && self.0.number >= number
     }
@@ -162,7 +162,7 @@ impl Dialect {
         out.push(' ');
         push_type(out, &column.ty, self.0);
         if column.compressed {
-            // 10.6 hid it from MySQL, too.
+            // 10.6 hides it from MySQL, too.
             let hidden = if self.0.number >= 100_600 { "M" } else { "" };
             *out += &format!(" /*{hidden}!100301 COMPRESSED*/");
         }
@@ -217,14 +217,16 @@ impl Dialect {
         out.extend(check.filter(|_| !check_first));
     }
 
-    /// MySQL's storage attributes come before the default, all others after the comment.
+    /// Returns whether an attribute prints before the default, as MySQL's storage attributes do;
+    /// all others print after the comment.
     fn is_early(self, attribute: &str) -> bool {
         self.is_mysql() && !attribute.starts_with("/*!80021")
     }
 
-    /// MySQL 8 prints what was written or differs from the table's; MariaDB since 10.3.37, 10.4.27,
-    /// 10.5.18 and 10.6.11 (MDEV-29446) both parts of what differs from the table's; the others the
-    /// charset of what differs, and a collation that is not its charset's default.
+    /// Appends charset and collation. MySQL 8 prints them if written in the DDL or different from
+    /// the table's; MariaDB since 10.3.37, 10.4.27, 10.5.18 and 10.6.11 (MDEV-29446) prints both if
+    /// different from the table's; the others print a different charset, and a collation that is
+    /// not its charset's default.
     fn push_column_collation(self, out: &mut String, column: &ColumnDef, table: CollationId) {
         let collation = match &column.ty {
             ColumnType::Char { collation, .. }
@@ -259,7 +261,8 @@ impl Dialect {
         }
     }
 
-    /// MariaDB names the collation even when it is the charset's default (MDEV-29446).
+    /// Returns whether the server prints the collation even when it is the charset's default
+    /// (MariaDB, MDEV-29446).
     fn names_collations(self) -> bool {
         let number = self.0.number;
         let since = match number {
@@ -292,7 +295,7 @@ impl Dialect {
             Some(RowPeriod::Start) => *out += " GENERATED ALWAYS AS ROW START",
             Some(RowPeriod::End) => *out += " GENERATED ALWAYS AS ROW END",
             None if !column.nullable => *out += " NOT NULL",
-            // TIMESTAMP is NOT NULL unless it says otherwise.
+            // TIMESTAMP is NOT NULL by default.
             None if matches!(column.ty, ColumnType::Timestamp(_)) => *out += " NULL",
             None => {}
         }
@@ -321,13 +324,14 @@ impl Dialect {
         }
     }
 
-    /// `TEXT` and `BLOB` can have no default, so none prints; MariaDB lets them since 10.2.1.
+    /// Returns whether no `DEFAULT NULL` prints, as for `TEXT` and `BLOB`, which can have no
+    /// default; MariaDB allows them one since 10.2.1.
     fn has_silent_null(self, ty: &ColumnType) -> bool {
         matches!(ty, ColumnType::Text { .. } | ColumnType::Blob { .. })
             && !self.is_mariadb_since(100_201)
     }
 
-    /// MariaDB prints numbers without quotes since 10.2.2.
+    /// Returns whether a default prints without quotes, as MariaDB prints numbers since 10.2.2.
     fn has_bare_default(self, ty: &ColumnType) -> bool {
         let number = matches!(
             ty,
@@ -340,7 +344,7 @@ impl Dialect {
         number && self.is_mariadb_since(100_202)
     }
 
-    /// MariaDB 11.8 prints bytes as such.
+    /// Returns whether a default prints as hexadecimal digits, as MariaDB 11.8 prints bytes.
     fn has_hex_default(self, ty: &ColumnType) -> bool {
         matches!(ty, ColumnType::Binary { .. } | ColumnType::VarBinary { .. })
             && self.is_mariadb_since(110_800)
@@ -399,8 +403,9 @@ impl Dialect {
         }
     }
 
-    /// The default goes without saying: `RESTRICT` for InnoDB (`dict_print_info_on_foreign_key_in_
-    /// create_format`, dict0dict.cc), `NO ACTION` for MySQL 8, which says neither at first.
+    /// Returns the rule to print; `None` for the default: `RESTRICT` for InnoDB
+    /// (`dict_print_info_on_foreign_key_in_create_format`, dict0dict.cc), `NO ACTION` for MySQL 8,
+    /// whose first versions print neither.
     fn rule(self, rule: ForeignKeyRule) -> Option<&'static str> {
         match rule {
             ForeignKeyRule::Default => None,
@@ -451,7 +456,7 @@ impl Dialect {
         }
     }
 
-    /// The options whose rank is in the range, in their own order.
+    /// Appends the options whose rank is in the range, in the order of the definition.
     fn push_others(
         self,
         out: &mut String,
@@ -472,7 +477,7 @@ impl Dialect {
         }
     }
 
-    /// MySQL 5.6 and older quote no name here.
+    /// Returns the tablespace clause. MySQL 5.6 and older do not quote the name here.
     fn tablespace(self, quoted: &str, options: &TableOptions) -> String {
         let bare = quoted.trim_matches('`');
         let name = if self.0.number < 50_700 { bare } else { quoted };
@@ -481,25 +486,25 @@ impl Dialect {
         format!(" /*!50100 TABLESPACE {name}{storage} */")
     }
 
-    /// The clause is as it prints already; MariaDB 10.2 and later, which put it in no comment, put a
-    /// blank before it.
+    /// Appends the clause, which is in its printed form already; MariaDB 10.2 and later, which
+    /// print it without a comment, put a blank before it.
     fn push_partitioning(self, out: &mut String, clause: &str) {
         *out += if clause.starts_with("/*") { "\n" } else { "\n " };
         *out += clause;
     }
 }
 
-/// MySQL 8's own default; it prints even so.
+/// The default collation of MySQL 8, which it prints nevertheless.
 const UTF8MB4_0900_AI_CI: CollationId = CollationId(255);
 
-/// The first MySQL to tell `RESTRICT` from `NO ACTION`.
+/// The first MySQL that distinguishes `RESTRICT` from `NO ACTION`.
 const FIRST_TO_PRINT_RESTRICT: u32 = 80_013;
 
 const BEFORE_ENGINE: u8 = 1;
 const BEFORE_ROW_FORMAT: u8 = 12;
 const BEFORE_COMMENT: u8 = 20;
 
-/// The place of a table option among the others.
+/// Returns the rank of a table option in the printed order.
 fn rank(name: &str) -> u8 {
     match name {
         "TABLESPACE" | "STORAGE" => 0,

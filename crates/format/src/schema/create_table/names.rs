@@ -1,14 +1,14 @@
-//! Names and strings as they print.
+//! Printing of names and strings.
 
 use super::keywords::is_keyword;
 use crate::schema::ServerVersion;
 
-/// When a name goes in backquotes.
+/// The rule for quoting names with backquotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::schema) enum Quoting {
-    /// Always.
+    /// Every name is quoted.
     Always,
-    /// When it would not be read as a name without, as partitions' names print (`append_identifier`
+    /// Quoted only if otherwise not read as a name, as for partitions' names (`append_identifier`
     /// without `OPTION_QUOTE_SHOW_CREATE`, sql_show.cc, MySQL 9.7).
     WhereNeeded(ServerVersion),
 }
@@ -32,9 +32,10 @@ pub(in crate::schema) fn push_identifier(out: &mut String, name: &str, quoting: 
     out.push('`');
 }
 
-/// `require_quotes` (sql_show.cc, MySQL 9.7): what is not of letters, digits, `$` and `_` alone, or
-/// of digits alone, or begins with `$`. It means to let letters beyond ASCII pass, but looks at
-/// each byte as if a character began there.
+/// Returns whether a name needs quotes (`require_quotes`, sql_show.cc, MySQL 9.7): it has
+/// characters other than letters, digits, `$` and `_`, or consists of digits, or begins with `$`.
+/// The server means to accept letters beyond ASCII, but examines each byte as if a character began
+/// there.
 fn needs_quotes(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
     name.starts_with('$')
@@ -54,7 +55,7 @@ pub(in crate::schema) fn push_quoted(out: &mut String, text: &str) {
     out.push('\'');
 }
 
-/// Appends a character of a string, with a backslash where every form of string has one.
+/// Appends a character of a string, escaped by a backslash if every kind of string escapes it.
 pub(in crate::schema) fn push_escaped(out: &mut String, character: char) {
     match character {
         '\0' => out.push_str("\\0"),

@@ -1,11 +1,11 @@
-//! A type as it prints (`Field_*::sql_type`, field.cc).
+//! Printing of column types (`Field_*::sql_type`, field.cc).
 
 use super::names::push_quoted;
 use crate::charset::{Charset, CollationId};
 use crate::schema::{Family, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
 
-/// Appends a type; charset and collation follow by themselves.
+/// Appends a type without charset and collation, which are appended separately.
 pub(super) fn push_type(out: &mut String, ty: &ColumnType, server: ServerVersion) {
     match ty {
         ColumnType::Int { width, unsigned, zerofill, display_width } => {
@@ -45,7 +45,7 @@ pub(super) fn push_type(out: &mut String, ty: &ColumnType, server: ServerVersion
     }
 }
 
-/// MySQL 8.0.19 stopped printing the display widths of integers.
+/// Returns whether the server prints integers without display widths (since MySQL 8.0.19).
 fn without_display_widths(server: ServerVersion) -> bool {
     server.family == Family::MySql && server.number >= 80_019
 }
@@ -65,7 +65,7 @@ fn push_int(
         IntWidth::Four => "int",
         IntWidth::Eight => "bigint",
     };
-    // TINYINT(1) stays, since it says BOOL to clients.
+    // TINYINT(1) remains, since it means BOOL to clients.
     let is_bool = width == IntWidth::One && display_width == Some(1) && !unsigned;
     if let Some(digits) = display_width
         && (zerofill || is_bool || !without_display_widths(server))
@@ -92,7 +92,8 @@ fn push_real(out: &mut String, name: &str, format: RealFormat) {
     push_sign(out, format.unsigned, format.zerofill);
 }
 
-/// MariaDB marks what it still stores in the forms of its version 5.3 (MDEV-19906).
+/// Appends a temporal type. MariaDB marks those that are still stored in the forms of its version
+/// 5.3 (MDEV-19906).
 fn push_temporal(out: &mut String, name: &str, temporal: Temporal, server: ServerVersion) {
     *out += name;
     if temporal.fsp > 0 {
@@ -121,7 +122,7 @@ fn push_sized(out: &mut String, length_bytes: u8, name: &str) {
     *out += name;
 }
 
-/// MySQL 8.0.11 renamed the last.
+/// Returns the name of a geometry type. MySQL 8.0.11 renamed the last.
 fn geometry(kind: GeometryKind, server: ServerVersion) -> &'static str {
     match kind {
         GeometryKind::Geometry => "geometry",
@@ -158,8 +159,9 @@ fn push_members(
     out.push(')');
 }
 
-/// A member in the server's own UTF-8, of at most three bytes a character: what it cannot say is a
-/// question mark, and to MySQL a character cut off at the end is nothing (`my_convert`, ctype.cc).
+/// Returns a member in the server's own UTF-8, of at most three bytes per character: characters
+/// outside it become question marks, and MySQL drops a character cut off at the end (`my_convert`,
+/// ctype.cc).
 fn member_text(member: &[u8], collation: CollationId, server: ServerVersion) -> String {
     let mut utf8 = Vec::new();
     match collation.charset() {

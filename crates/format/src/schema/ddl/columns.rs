@@ -1,22 +1,22 @@
-//! A column's definition: its name, its type, and attributes in any order.
+//! Parsing of column definitions: name, type, and attributes in any order.
 
 use super::cursor::Cursor;
 use super::keys::{DraftKey, DraftPart, Keys};
 use super::lex::Kind;
 use super::types::{self, CharsetWords, DraftType};
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 use crate::schema::{ColumnDefault, Family, Generated, IndexKind, RowPeriod, ServerVersion};
 use crate::types::ColumnType;
 
-/// A column half-read.
+/// A column that is not yet complete.
 #[derive(Debug)]
 pub(super) struct DraftColumn {
     pub name: String,
-    /// Where its definition starts, for complaints that come late.
+    /// Start of the definition, for errors found later.
     pub at: usize,
     pub ty: DraftType,
     pub charset: CharsetWords,
-    /// `NULL` or `NOT NULL`, when one was said.
+    /// The explicit `NULL` or `NOT NULL`, if any.
     pub nullable: Option<bool>,
     pub default: ColumnDefault,
     pub on_update: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct DraftColumn {
     pub compressed: bool,
 }
 
-/// Reads a column; what it says of keys and constraints goes to `keys`.
+/// Parses a column; its keys and constraints are added to `keys`.
 pub(super) fn read(
     cursor: &mut Cursor<'_>,
     server: ServerVersion,
@@ -72,7 +72,7 @@ pub(super) fn read(
     Ok(column)
 }
 
-/// An index of this column alone.
+/// Creates an index of this column only.
 fn own_key(column: &DraftColumn, kind: IndexKind) -> DraftKey {
     DraftKey::new(column.at, kind, vec![DraftPart::whole(&column.name)])
 }
@@ -131,7 +131,7 @@ fn attribute(
     Ok(())
 }
 
-/// An attribute that only some servers know.
+/// Parses an attribute that only some servers have.
 fn attribute_of_some(
     cursor: &mut Cursor<'_>,
     word: &str,
@@ -179,7 +179,7 @@ fn attribute_of_some(
             Some(text) => column.attributes.push(text),
             None => {
                 let found = format!("`{word}`");
-                return Err(Trouble::at(place, found, "a column attribute, `,` or `)`"));
+                return Err(SyntaxError::at(place, found, "a column attribute, `,` or `)`"));
             }
         },
     }
@@ -196,7 +196,7 @@ fn not(cursor: &mut Cursor<'_>, column: &mut DraftColumn) -> Result<()> {
     Ok(())
 }
 
-/// Attributes kept as `SHOW CREATE TABLE` prints them; empty when it does not.
+/// Parses an attribute that is kept as `SHOW CREATE TABLE` prints it; empty when it is not printed.
 fn attribute_as_text(cursor: &mut Cursor<'_>, word: &str) -> Result<Option<String>> {
     Ok(Some(match word {
         "STORAGE" | "COLUMN_FORMAT" => {
@@ -219,7 +219,7 @@ fn attribute_as_text(cursor: &mut Cursor<'_>, word: &str) -> Result<Option<Strin
     }))
 }
 
-/// Whether a MariaDB engine option stands here: `` `name`=value `` or `name=value`.
+/// Returns whether the next tokens are a MariaDB engine option: `` `name`=value `` or `name=value`.
 pub(super) fn is_engine_option(cursor: &Cursor<'_>) -> bool {
     const OTHERS: [&str; 3] = ["ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE", "COMPRESSED"];
     cursor.is_identifier()
@@ -227,14 +227,14 @@ pub(super) fn is_engine_option(cursor: &Cursor<'_>) -> bool {
         && !OTHERS.iter().any(|word| cursor.is_word(word))
 }
 
-/// A MariaDB engine option as it prints: `` `name`=value ``.
+/// Parses a MariaDB engine option to its printed form: `` `name`=value ``.
 pub(super) fn engine_option(cursor: &mut Cursor<'_>) -> Result<String> {
     let name = cursor.identifier()?;
     cursor.expect_symbol('=')?;
     Ok(format!("`{}`={}", name.replace('`', "``"), cursor.any()?))
 }
 
-/// What follows `GENERATED` or `AS`.
+/// Parses the rest of a column after `GENERATED` or `AS`.
 fn generated(cursor: &mut Cursor<'_>, word: &str, column: &mut DraftColumn) -> Result<()> {
     if word == "GENERATED" {
         cursor.expect_word("ALWAYS")?;
@@ -255,7 +255,7 @@ fn generated(cursor: &mut Cursor<'_>, word: &str, column: &mut DraftColumn) -> R
     Ok(())
 }
 
-/// A column's `CHECK`: MariaDB keeps it with the column, MySQL with the table.
+/// Parses a column's `CHECK`: MariaDB stores it with the column, MySQL with the table.
 fn check(
     cursor: &mut Cursor<'_>,
     word: &str,
@@ -277,7 +277,7 @@ fn check(
     keys.check(cursor, name)
 }
 
-/// What follows `DEFAULT`.
+/// Parses the value after `DEFAULT`.
 fn default(
     cursor: &mut Cursor<'_>,
     server: ServerVersion,
@@ -298,7 +298,7 @@ fn default(
         return Ok(ColumnDefault::Verbatim(format!("nextval({schema}`{name}`)")));
     }
     let text = verbatim(cursor)?;
-    // MySQL, and MariaDB before 10.2, print numbers in quotes, those of BIT apart.
+    // MySQL, and MariaDB before 10.2, print numbers in quotes, except those of BIT.
     let quotes = server.family == Family::MySql || server.number < 100_200;
     let is_bit = matches!(ty, DraftType::Plain(ColumnType::Bit { .. }));
     let is_number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
@@ -308,7 +308,7 @@ fn default(
     Ok(ColumnDefault::Verbatim(text))
 }
 
-/// One value as it stands: a signed literal, one with an introducer, `( ... )`, `word`,
+/// Returns the text of one value: a signed literal, one with an introducer, `( ... )`, `word`,
 /// `name( ... )` or `db.name( ... )`.
 fn verbatim(cursor: &mut Cursor<'_>) -> Result<String> {
     let start = cursor.position();
@@ -350,7 +350,7 @@ fn is_now(cursor: &Cursor<'_>) -> bool {
     NOW.iter().any(|word| cursor.is_word(word))
 }
 
-/// `CURRENT_TIMESTAMP` or one of its names, as the server spells it.
+/// Parses `CURRENT_TIMESTAMP` or one of its synonyms to the server's spelling.
 fn now(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<String> {
     if cursor.eat_any(&NOW).is_none() {
         return Err(cursor.unexpected("CURRENT_TIMESTAMP"));

@@ -1,8 +1,8 @@
-//! A place among the tokens of a statement, and the small questions a parser asks there.
+//! A position among the tokens of a statement, with the basic operations of a parser.
 
 use super::lex::{Kind, Token};
 use super::literal;
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 
 pub(super) struct Cursor<'a> {
     sql: &'a str,
@@ -23,12 +23,12 @@ impl<'a> Cursor<'a> {
         self.peek().map(|token| token.kind)
     }
 
-    /// The text of the token here, empty at the end.
+    /// Returns the text of the current token, empty at the end.
     pub fn text(&self) -> &'a str {
         self.peek().map_or("", |token| self.slice(token.start, token.end))
     }
 
-    /// Text of the statement from byte `start` to byte `end`.
+    /// Returns the statement's text from byte `start` to byte `end`.
     pub fn slice(&self, start: usize, end: usize) -> &'a str {
         self.sql.get(start..end).unwrap_or("")
     }
@@ -37,12 +37,12 @@ impl<'a> Cursor<'a> {
         self.at >= self.tokens.len()
     }
 
-    /// Where the token here starts, or the text ends.
+    /// Returns the start of the current token, or the end of the text.
     pub fn position(&self) -> usize {
         self.peek().map_or(self.previous_end(), |token| token.start)
     }
 
-    /// Where the token before ends.
+    /// Returns the end of the previous token.
     pub fn previous_end(&self) -> usize {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or(0, |token| token.end)
@@ -52,7 +52,7 @@ impl<'a> Cursor<'a> {
         self.at = (self.at + 1).min(self.tokens.len());
     }
 
-    /// All that is left, to the end of the text it stands in, closing comments included.
+    /// Returns the rest of the tokens' text, including closing comments.
     pub fn rest_of_text(&mut self) -> &'a str {
         let start = self.peek().map_or(self.sql.len(), |token| token.opened.unwrap_or(token.start));
         let mut end = self.tokens.last().map_or(start, |token| token.end);
@@ -67,22 +67,22 @@ impl<'a> Cursor<'a> {
         self.slice(start, end)
     }
 
-    /// What stands here instead of `expected`.
+    /// Creates an error for the current token, where `expected` should be.
     #[cold]
-    pub fn unexpected(&self, expected: &str) -> Trouble {
-        const MOST_CHARS: usize = 40;
+    pub fn unexpected(&self, expected: &str) -> SyntaxError {
+        const MAX_CHARS: usize = 40;
         let found = match self.peek() {
             None => "the end of the statement".to_owned(),
-            Some(_) if self.text().chars().count() <= MOST_CHARS => format!("`{}`", self.text()),
+            Some(_) if self.text().chars().count() <= MAX_CHARS => format!("`{}`", self.text()),
             Some(_) => {
-                let start: String = self.text().chars().take(MOST_CHARS).collect();
+                let start: String = self.text().chars().take(MAX_CHARS).collect();
                 format!("`{start}...`")
             }
         };
-        Trouble::at(self.position(), found, expected.to_owned())
+        SyntaxError::at(self.position(), found, expected.to_owned())
     }
 
-    /// Another cursor at this place.
+    /// Returns another cursor at the same position.
     pub fn fork(&self) -> Cursor<'a> {
         Cursor { sql: self.sql, tokens: self.tokens, at: self.at }
     }
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         self.peek_kind() == Some(Kind::Word) && self.text().eq_ignore_ascii_case(word)
     }
 
-    /// Whether the token `ahead` places on is this word.
+    /// Returns whether the token `ahead` positions further is this word.
     pub fn is_word_ahead(&self, ahead: usize, word: &str) -> bool {
         self.tokens.get(self.at + ahead).is_some_and(|token| {
             token.kind == Kind::Word
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Whether the token `ahead` places on is this character.
+    /// Returns whether the token `ahead` positions further is this character.
     pub fn is_symbol_ahead(&self, ahead: usize, symbol: char) -> bool {
         self.tokens.get(self.at + ahead).is_some_and(|token| token.kind == Kind::Symbol(symbol))
     }
@@ -114,12 +114,12 @@ impl<'a> Cursor<'a> {
         is
     }
 
-    /// Takes one of these words and says which.
+    /// Consumes one of these words and returns it.
     pub fn eat_any<'w>(&mut self, words: &[&'w str]) -> Option<&'w str> {
         words.iter().copied().find(|word| self.eat_word(word))
     }
 
-    /// Takes all of these words, or none.
+    /// Consumes all of these words, or none.
     pub fn eat_words(&mut self, words: &[&str]) -> bool {
         let all = words.iter().enumerate().all(|(ahead, word)| self.is_word_ahead(ahead, word));
         if all {
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
         if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(word)) }
     }
 
-    /// A word in capitals; `None` when there is none here.
+    /// Returns the current word in capitals; `None` if the token is no word.
     pub fn word(&self) -> Option<String> {
         (self.peek_kind() == Some(Kind::Word)).then(|| self.text().to_ascii_uppercase())
     }
@@ -163,7 +163,7 @@ impl<'a> Cursor<'a> {
         is
     }
 
-    /// A comment of options, as it stands.
+    /// Consumes a comment of options and returns its text.
     pub fn eat_options_comment(&mut self) -> Option<&'a str> {
         (self.peek_kind() == Some(Kind::OptionsComment)).then(|| {
             let text = self.text();
@@ -172,7 +172,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// An identifier, with or without quotes.
+    /// Consumes an identifier, with or without quotes.
     pub fn identifier(&mut self) -> Result<String> {
         let text = self.text();
         let name = match self.peek_kind() {
@@ -185,17 +185,17 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// Whether an identifier stands here (as a keyword also is one).
+    /// Returns whether the current token is an identifier (keywords included).
     pub fn is_identifier(&self) -> bool {
         matches!(self.peek_kind(), Some(Kind::Word | Kind::Quoted | Kind::DoubleQuoted))
     }
 
-    /// Whether a quoted identifier stands here, which is no keyword.
+    /// Returns whether the current token is a quoted identifier, which is no keyword.
     pub fn is_quoted(&self) -> bool {
         matches!(self.peek_kind(), Some(Kind::Quoted | Kind::DoubleQuoted))
     }
 
-    /// `name` or `schema.name`; the schema is empty when there is none.
+    /// Consumes `name` or `schema.name`; the schema is empty when there is none.
     pub fn qualified_name(&mut self) -> Result<(String, String)> {
         let first = self.identifier()?;
         if self.eat_symbol('.') {
@@ -208,7 +208,7 @@ impl<'a> Cursor<'a> {
         matches!(self.peek_kind(), Some(Kind::Text | Kind::DoubleQuoted))
     }
 
-    /// `'text'`, unescaped; adjacent ones are one.
+    /// Consumes `'text'`, unescaped; adjacent strings are concatenated.
     pub fn string(&mut self) -> Result<String> {
         if !self.is_text() {
             return Err(self.unexpected("text in quotes"));
@@ -232,15 +232,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A number that `T` can hold.
+    /// Consumes a number that `T` can hold.
     pub fn small_number<T: TryFrom<u64>>(&mut self) -> Result<T> {
         let place = self.position();
         let number = self.number()?;
         T::try_from(number)
-            .map_err(|_| Trouble::at(place, format!("`{number}`"), "a smaller number"))
+            .map_err(|_| SyntaxError::at(place, format!("`{number}`"), "a smaller number"))
     }
 
-    /// Any one token, as it stands.
+    /// Consumes any one token and returns its text.
     pub fn any(&mut self) -> Result<&'a str> {
         if self.is_end() {
             return Err(self.unexpected("a value"));
@@ -250,7 +250,7 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// `( ... )`: what is between the parentheses, as it stands.
+    /// Consumes `( ... )` and returns the text between the parentheses.
     pub fn parenthesized(&mut self) -> Result<&'a str> {
         let open = self.position();
         self.expect_symbol('(')?;
@@ -267,6 +267,6 @@ impl<'a> Cursor<'a> {
                 return Ok(self.slice(start, token.start));
             }
         }
-        Err(Trouble::at(open, "a parenthesis that is never closed", "`)`"))
+        Err(SyntaxError::at(open, "a parenthesis that is never closed", "`)`"))
     }
 }

@@ -1,11 +1,11 @@
-//! From a half-read table to a [`TableDef`]: what only the whole text decides. Charsets come down
-//! from the table, the primary key takes NULL from its columns, keys get names and the server's
-//! order, implied columns appear.
+//! Completion of a parsed table to a [`TableDef`], with the rules that depend on the whole text:
+//! columns inherit the table's charset, columns of the primary key become NOT NULL, keys get names
+//! and the server's order, implied columns are added.
 
 use super::columns::DraftColumn;
 use super::keys::{DraftKey, DraftSource, Keys};
 use super::types::{CharsetWords, DraftType, Member};
-use super::{Draft, Result, Trouble};
+use super::{Draft, Result, SyntaxError};
 use crate::charset::{Charset, CollationId};
 use crate::schema::{
     ColumnDef, ColumnDefault, Family, IndexDef, IndexKind, IndexPart, IndexSource, RowFormat,
@@ -51,7 +51,7 @@ pub(super) fn finish(draft: Draft, server: ServerVersion) -> Result<TableDef> {
     Ok(table)
 }
 
-/// The collation of a table that names none, where the server's configuration says nothing.
+/// Returns the default collation of tables, if the server's configuration does not change it.
 fn usual_collation(server: ServerVersion) -> CollationId {
     let charset = match server.family {
         Family::MySql if server.number >= 80001 => Charset::Utf8Mb4,
@@ -61,7 +61,7 @@ fn usual_collation(server: ServerVersion) -> CollationId {
     charset.default_collation(server)
 }
 
-/// The collation that charset words mean where `inherited` is the one that stands without them.
+/// Returns the collation that charset words select; `inherited` is the one without them.
 fn resolve(
     words: &CharsetWords,
     inherited: CollationId,
@@ -71,7 +71,7 @@ fn resolve(
     let charset = match words.charset.as_deref() {
         None | Some("DEFAULT" | "default") => None,
         Some(name) => Some(Charset::by_name(name).ok_or_else(|| {
-            Trouble::at(at, format!("the charset `{name}`"), "one the servers know")
+            SyntaxError::at(at, format!("the charset `{name}`"), "one the servers know")
         })?),
     };
     let collation = match charset {
@@ -79,14 +79,14 @@ fn resolve(
         None => inherited,
     };
     if let Some(name) = words.collation.as_deref().filter(|name| !is_default(name)) {
-        // MariaDB 10.10+ lets `uca1400_ai_ci` stand without its charset.
+        // MariaDB 10.10+ accepts `uca1400_ai_ci` without its charset.
         let with_charset = || {
             let charset = charset.or_else(|| collation.charset().ok())?;
             CollationId::by_name(&format!("{}_{name}", charset.name()), server.family)
         };
         let named = CollationId::by_name(name, server.family);
         return named.or_else(with_charset).ok_or_else(|| {
-            Trouble::at(at, format!("the collation `{name}`"), "one the servers know")
+            SyntaxError::at(at, format!("the collation `{name}`"), "one the servers know")
         });
     }
     if words.bin {
@@ -160,8 +160,8 @@ fn finish_column(
     Ok(column)
 }
 
-/// Whether a `TIMESTAMP` may be NULL unless said otherwise, as all other types may: the default of
-/// `explicit_defaults_for_timestamp`. (`SHOW CREATE TABLE` always says.)
+/// Returns whether a `TIMESTAMP` is nullable by default, like all other types: the default of
+/// `explicit_defaults_for_timestamp`. (`SHOW CREATE TABLE` always prints NULL or NOT NULL.)
 fn explicit_defaults_for_timestamp(server: ServerVersion) -> bool {
     match server.family {
         Family::MySql => server.number >= 80002,
@@ -169,7 +169,7 @@ fn explicit_defaults_for_timestamp(server: ServerVersion) -> bool {
     }
 }
 
-/// What an old server gives a `TIMESTAMP` that says neither NULL nor NOT NULL
+/// Sets the default that an old server gives a `TIMESTAMP` with neither NULL nor NOT NULL
 /// (`promote_first_timestamp_column`, sql_table.cc).
 fn default_of_old_timestamp(column: &mut ColumnDef, first: bool) {
     if column.default != ColumnDefault::None || column.on_update.is_some() {
@@ -219,7 +219,7 @@ fn finish_type(
     })
 }
 
-/// Members' bytes in their charset.
+/// Returns the members' bytes in their charset.
 fn encode(members: Vec<Member>, collation: CollationId) -> Vec<Vec<u8>> {
     let charset = collation.charset().unwrap_or(Charset::Binary);
     let bytes = |member| match member {
@@ -233,8 +233,8 @@ fn encode(members: Vec<Member>, collation: CollationId) -> Vec<Vec<u8>> {
     members.into_iter().map(bytes).collect()
 }
 
-/// The columns a versioned table has without naming them (`Vers_parse_info::fix_implicit`,
-/// handler.cc, MariaDB).
+/// Adds the columns that a versioned table has without naming them
+/// (`Vers_parse_info::fix_implicit`, handler.cc, MariaDB).
 fn add_row_period(columns: &mut Vec<ColumnDef>) {
     if columns.iter().any(|column| column.row_period.is_some()) {
         return;
@@ -257,7 +257,7 @@ fn column_number(table: &TableDef, name: &str) -> Option<usize> {
     exact.or_else(|| table.columns.iter().position(alike))
 }
 
-/// Columns of the primary key are NOT NULL, whatever they say.
+/// Makes the columns of the primary key NOT NULL.
 fn take_null_from_primary(keys: &[DraftKey], table: &mut TableDef) {
     let primary = keys.iter().filter(|key| key.kind == IndexKind::Primary);
     for part in primary.flat_map(|key| &key.parts) {
@@ -280,7 +280,7 @@ fn finish_key(key: DraftKey, table: &TableDef) -> Result<IndexDef> {
             DraftSource::Column(name) => {
                 let number = column_number(table, &name).ok_or_else(|| {
                     let found = format!("a key over `{name}`");
-                    Trouble::at(key.at, found, "columns of the table")
+                    SyntaxError::at(key.at, found, "columns of the table")
                 })?;
                 IndexSource::Column(number)
             }
@@ -307,7 +307,7 @@ fn finish_key(key: DraftKey, table: &TableDef) -> Result<IndexDef> {
     Ok(index)
 }
 
-/// Whether a prefix is the whole column, which the server does not call a prefix.
+/// Returns whether a prefix covers the whole column, which the server does not treat as a prefix.
 fn is_whole(table: &TableDef, source: &IndexSource, prefix: u32) -> bool {
     let IndexSource::Column(number) = source else { return false };
     match table.columns.get(*number).map(|column| &column.ty) {
@@ -319,7 +319,7 @@ fn is_whole(table: &TableDef, source: &IndexSource, prefix: u32) -> bool {
     }
 }
 
-/// A versioned table's unique keys end with the end of the row's life.
+/// Adds the row end as the last part of a versioned table's unique keys.
 fn add_row_end(parts: &mut Vec<IndexPart>, table: &TableDef) {
     let is_end = |column: &ColumnDef| column.row_period == Some(RowPeriod::End);
     let Some(end) = table.columns.iter().position(is_end) else { return };
@@ -329,7 +329,7 @@ fn add_row_end(parts: &mut Vec<IndexPart>, table: &TableDef) {
     }
 }
 
-/// The name of an index that was given none: its first column's, with a number where that is taken
+/// Returns the name of an unnamed index: its first column's, with a number if taken
 /// (`make_unique_key_name`, sql_table.cc).
 fn made_up_name(parts: &[IndexPart], table: &TableDef) -> String {
     let first = match parts.first().map(|part| &part.source) {
@@ -350,8 +350,8 @@ fn made_up_name(parts: &[IndexPart], table: &TableDef) -> String {
     numbered.unwrap_or_else(|| first.to_owned())
 }
 
-/// The server's order of keys (`sort_keys`, sql_table.cc): unique ones first, and among them those
-/// that cannot be NULL, then the primary, then those over whole columns; full-text ones last.
+/// Sorts keys in the server's order (`sort_keys`, sql_table.cc): unique ones first, and among them
+/// those that cannot be NULL, then the primary, then those over whole columns; full-text ones last.
 fn sort_keys(table: &mut TableDef) {
     let columns = std::mem::take(&mut table.columns);
     let is_mysql = table.server.family == Family::MySql;
@@ -380,8 +380,8 @@ fn sort_keys(table: &mut TableDef) {
     table.columns = columns;
 }
 
-/// Names the foreign keys and checks that have none as the server does, and drops the checks of
-/// servers that read them without keeping them.
+/// Names unnamed foreign keys and checks like the server, and drops the checks of servers that
+/// parse but do not store them.
 fn name_constraints(keys: Keys, table: &mut TableDef) {
     table.foreign_keys = keys.foreign;
     let mut number = 0;

@@ -1,23 +1,23 @@
-//! Keys, constraints and periods: what stands between the parentheses beside columns.
+//! Parsing of keys, constraints and periods: the table elements other than columns.
 
 use super::cursor::Cursor;
 use super::{Result, columns};
 use crate::schema::{CheckDef, ForeignKeyDef, ForeignKeyRule, IndexKind, PeriodDef};
 
-/// All that was read of them.
+/// The parsed keys and constraints.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// In the order they were written, those of columns included.
+    /// Keys in the order of the text, including those of columns.
     pub list: Vec<DraftKey>,
     pub foreign: Vec<ForeignKeyDef>,
     pub checks: Vec<CheckDef>,
     pub application_period: Option<PeriodDef>,
 }
 
-/// An index half-read.
+/// An index that is not yet complete.
 #[derive(Debug)]
 pub(super) struct DraftKey {
-    /// Where it starts, for complaints that come late.
+    /// Start of the definition, for errors found later.
     pub at: usize,
     pub kind: IndexKind,
     pub name: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct DraftKey {
     pub without_overlaps: bool,
 }
 
-/// A part of an index half-read.
+/// A part of an index that is not yet complete.
 #[derive(Debug)]
 pub(super) struct DraftPart {
     pub source: DraftSource,
@@ -71,7 +71,7 @@ impl DraftKey {
 }
 
 impl Keys {
-    /// Reads a key, constraint or period; `false` when a column stands here.
+    /// Parses a key, constraint or period; `false` when the element is a column.
     pub fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<bool> {
         let at = cursor.position();
         if cursor.is_word("PERIOD") && cursor.is_word_ahead(1, "FOR") {
@@ -98,7 +98,7 @@ impl Keys {
         Ok(true)
     }
 
-    /// What follows `CHECK`.
+    /// Parses a constraint after `CHECK`.
     pub fn check(&mut self, cursor: &mut Cursor<'_>, name: String) -> Result<()> {
         let expression = cursor.parenthesized()?.to_owned();
         let enforced = !cursor.eat_words(&["NOT", "ENFORCED"]);
@@ -120,7 +120,8 @@ impl Keys {
         Ok(())
     }
 
-    /// `PERIOD FOR SYSTEM_TIME (a, b)`, which the columns themselves repeat, or an application's.
+    /// Parses `PERIOD FOR SYSTEM_TIME (a, b)`, which only repeats the columns' attributes, or an
+    /// application period.
     fn period(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         cursor.expect_word("PERIOD")?;
         cursor.expect_word("FOR")?;
@@ -138,13 +139,13 @@ impl Keys {
     }
 }
 
-/// Whether what follows `CONSTRAINT` is its kind already, so that it has no name.
+/// Returns whether the word after `CONSTRAINT` is already its kind, so that it has no name.
 fn is_constraint_kind(cursor: &Cursor<'_>) -> bool {
     ["PRIMARY", "UNIQUE", "FOREIGN", "CHECK"].iter().any(|word| cursor.is_word(word))
 }
 
-/// Takes the words that start a key. A column may be named by one of those that are not reserved,
-/// but the reserved ones decide.
+/// Consumes the words that start a key. A non-reserved one may also be a column's name, so the
+/// reserved ones decide.
 fn key_kind(cursor: &mut Cursor<'_>) -> Option<IndexKind> {
     let kind = match cursor.word()?.as_str() {
         "PRIMARY" => IndexKind::Primary,
@@ -164,7 +165,7 @@ fn key_kind(cursor: &mut Cursor<'_>) -> Option<IndexKind> {
     Some(kind)
 }
 
-/// What follows `PRIMARY KEY`, `KEY`, ...
+/// Parses the rest of a key after `PRIMARY KEY`, `KEY`, ...
 fn key(
     cursor: &mut Cursor<'_>,
     at: usize,
@@ -289,7 +290,7 @@ fn column_names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// What follows `REFERENCES`.
+/// Parses a foreign key after `REFERENCES`.
 pub(super) fn references(
     cursor: &mut Cursor<'_>,
     name: String,

@@ -1,44 +1,45 @@
-//! SQL text to tokens, one at a time.
+//! Lexer: SQL text to tokens, one at a time.
 //!
-//! Comments are left out, except that the content of versioned comments (`/*!80023 INVISIBLE */`,
-//! `/*M!100301 COMPRESSED*/`) is taken as if it stood bare, whatever the version: a dump holds
-//! what its server had. A token remembers where such a comment opened before it and closed behind
-//! it, so that text can be cut out again as it was.
+//! Comments are skipped, except that the content of versioned comments (`/*!80023 INVISIBLE */`,
+//! `/*M!100301 COMPRESSED*/`) is read like other text, whatever the version: a dump contains what
+//! its server had. A token remembers where such a comment opened before it and closed after it, so
+//! that the original text can be cut out.
 
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 
-/// A piece of SQL.
+/// A token of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub kind: Kind,
-    /// Where its text starts, in bytes of the SQL text.
+    /// Start of the token, in bytes of the SQL text.
     pub start: usize,
-    /// Where its text ends.
+    /// End of the token.
     pub end: usize,
-    /// Where the versioned comment opens whose first token this is.
+    /// Start of the versioned comment that opens before this token.
     pub opened: Option<usize>,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A keyword or an identifier without quotes.
+    /// A keyword or an unquoted identifier.
     Word,
-    /// `` `name` ``
+    /// An identifier in backquotes: `` `name` ``
     Quoted,
-    /// `"name"` or `"text"`, which only the place decides.
+    /// An identifier or a string in double quotes, which only the context distinguishes: `"name"`
+    /// or `"text"`
     DoubleQuoted,
-    /// `'text'`
+    /// A string: `'text'`
     Text,
-    /// `12`, `1.5e3`
+    /// A number: `12`, `1.5e3`
     Number,
-    /// `x'4D'` or `0x4D`
+    /// Hexadecimal digits: `x'4D'` or `0x4D`
     Hex,
-    /// `b'101'` or `0b101`
+    /// Binary digits: `b'101'` or `0b101`
     Bits,
-    /// MariaDB's options that the engine does not know: ``/* `name`=value */``.
+    /// A comment of MariaDB with options unknown to the engine: ``/* `name`=value */``.
     OptionsComment,
-    /// `/* mariadb-5.3 */` or `/* 5.5 binary format */` after a temporal type.
+    /// A comment after a temporal type: `/* mariadb-5.3 */` or `/* 5.5 binary format */`.
     OldTemporal,
     /// Any other character.
     Symbol(char),
@@ -58,7 +59,7 @@ impl<'a> Lexer<'a> {
         Lexer { sql, at, open_versioned: 0, opened: None, after_constraint: false }
     }
 
-    /// The next token, `None` at the end of the text.
+    /// Returns the next token, `None` at the end of the text.
     pub fn next(&mut self) -> Result<Option<Token>> {
         if let Some(comment) = self.skip_blanks()? {
             return Ok(Some(comment));
@@ -89,8 +90,8 @@ impl<'a> Lexer<'a> {
         Ok(Some(Token { kind, start, end: self.at, opened: self.opened.take() }))
     }
 
-    /// The name of a constraint: MariaDB 10.2 and later, before it was mended, printed those of
-    /// foreign keys without doubling the quotes in them, so the words behind tell the end.
+    /// Reads the name of a constraint. MariaDB 10.2 and later, before the fix, printed those of
+    /// foreign keys without doubling the quotes in them, so the following words determine the end.
     fn constraint_name(&mut self) -> Result<Kind> {
         const BEHIND: &str = "` FOREIGN KEY (";
         let line = self.rest().split('\n').next().unwrap_or("");
@@ -101,8 +102,8 @@ impl<'a> Lexer<'a> {
         Ok(Kind::Quoted)
     }
 
-    /// Skips from the token that was read last to behind the end of its line: what a client
-    /// command (`DELIMITER ;;`) covers.
+    /// Skips from the last token past the end of its line: the extent of a client command
+    /// (`DELIMITER ;;`).
     pub fn skip_line(&mut self) {
         self.take_while(|c| c != '\n');
     }
@@ -116,7 +117,7 @@ impl<'a> Lexer<'a> {
         self.at += rest.find(|c| !accept(c)).unwrap_or(rest.len());
     }
 
-    /// Skips white space and comments; a comment that means something is returned.
+    /// Skips white space and comments; returns a comment that has a meaning.
     fn skip_blanks(&mut self) -> Result<Option<Token>> {
         loop {
             self.take_while(|c| c.is_whitespace() || c == '\0');
@@ -134,7 +135,7 @@ impl<'a> Lexer<'a> {
                 let start = self.at;
                 let len = rest
                     .find("*/")
-                    .ok_or_else(|| Trouble::at(start, "a comment that does not end", "`*/`"))?;
+                    .ok_or_else(|| SyntaxError::at(start, "a comment that does not end", "`*/`"))?;
                 self.at += len + 2;
                 let body = rest.get(2..len).unwrap_or("").trim();
                 let kind = match body {
@@ -149,7 +150,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// From one quote to the next that is neither doubled nor, with `escapes`, behind a backslash.
+    /// Reads from one quote to the next that is neither doubled nor, with `escapes`, after a
+    /// backslash.
     fn quoted(&mut self, quote: char, escapes: bool, kind: Kind) -> Result<Kind> {
         let start = self.at;
         let mut chars = self.rest().char_indices().skip(1).peekable();
@@ -161,7 +163,7 @@ impl<'a> Lexer<'a> {
                 return Ok(kind);
             }
         }
-        Err(Trouble::at(start, "a quote that is never closed", format!("`{quote}`")))
+        Err(SyntaxError::at(start, "a quote that is never closed", format!("`{quote}`")))
     }
 
     fn prefixed_literal(&mut self, kind: Kind) -> Result<Kind> {
@@ -169,7 +171,7 @@ impl<'a> Lexer<'a> {
         self.quoted('\'', false, kind)
     }
 
-    /// `12`, `1.5`, `1e-5`, `0x4D`, `0b1`, or an identifier that starts with a digit.
+    /// Reads `12`, `1.5`, `1e-5`, `0x4D`, `0b1`, or an identifier that starts with a digit.
     fn number_or_word(&mut self) -> Kind {
         let rest = self.rest();
         let word = rest.find(|c| !is_word(c)).map_or(rest, |end| rest.split_at(end).0);
@@ -208,7 +210,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether `word` is `12e5` or, its sign not being part of a word, `12e`.
+/// Returns whether `word` is `12e5` or, as the exponent's sign is not part of a word, `12e`.
 fn mantissa_and_exponent(word: &str, is_exponent: impl Fn(char) -> bool) -> bool {
     word.split_once(is_exponent).is_some_and(|(mantissa, exponent)| {
         let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
@@ -220,21 +222,21 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
 }
 
-/// Whether a comment starts with an engine option as MariaDB prints it.
+/// Returns whether a comment starts with an engine option as MariaDB prints it.
 fn is_options(body: &str) -> bool {
     let behind = body.strip_prefix('`').and_then(|name| name.split_once('`'));
     behind.is_some_and(|(_, value)| value.starts_with('='))
 }
 
-/// `--` starts a comment when white space follows.
+/// Returns whether `--` starts a comment, which requires white space after it.
 fn is_dash_comment(rest: &str) -> bool {
     rest.strip_prefix("--")
         .is_some_and(|after| after.chars().next().is_none_or(|c| c.is_whitespace() || c == '\0'))
 }
 
-/// How long the opening of a versioned comment is, when `rest` starts with one that servers read.
-/// Clients' own (`/*M!999999\- enable the sandbox mode */`) and those of a version that never
-/// comes are comments.
+/// Returns the length of the opening of a versioned comment, if `rest` starts with one that servers
+/// read. Those of clients (`/*M!999999\- enable the sandbox mode */`) and of versions that will
+/// never exist are plain comments.
 fn versioned_body(rest: &str) -> Option<usize> {
     let body = rest.strip_prefix("/*!").or_else(|| rest.strip_prefix("/*M!"))?;
     let digits = body.find(|c: char| !c.is_ascii_digit()).unwrap_or(body.len());

@@ -1,8 +1,8 @@
-//! What literals hold: quotes and escapes taken away.
+//! Contents of literals, without quotes and escapes.
 
-/// Adds what `'it''s\n'` (or the same in double quotes) holds to `out`, escapes read as the server
-/// reads them (`get_text`, sql_lex.cc): an unknown escape is the character itself, but `\%` and
-/// `\_` keep their backslash.
+/// Appends the content of `'it''s\n'` (or the same in double quotes) to `out`, with escapes as the
+/// server reads them (`get_text`, sql_lex.cc): an unknown escape is the character itself, but `\%`
+/// and `\_` keep their backslash.
 pub(super) fn unescape(text: &str, out: &mut String) {
     let mut inner = text.chars();
     let quote = inner.next();
@@ -29,15 +29,15 @@ pub(super) fn unescape(text: &str, out: &mut String) {
     }
 }
 
-/// What `` `a``b` `` names.
+/// Returns the name in a quoted identifier such as `` `a``b` ``.
 pub(super) fn without_quotes(text: &str, quote: char) -> String {
     let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote)).unwrap_or(text);
     let doubled: String = [quote, quote].iter().collect();
     inner.replace(&doubled, quote.encode_utf8(&mut [0; 4]))
 }
 
-/// The bytes of `x'4D'`, `X'4D'` or `0x4D`; `None` when they are no hexadecimal digits or, in
-/// quotes, not in pairs.
+/// Returns the bytes of `x'4D'`, `X'4D'` or `0x4D`; `None` when the digits are not hexadecimal or,
+/// in quotes, not in pairs.
 pub(super) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     let (digits, padded) = match text.strip_prefix("0x") {
         Some(digits) => (digits, digits.len() % 2 == 1),

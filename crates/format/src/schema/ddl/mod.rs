@@ -1,13 +1,13 @@
-//! Table definitions from SQL text: what `SHOW CREATE TABLE` prints, what mysqldump and mydumper
-//! put in their schema files, and what people write by hand.
+//! Table definitions from SQL text: from `SHOW CREATE TABLE`, from the schema files of mysqldump
+//! and mydumper, or written by hand.
 //!
-//! The text is cut into tokens ([`lex`]) and the tokens of the first `CREATE TABLE` are read from
-//! left to right ([`cursor`]): columns ([`columns`], [`types`]), then keys and constraints
-//! ([`keys`]), options and partitions. What follows the columns decides about them (the table's
-//! charset, its primary key), so they are kept half-read until [`finish`] makes the [`TableDef`].
+//! The text is split into tokens ([`lex`]) and the tokens of the first `CREATE TABLE` are parsed
+//! from left to right ([`cursor`]): columns ([`columns`], [`types`]), then keys and constraints
+//! ([`keys`]), options and partitions. The text after the columns affects them (the table's
+//! charset, its primary key), so they stay incomplete until [`finish`] creates the [`TableDef`].
 //!
-//! Expressions are never understood, only cut out between balanced parentheses. No function here
-//! calls itself, so no text is too deep.
+//! Expressions are not interpreted, only cut out between balanced parentheses. No function here is
+//! recursive, so no nesting is too deep.
 
 mod columns;
 mod cursor;
@@ -31,23 +31,23 @@ use lex::{Kind, Lexer, Token};
 
 pub use server::server_of_text;
 
-/// Reads the first `CREATE TABLE` of SQL text as `server` would.
+/// Parses the first `CREATE TABLE` of SQL text like `server`.
 ///
-/// Other statements and comments before it are passed over; the content of versioned comments
-/// counts. The database is that of the table's name, empty when it has none.
-/// [`server_of_text`] guesses a server the caller does not know.
+/// Other statements and comments before it are skipped; the content of versioned comments is read.
+/// The database is the one in the table's name, empty when it has none. [`server_of_text`] guesses
+/// a server that the caller does not know.
 ///
 /// # Errors
-/// [`Error::Schema`] with line and column, what was found there and what was expected.
+/// [`Error::Schema`] with line and column, the text found there and the text expected.
 pub fn from_create_table(sql: &str, server: ServerVersion) -> crate::Result<TableDef> {
-    let report = |trouble: Trouble| trouble.report(sql);
+    let report = |trouble: SyntaxError| trouble.report(sql);
     let tokens = first_create_table(sql).map_err(report)?;
     let mut cursor = Cursor::new(sql, &tokens);
     let draft = read_table(&mut cursor, server).map_err(report)?;
     finish::finish(draft, server).map_err(report)
 }
 
-/// A table half-read.
+/// A table that is not yet complete.
 pub(super) struct Draft {
     schema: String,
     name: String,
@@ -57,7 +57,7 @@ pub(super) struct Draft {
     partitioning: Option<super::Partitioning>,
 }
 
-/// `CREATE TABLE name (...) options PARTITION BY ...`.
+/// Parses `CREATE TABLE name (...) options PARTITION BY ...`.
 fn read_table(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Draft> {
     while !cursor.eat_word("TABLE") {
         cursor.advance();
@@ -90,84 +90,84 @@ fn read_table(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Draft> {
     Ok(Draft { schema, name, columns, keys, options, partitioning })
 }
 
-/// The tokens of the first statement that makes a table, without its `;`.
+/// Returns the tokens of the first statement that creates a table, without its `;`.
 fn first_create_table(sql: &str) -> Result<Vec<Token>> {
     let mut lexer = Lexer::new(sql);
     let mut statement: Vec<Token> = Vec::new();
-    let mut wanted = Wanted::Perhaps;
+    let mut wanted = CreatesTable::Undecided;
     while let Some(token) = lexer.next()? {
         let text = sql.get(token.start..token.end).unwrap_or("");
         if token.kind == Kind::Symbol(';') {
-            if wanted == Wanted::Yes {
+            if wanted == CreatesTable::Yes {
                 return Ok(statement);
             }
             statement.clear();
-            wanted = Wanted::Perhaps;
+            wanted = CreatesTable::Undecided;
             continue;
         }
-        if statement.is_empty() && wanted == Wanted::Perhaps && is_client_command(text) {
+        if statement.is_empty() && wanted == CreatesTable::Undecided && is_client_command(text) {
             lexer.skip_line();
             continue;
         }
-        if wanted == Wanted::Perhaps {
-            wanted = wanted_after(statement.len(), &token, text);
+        if wanted == CreatesTable::Undecided {
+            wanted = creates_table_after(statement.len(), &token, text);
         }
-        if wanted != Wanted::No {
+        if wanted != CreatesTable::No {
             statement.push(token);
         }
     }
-    if wanted == Wanted::Yes {
+    if wanted == CreatesTable::Yes {
         return Ok(statement);
     }
-    Err(Trouble::at(sql.len(), "the end of the text", "CREATE TABLE"))
+    Err(SyntaxError::at(sql.len(), "the end of the text", "CREATE TABLE"))
 }
 
-/// Whether a statement makes a table.
+/// Whether a statement creates a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum CreatesTable {
     Yes,
     No,
-    /// It started like one that does.
-    Perhaps,
+    /// Undecided after the tokens read so far.
+    Undecided,
 }
 
-/// What a statement's token number `place` says of it, none before having said Yes or No:
-/// `CREATE [OR REPLACE] [TEMPORARY | EXTERNAL] TABLE`.
-fn wanted_after(place: usize, token: &Token, text: &str) -> Wanted {
+/// Decides by a statement's token number `place`, after those before were undecided: `CREATE [OR
+/// REPLACE] [TEMPORARY | EXTERNAL] TABLE`.
+fn creates_table_after(place: usize, token: &Token, text: &str) -> CreatesTable {
     const BETWEEN: [&str; 4] = ["OR", "REPLACE", "TEMPORARY", "EXTERNAL"];
     let is = |word: &str| token.kind == Kind::Word && text.eq_ignore_ascii_case(word);
     match place {
-        0 if is("CREATE") => Wanted::Perhaps,
-        1.. if is("TABLE") => Wanted::Yes,
-        1..4 if BETWEEN.iter().any(|word| is(word)) => Wanted::Perhaps,
-        _ => Wanted::No,
+        0 if is("CREATE") => CreatesTable::Undecided,
+        1.. if is("TABLE") => CreatesTable::Yes,
+        1..4 if BETWEEN.iter().any(|word| is(word)) => CreatesTable::Undecided,
+        _ => CreatesTable::No,
     }
 }
 
-/// Commands that end with their line, not with `;`.
+/// Returns whether a command ends with its line, not with `;`.
 fn is_client_command(word: &str) -> bool {
     word.eq_ignore_ascii_case("DELIMITER")
 }
 
-/// What is wrong with the text, and where.
+/// A syntax error, with its position in the text.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct SyntaxError {
     at: usize,
     found: Cow<'static, str>,
     expected: Cow<'static, str>,
 }
 
-/// The result of reading text; [`Trouble`] becomes an [`Error`] where the text is at hand.
-type Result<T> = std::result::Result<T, Trouble>;
+/// The result of parsing; [`SyntaxError`] becomes an [`Error`] where the text is at hand.
+type Result<T> = std::result::Result<T, SyntaxError>;
 
-impl Trouble {
+impl SyntaxError {
     #[cold]
     pub fn at(
         at: usize,
         found: impl Into<Cow<'static, str>>,
         expected: impl Into<Cow<'static, str>>,
-    ) -> Trouble {
-        Trouble { at, found: found.into(), expected: expected.into() }
+    ) -> SyntaxError {
+        SyntaxError { at, found: found.into(), expected: expected.into() }
     }
 
     fn report(&self, sql: &str) -> Error {

@@ -1,10 +1,10 @@
-//! Table options: what follows the closing parenthesis, in any order.
+//! Parsing of table options: the text after the closing parenthesis, in any order.
 
 use super::cursor::Cursor;
 use super::types::{self, CharsetWords};
 use super::{Result, columns};
 
-/// Options half-read.
+/// Options that are not yet complete.
 #[derive(Debug, Default)]
 pub(super) struct DraftOptions {
     pub engine: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct DraftOptions {
     pub versioned: bool,
 }
 
-/// Reads options up to `PARTITION BY`, a `SELECT` or the end.
+/// Parses options up to `PARTITION BY`, a `SELECT` or the end.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<DraftOptions> {
     let mut options = DraftOptions::default();
     loop {
@@ -95,7 +95,7 @@ fn option(cursor: &mut Cursor<'_>, word: String, options: &mut DraftOptions) -> 
     Ok(())
 }
 
-/// Takes `[DEFAULT] CHARACTER SET` and its synonyms.
+/// Consumes `[DEFAULT] CHARACTER SET` or a synonym; returns whether one was there.
 fn is_charset(cursor: &mut Cursor<'_>) -> bool {
     cursor.eat_words(&["DEFAULT", "CHARACTER", "SET"])
         || cursor.eat_words(&["DEFAULT", "CHAR", "SET"])

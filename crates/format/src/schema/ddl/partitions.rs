@@ -1,15 +1,14 @@
-//! `PARTITION BY`: the clause is kept as it stands; the names of partitions, which are the names
-//! of files, are read from it or made up as the server makes them up (sql_partition.cc,
-//! partition_info.cc).
+//! `PARTITION BY`: the clause is kept as text; the names of partitions, which determine file names,
+//! are read from it or generated like the server does (sql_partition.cc, partition_info.cc).
 
 use super::cursor::Cursor;
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 use crate::schema::{Partition, Partitioning};
 
-/// More partitions than any server allows (MySQL 8192, `MAX_PARTITIONS`).
-const MOST_PARTITIONS: u64 = 8192;
+/// The maximum number of partitions of any server (MySQL 8192, `MAX_PARTITIONS`).
+const MAX_PARTITIONS: u64 = 8192;
 
-/// Reads the clause, `None` when there is none.
+/// Parses the clause, `None` when there is none.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Partitioning>> {
     if !cursor.is_word("PARTITION") {
         return Ok(None);
@@ -39,7 +38,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Partitioning>> {
     Ok(Some(Partitioning { clause: clause.rest_of_text().to_owned(), partitions }))
 }
 
-/// Passes over how rows are dealt out: words, numbers and the expression's parentheses.
+/// Skips the partitioning function: words, numbers and the expression's parentheses.
 fn skip_to_definitions(cursor: &mut Cursor<'_>, by_system_time: bool) -> Result<()> {
     if by_system_time {
         // SYSTEM_TIME [INTERVAL n unit | LIMIT n] [STARTS expression] [AUTO]
@@ -71,14 +70,14 @@ fn eat_count(cursor: &mut Cursor<'_>, word: &[&str]) -> Result<Option<u64>> {
     }
     let place = cursor.position();
     let count = cursor.number()?;
-    if count == 0 || count > MOST_PARTITIONS {
+    if count == 0 || count > MAX_PARTITIONS {
         let found = format!("{count} partitions");
-        return Err(Trouble::at(place, found, format!("1 to {MOST_PARTITIONS}")));
+        return Err(SyntaxError::at(place, found, format!("1 to {MAX_PARTITIONS}")));
     }
     Ok(Some(count))
 }
 
-/// `p0`, `p1`, ...; the last of a `SYSTEM_TIME` table is `pn`.
+/// Generates the default names `p0`, `p1`, ...; the last of a `SYSTEM_TIME` table is `pn`.
 fn made_up(count: u64, by_system_time: bool) -> Vec<String> {
     let name = |n| match by_system_time && n + 1 == count {
         true => "pn".to_owned(),
@@ -91,7 +90,7 @@ fn made_up_subpartitions(partition: &str, count: Option<u64>) -> Vec<String> {
     (0..count.unwrap_or(0)).map(|n| format!("{partition}sp{n}")).collect()
 }
 
-/// `(PARTITION p VALUES ... (SUBPARTITION s ..., ...), ...)`.
+/// Parses `(PARTITION p VALUES ... (SUBPARTITION s ..., ...), ...)`.
 fn definitions(cursor: &mut Cursor<'_>, subpartition_count: Option<u64>) -> Result<Vec<Partition>> {
     cursor.expect_symbol('(')?;
     let mut partitions = Vec::new();
@@ -124,7 +123,7 @@ fn definitions(cursor: &mut Cursor<'_>, subpartition_count: Option<u64>) -> Resu
     Ok(partitions)
 }
 
-/// Passes over a partition's options up to `,` or `)`; names its subpartitions.
+/// Skips a partition's options up to `,` or `)`; collects the names of its subpartitions.
 fn options(cursor: &mut Cursor<'_>, subpartitions: &mut Vec<String>) -> Result<()> {
     while !cursor.is_symbol(',') && !cursor.is_symbol(')') {
         if !cursor.eat_symbol('(') {

@@ -1,16 +1,16 @@
-//! Which server a text is from, as far as it says.
+//! Detection of the server that wrote a text.
 
 use crate::schema::{Family, ServerVersion};
 
-/// What is assumed of text that says nothing.
-const USUAL: ServerVersion = ServerVersion { family: Family::MySql, number: 80000 };
-/// Text of a MariaDB that does not say which.
-const USUAL_MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_100 };
-/// Text of a MySQL before 8.0 that does not say which.
+/// The server assumed for text without indications.
+const DEFAULT: ServerVersion = ServerVersion { family: Family::MySql, number: 80000 };
+/// The version assumed for text of a MariaDB.
+const DEFAULT_MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_100 };
+/// The version assumed for text of a MySQL before 8.0.
 const OLD_MYSQL: ServerVersion = ServerVersion { family: Family::MySql, number: 50700 };
 
 /// Guesses the server that wrote SQL text: from the `Server version` comment of mysqldump and
-/// mariadb-dump, else from words only one family prints, else MySQL 8.0.
+/// mariadb-dump, else from words that only one family prints, else MySQL 8.0.
 pub fn server_of_text(sql: &str) -> ServerVersion {
     const HEADER_BYTES: usize = 4096;
     let header = sql.get(..HEADER_BYTES).unwrap_or(sql);
@@ -22,23 +22,23 @@ pub fn server_of_text(sql: &str) -> ServerVersion {
     }
     let has = |words: &[&str]| words.iter().any(|word| sql.contains(word));
     if has(&["/*M!", "MariaDB", "current_timestamp()", "uca1400", "WITH SYSTEM VERSIONING"]) {
-        USUAL_MARIADB
+        DEFAULT_MARIADB
     } else if has(&["DEFAULT CHARSET=utf8 ", "DEFAULT CHARSET=utf8\n", "DEFAULT CHARSET=utf8;"])
         || sql.ends_with("DEFAULT CHARSET=utf8")
         || has(&[" int(", " bigint("])
     {
         OLD_MYSQL
     } else {
-        USUAL
+        DEFAULT
     }
 }
 
-/// `8.0.33` or `10.11.6-MariaDB-log`, wherever it stands in the line.
+/// Finds `8.0.33` or `10.11.6-MariaDB-log` anywhere in the line.
 fn from_version_text(line: &str) -> Option<ServerVersion> {
     let text = line.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let mut parts = text.filter(|part| part.matches('.').count() == 2);
     let mut version = parts.next()?;
-    // 5.5.5-10.11.6-MariaDB: what MariaDB says to old clients.
+    // 5.5.5-10.11.6-MariaDB: the version that MariaDB sends to old clients.
     if version == "5.5.5" && line.contains("MariaDB") {
         version = parts.next()?;
     }

@@ -1,18 +1,18 @@
-//! Column types, with the synonyms the servers' grammars know (sql_yacc.yy).
+//! Parsing of column types, with the synonyms of the servers' grammars (sql_yacc.yy).
 //!
-//! A type's charset is not known until the table's is, so text types stay half-made.
+//! A type's charset is not known until the table's is, so text types stay incomplete.
 
 use super::cursor::Cursor;
 use super::lex::Kind;
 use super::literal;
-use super::{Result, Trouble};
+use super::{Result, SyntaxError};
 use crate::schema::{Family, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
 
 /// A type whose collation may still be open.
 #[derive(Debug)]
 pub(super) enum DraftType {
-    /// Complete.
+    /// A complete type.
     Plain(ColumnType),
     Char {
         chars: u32,
@@ -27,7 +27,7 @@ pub(super) enum DraftType {
     Set(Vec<Member>),
     /// MariaDB's `JSON`: text with a check.
     JsonText,
-    /// `SERIAL`: the type, and what comes with it.
+    /// `SERIAL`: the type, and the attributes it implies.
     Serial,
 }
 
@@ -39,16 +39,16 @@ pub(super) enum Member {
     Bytes(Vec<u8>),
 }
 
-/// What was said of a charset, by column or table.
+/// The charset words of a column or table.
 #[derive(Debug, Default)]
 pub(super) struct CharsetWords {
     pub charset: Option<String>,
     pub collation: Option<String>,
-    /// The `BINARY` attribute: the charset's `_bin` collation.
+    /// Whether the `BINARY` attribute selects the charset's `_bin` collation.
     pub bin: bool,
 }
 
-/// A type and the charset words behind it.
+/// Parses a type and the charset words after it.
 pub(super) fn read(
     cursor: &mut Cursor<'_>,
     server: ServerVersion,
@@ -66,7 +66,7 @@ pub(super) fn read(
             None => match text(&name, cursor, &mut words)? {
                 Some(ty) => ty,
                 None => other(&name, cursor, server)?
-                    .ok_or_else(|| Trouble::at(place, format!("`{name}`"), "a type"))?,
+                    .ok_or_else(|| SyntaxError::at(place, format!("`{name}`"), "a type"))?,
             },
         },
     };
@@ -84,7 +84,7 @@ pub(super) fn read(
     Ok((ty, words))
 }
 
-/// `CHARACTER SET x`, `ASCII`, `BINARY`, ... in any order; `COLLATE` is a column attribute.
+/// Parses `CHARACTER SET x`, `ASCII`, `BINARY`, ... in any order; `COLLATE` is a column attribute.
 fn charset_words(cursor: &mut Cursor<'_>, words: &mut CharsetWords) -> Result<()> {
     loop {
         if cursor.eat_words(&["CHARACTER", "SET"])
@@ -108,12 +108,12 @@ fn charset_words(cursor: &mut Cursor<'_>, words: &mut CharsetWords) -> Result<()
     }
 }
 
-/// The name of a charset or collation: a word, or text in quotes.
+/// Parses the name of a charset or collation: a word, or text in quotes.
 pub(super) fn charset_name(cursor: &mut Cursor<'_>) -> Result<String> {
     if cursor.is_text() { cursor.string() } else { cursor.identifier() }
 }
 
-/// `(n)`, when it is there.
+/// Parses an optional `(n)`.
 fn length<T: TryFrom<u64>>(cursor: &mut Cursor<'_>) -> Result<Option<T>> {
     if !cursor.eat_symbol('(') {
         return Ok(None);
@@ -123,7 +123,7 @@ fn length<T: TryFrom<u64>>(cursor: &mut Cursor<'_>) -> Result<Option<T>> {
     Ok(Some(length))
 }
 
-/// `(m)` or `(m, d)`, when it is there.
+/// Parses an optional `(m)` or `(m, d)`.
 fn precision(cursor: &mut Cursor<'_>) -> Result<Option<(u8, Option<u8>)>> {
     if !cursor.eat_symbol('(') {
         return Ok(None);
@@ -134,7 +134,7 @@ fn precision(cursor: &mut Cursor<'_>) -> Result<Option<(u8, Option<u8>)>> {
     Ok(Some((digits, decimals)))
 }
 
-/// `UNSIGNED`, `SIGNED` and `ZEROFILL`, which makes a number unsigned.
+/// Parses `UNSIGNED`, `SIGNED` and `ZEROFILL`, which makes a number unsigned.
 fn number_words(cursor: &mut Cursor<'_>) -> (bool, bool) {
     let (mut unsigned, mut zerofill) = (false, false);
     while let Some(word) = cursor.eat_any(&["UNSIGNED", "SIGNED", "ZEROFILL"]) {
@@ -189,8 +189,8 @@ fn numeric(
     Ok(Some(DraftType::Plain(ty)))
 }
 
-/// An integer. MySQL 8.0.19 and later keep a display width only with `ZEROFILL` and for
-/// `TINYINT(1)`; all other servers always have one.
+/// Returns an integer type. MySQL 8.0.19 and later keep a display width only with `ZEROFILL` and
+/// for `TINYINT(1)`; all other servers always have one.
 fn integer(cursor: &mut Cursor<'_>, server: ServerVersion, width: IntWidth) -> Result<ColumnType> {
     let written: Option<u8> = length(cursor)?;
     let (unsigned, zerofill) = number_words(cursor);
@@ -204,7 +204,7 @@ fn integer(cursor: &mut Cursor<'_>, server: ServerVersion, width: IntWidth) -> R
     Ok(ColumnType::Int { width, unsigned, zerofill, display_width })
 }
 
-/// The display width of an integer that was given none.
+/// Returns the default display width of an integer.
 fn usual_display_width(width: IntWidth, unsigned: bool) -> u8 {
     match (width, unsigned) {
         (IntWidth::One, false) => 4,
@@ -239,8 +239,9 @@ fn temporal(
     Ok(Some(DraftType::Plain(ty)))
 }
 
-/// `(fsp)`, and the form of storage: servers before MySQL 5.6 and MariaDB 10.0 wrote the old ones;
-/// later ones say in a comment when a column still has one (with `show_old_temporals` in MySQL).
+/// Parses `(fsp)`, and determines the storage form: servers before MySQL 5.6 and MariaDB 10.0 wrote
+/// the old ones; later ones print a comment when a column still has one (with `show_old_temporals`
+/// in MySQL).
 fn fraction(cursor: &mut Cursor<'_>, server: ServerVersion) -> Result<Temporal> {
     let fsp: u8 = length(cursor)?.unwrap_or(0);
     let new_from = match server.family {
@@ -316,9 +317,9 @@ fn needed_length(cursor: &mut Cursor<'_>) -> Result<u32> {
     }
 }
 
-/// The length prefix of `TEXT(n)` or `BLOB(n)`: the smallest type that holds `n` bytes. (For text
-/// the server counts `n` characters of the widest kind; `TEXT(n)` never prints, so this is a
-/// guess for text written by hand, and length prefixes do not reach InnoDB's records.)
+/// Returns the length prefix of `TEXT(n)` or `BLOB(n)`: that of the smallest type that holds `n`
+/// bytes. (For text the server counts `n` characters of the maximum width; `TEXT(n)` never prints,
+/// so this is a guess for text written by hand, and length prefixes are not in InnoDB's records.)
 fn blob_length(cursor: &mut Cursor<'_>) -> Result<u8> {
     Ok(match length::<u32>(cursor)? {
         None | Some(0) => 2,
@@ -329,7 +330,7 @@ fn blob_length(cursor: &mut Cursor<'_>) -> Result<u8> {
     })
 }
 
-/// `('a','b',...)`.
+/// Parses `('a','b',...)`.
 fn members(cursor: &mut Cursor<'_>) -> Result<Vec<Member>> {
     cursor.expect_symbol('(')?;
     let mut members = Vec::new();

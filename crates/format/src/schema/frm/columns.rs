@@ -1,7 +1,7 @@
-//! Columns: 17 bytes each, from which name, type and attributes follow.
+//! Columns of a `.frm`: 17 bytes each, which give type and attributes.
 //!
 //! ```text
-//!  3  length (2)             10  what the server does by itself       13  type
+//!  3  length (2)             10  automatic value (`utype`)            13  type
 //!  5  place in the row (3)   11  collation, high byte                 14  collation, low byte,
 //!  8  flags and decimals (2) 12  list of members, from 1                  or kind of geometry
 //!                                                                     15  comment's length (2)
@@ -9,7 +9,7 @@
 
 use super::cursor::{Cursor, text};
 use super::defaults::Positions;
-use super::expressions::{Expressions, OfColumn};
+use super::expressions::{ColumnExpressions, Expressions};
 use super::image::{COLUMN_BYTES, Image};
 use super::names::{Members, parse_names};
 use crate::charset::CollationId;
@@ -24,9 +24,9 @@ const FLAG_NO_DEFAULT: u16 = 1 << 14;
 const FLAG_MAYBE_NULL: u16 = 1 << 15;
 const FLAG_BIT_AS_CHAR: u16 = 1 << 12;
 
-/// `Field::utype` (sql/field.h): what the server does by itself.
+/// `Field::utype` (sql/field.h): automatic values of a column.
 const AUTO_INCREMENT: u8 = 15;
-/// The first `TIMESTAMP` of a table from before MySQL 4.1 did both.
+/// The first `TIMESTAMP` of a table from before MySQL 4.1 had both automatic values.
 const TIMESTAMP_OLD: u8 = 18;
 const NOW_ON_INSERT: u8 = 21;
 const NOW_ON_UPDATE: u8 = 22;
@@ -35,23 +35,23 @@ const NOW_ON_BOTH: u8 = 23;
 const COMPRESSED: u8 = 24;
 const GENERATED_57: u8 = 128;
 
-/// MariaDB to 10.1 gives generated columns this type; MySQL 5.7 gives it `JSON`.
+/// The type number of generated columns in MariaDB to 10.1, and of `JSON` in MySQL 5.7.
 const KIND_VIRTUAL_OR_JSON: u8 = 245;
 
 /// Widths of `TIME` and `DATETIME` without a fraction.
 const TIME_WIDTH: u16 = 10;
 const DATETIME_WIDTH: u16 = 19;
 
-/// A column as the file describes it.
+/// A column as described in the file.
 pub(super) struct RawColumn<'a> {
     pub(super) name: String,
     pub(super) length: u16,
-    /// Place in the default row, from 1.
+    /// Offset in the default row, from 1.
     pub(super) row_at: u32,
     flags: u16,
     unireg: u8,
-    /// The list of members, from 1; of a generated column of an old MariaDB the length of its
-    /// entry among the expressions.
+    /// Number of the list of members, from 1; for a generated column of an old MariaDB the length
+    /// of its entry among the expressions.
     pub(super) interval: u8,
     kind: u8,
     collation: u16,
@@ -64,7 +64,7 @@ impl<'a> RawColumn<'a> {
         let mut comments = Cursor::new(image.comments);
         let mut columns = Vec::with_capacity(names.len());
         if names.len() != image.columns.len() / COLUMN_BYTES {
-            return Err(Error::corrupt("the .frm file has not as many names as columns"));
+            return Err(Error::corrupt("the numbers of names and columns in the .frm file differ"));
         }
         for (name, entry) in names.into_iter().zip(image.columns.chunks_exact(COLUMN_BYTES)) {
             let collation =
@@ -84,12 +84,12 @@ impl<'a> RawColumn<'a> {
         Ok(columns)
     }
 
-    /// Generated, as MySQL 5.7 marks it.
+    /// Returns whether the column is generated, as MySQL 5.7 marks it.
     pub(super) fn is_generated_57(&self, server: ServerVersion) -> bool {
         server.family == Family::MySql && self.unireg & GENERATED_57 != 0
     }
 
-    /// Generated, as MariaDB up to 10.1 marks it.
+    /// Returns whether the column is generated, as MariaDB up to 10.1 marks it.
     pub(super) fn is_generated_in_old_mariadb(&self, server: ServerVersion) -> bool {
         let old = match server.family {
             Family::MariaDb => server.number < 100_200,
@@ -98,7 +98,7 @@ impl<'a> RawColumn<'a> {
         old && self.kind == KIND_VIRTUAL_OR_JSON
     }
 
-    /// How many members the column's list has.
+    /// Returns the number of members in the column's list.
     pub(super) fn members_in(&self, lists: &[Members]) -> usize {
         let place = usize::from(self.interval).checked_sub(1);
         place.and_then(|place| lists.get(place)).map_or(0, Vec::len)
@@ -112,7 +112,8 @@ impl<'a> RawColumn<'a> {
         self.flags & FLAG_MAYBE_NULL != 0
     }
 
-    /// Bits of a `BIT` column that stand among the NULL bits (MyISAM; InnoDB keeps whole bytes).
+    /// Returns the bits of a `BIT` column that are stored among the NULL bits (MyISAM; InnoDB
+    /// stores whole bytes).
     pub(super) fn uneven_bits(&self) -> u8 {
         if self.kind == 16 && self.flags & FLAG_BIT_AS_CHAR == 0 {
             (self.length & 7) as u8
@@ -129,7 +130,7 @@ impl<'a> RawColumn<'a> {
         self.unireg & !GENERATED_57
     }
 
-    /// Digits after the point. MariaDB 10.2 made the field a bit wider.
+    /// Returns the digits after the point. MariaDB 10.2 widened the field by a bit.
     fn decimals(&self, server: ServerVersion) -> u8 {
         let wide = server.family == Family::MariaDb && server.number >= 100_200;
         (self.flags >> 8) as u8 & if wide { 63 } else { 31 }
@@ -146,7 +147,7 @@ impl<'a> RawColumn<'a> {
     }
 
     fn real(&self, server: ServerVersion) -> RealFormat {
-        // 31 and, in MariaDB 10.2, 39 say that no digits were given.
+        // 31 and, in MariaDB 10.2, 39 mean that no digits were specified.
         let decimals = self.decimals(server);
         let digits = (decimals < 31).then(|| (self.length.min(255) as u8, decimals));
         RealFormat {
@@ -178,7 +179,7 @@ impl<'a> RawColumn<'a> {
     }
 
     fn string_collation(&self) -> CollationId {
-        // 0 is what a column without a charset has.
+        // A column without a charset has 0.
         if self.collation == 0 { CollationId::BINARY } else { CollationId(self.collation) }
     }
 
@@ -200,7 +201,7 @@ impl<'a> RawColumn<'a> {
     }
 
     fn blob(&self) -> Result<ColumnType> {
-        // The type of an integer as wide as the length is.
+        // Returns an integer type by its length.
         let length_bytes = match self.flags >> 3 & 15 {
             1 => 1,
             2 => 2,
@@ -247,7 +248,7 @@ impl<'a> RawColumn<'a> {
         })
     }
 
-    /// The type. The numbers are `enum_field_types` (include/mysql_com.h).
+    /// Returns the type. The numbers are `enum_field_types` (include/mysql_com.h).
     fn ty(
         &self,
         kind: u8,
@@ -273,7 +274,7 @@ impl<'a> RawColumn<'a> {
             18 => ColumnType::DateTime(self.temporal(DATETIME_WIDTH, TemporalFormat::New)),
             7 => ColumnType::Timestamp(self.temporal(DATETIME_WIDTH, TemporalFormat::Old)),
             17 => ColumnType::Timestamp(self.temporal(DATETIME_WIDTH, TemporalFormat::New)),
-            // A compressed VARCHAR has room for the byte that says how it is compressed.
+            // A compressed VARCHAR has an additional byte for the compression method.
             15 => self.string(self.length.saturating_sub(u16::from(self.is_compressed())), true)?,
             254 => self.string(self.length, false)?,
             249..=252 => self.blob()?,
@@ -299,7 +300,7 @@ impl<'a> RawColumn<'a> {
         })
     }
 
-    /// All that the file says of the column.
+    /// Creates the column's definition from everything in the file.
     pub(super) fn define(
         &self,
         place: usize,
@@ -309,7 +310,7 @@ impl<'a> RawColumn<'a> {
         positions: &Positions,
     ) -> Result<ColumnDef> {
         let server = image.server;
-        let of = expressions.of(place);
+        let of = expressions.of_column(place);
         let kind = of.old_kind.unwrap_or(self.kind);
         let list = if of.generated.is_some() && of.old_kind.is_some() {
             of.old_list.unwrap_or(0)
@@ -345,7 +346,7 @@ impl<'a> RawColumn<'a> {
         &self,
         place: usize,
         column: &ColumnDef,
-        of: &OfColumn,
+        of: &ColumnExpressions,
         image: &Image,
         positions: &Positions,
     ) -> Result<ColumnDefault> {
@@ -376,18 +377,19 @@ impl<'a> RawColumn<'a> {
     }
 }
 
-/// MariaDB 10.2.1 made defaults expressions, and numbers print without quotes since.
+/// Returns whether the server has expressions as defaults (since MariaDB 10.2.1), and prints
+/// numbers without quotes.
 pub(super) fn has_default_expressions(server: ServerVersion) -> bool {
     server.family == Family::MariaDb && server.number >= 100_201
 }
 
-/// The current time as the default or the update of a column prints.
+/// Returns the printed form of the current time, as the default or the update of a column.
 fn now(ty: &ColumnType, server: ServerVersion) -> String {
     let fsp = match ty {
         ColumnType::DateTime(temporal) | ColumnType::Timestamp(temporal) => temporal.fsp,
         _ => 0,
     };
-    // MariaDB 10.2.3 has it as any other function.
+    // MariaDB 10.2.3 prints it like any other function.
     let as_function = server.family == Family::MariaDb && server.number >= 100_203;
     match (as_function, fsp) {
         (true, 0) => "current_timestamp()".to_owned(),
@@ -397,7 +399,7 @@ fn now(ty: &ColumnType, server: ServerVersion) -> String {
     }
 }
 
-/// A type that is not the server's own, by its name.
+/// Returns a type that is not built into the server, by its name.
 fn plugin_type(name: &str, raw: &RawColumn, server: ServerVersion) -> Result<ColumnType> {
     Ok(match name.to_ascii_lowercase().as_str() {
         "uuid" => ColumnType::uuid_of(server),
@@ -414,7 +416,7 @@ fn plugin_type(name: &str, raw: &RawColumn, server: ServerVersion) -> Result<Col
     })
 }
 
-/// Bytes from pairs of hexadecimal digits.
+/// Decodes bytes from pairs of hexadecimal digits.
 pub(super) fn unhex(hex: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     hex.chunks(2)

@@ -1,11 +1,10 @@
-//! Columns standing for conditions.
+//! Columns used as conditions.
 //!
-//! MariaDB writes an expression into the file as it read it, but shows it as it is after
-//! resolving, when a column that stands for a condition has become a comparison: `!a` is `a = 0`
-//! (`Item_func_not::fix_fields`), `a and b` is `a <> 0 and b <> 0` (`Item_cond::fix_fields`,
-//! sql/item_cmpfunc.cc, MariaDB 10.11).
+//! MariaDB stores the text of an expression as parsed, but prints it as resolved, when a column
+//! used as a condition has become a comparison: `!a` is `a = 0` (`Item_func_not::fix_fields`), `a
+//! and b` is `a <> 0 and b <> 0` (`Item_cond::fix_fields`, sql/item_cmpfunc.cc, MariaDB 10.11).
 
-/// What an expression is made of, as far as it matters here.
+/// The kind of a token of an expression, as far as needed here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A name in backquotes.
@@ -13,9 +12,9 @@ enum Kind {
     And,
     Or,
     Xor,
-    /// Anything else, also the `and` of a `between`.
+    /// Any other token, also the `and` of a `between`.
     Other,
-    /// What begins and ends an operand: parentheses, commas, `case`'s words.
+    /// The begin or end of an operand: parentheses, commas, the words of `case`.
     Edge,
     Not,
 }
@@ -25,7 +24,7 @@ struct Token<'a> {
     kind: Kind,
 }
 
-/// The expression as the server shows it.
+/// Returns the expression as the server prints it.
 pub(super) fn resolved(expression: &str) -> String {
     let tokens = tokens(expression);
     let mut out = String::with_capacity(expression.len());
@@ -73,8 +72,8 @@ fn ends_operand(kind: Kind) -> bool {
     matches!(kind, Kind::And | Kind::Or | Kind::Xor | Kind::Edge)
 }
 
-/// Whether a column between two tokens is by itself an operand of AND or OR. AND binds tightest,
-/// then XOR, whose operands stay as they are.
+/// Returns whether a column between two tokens is itself an operand of AND or OR. AND has the
+/// highest precedence, then XOR, whose operands stay unchanged.
 fn stands_for_condition(before: Kind, after: Kind) -> bool {
     let either = |kind: Kind| before == kind || after == kind;
     ends_operand(before)
@@ -122,7 +121,7 @@ fn tokens(expression: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Bytes of the token that `text` begins with.
+/// Returns the bytes of the token at the beginning of `text`.
 fn token_len(text: &str, first: char) -> usize {
     let while_all = |belongs: fn(char) -> bool| {
         text.find(|letter: char| !belongs(letter)).unwrap_or(text.len())

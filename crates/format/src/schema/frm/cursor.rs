@@ -1,8 +1,8 @@
-//! Walking forward over a section of the file.
+//! Sequential reading of a section of the file.
 
 use crate::{Error, Result, bytes};
 
-/// What of a section is not yet read.
+/// The unread rest of a section.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -44,26 +44,27 @@ impl<'a> Cursor<'a> {
         bytes::u32_le_at(self.take(4)?, 0)
     }
 
-    /// Two bytes of length, then that much.
+    /// Reads bytes preceded by their two-byte length.
     pub(super) fn counted(&mut self) -> Result<&'a [u8]> {
         let len = self.u16()?;
         self.take(usize::from(len))
     }
 
-    /// Up to a zero byte, which is taken but not returned.
+    /// Reads up to a zero byte, which is consumed but not returned.
     pub(super) fn zero_terminated(&mut self) -> Result<&'a [u8]> {
         let len = self
             .rest
             .iter()
             .position(|byte| *byte == 0)
-            .ok_or_else(|| Error::corrupt("a name in the .frm file has no end"))?;
+            .ok_or_else(|| Error::corrupt("a name in the .frm file is not terminated"))?;
         let taken = self.take(len)?;
         self.take(1)?;
         Ok(taken)
     }
 }
 
-/// A name or comment: UTF-8 by rule. What is not is shown with U+FFFD, as nothing depends on it.
+/// Decodes a name or comment, which is UTF-8 by rule. Other bytes become U+FFFD, as nothing depends
+/// on them.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,10 +1,11 @@
 //! Defaults: a row of the server in which every column has its default.
 //!
-//! The row begins with NULL bits, one for each nullable column in order, after a bit that says the
-//! row is there (not in packed rows). A `BIT` column of MyISAM adds its odd bits after its NULL
-//! bit. MySQL 5.7 counts virtual columns after all others.
+//! The row begins with NULL bits, one for each nullable column in order, after a bit that marks the
+//! row as not deleted (not in packed rows). A `BIT` column of MyISAM adds its odd bits after its
+//! NULL bit. MySQL 5.7 counts virtual columns after all others.
 //!
-//! Values are as in any record of the server; [`stored_form`] makes InnoDB's of them, and the column's [`Codec`] prints.
+//! Values have the form of the server's records; [`stored_form`] converts them to InnoDB's, and the
+//! column's [`Codec`] prints them.
 
 use super::columns::{RawColumn, has_default_expressions};
 use super::expressions::Expressions;
@@ -15,12 +16,12 @@ use crate::server_record;
 use crate::types::{Class, Codec, ColumnType};
 use crate::{Error, Result, bytes};
 
-/// The place of each column's first bit, counted from the row's first.
+/// The position of each column's first bit, counted from the row's first.
 pub(super) struct Positions {
     first_bits: Vec<usize>,
 }
 
-/// Walks over the columns' bits.
+/// Calculates the positions of the columns' bits.
 pub(super) fn positions(image: &Image, raw: &[RawColumn], of: &Expressions) -> Positions {
     let mut first_bits = vec![0; raw.len()];
     let mut bit = usize::from(image.has_deleted_bit());
@@ -39,7 +40,7 @@ pub(super) fn positions(image: &Image, raw: &[RawColumn], of: &Expressions) -> P
 }
 
 impl Positions {
-    /// The default that the row holds.
+    /// Returns a column's default from the row.
     pub(super) fn default_of(
         &self,
         place: usize,
@@ -70,7 +71,7 @@ impl Positions {
         };
         let value = bytes::slice(row, at, len)?;
         let mut stored = stored_form(&column.ty, raw.length, value)?;
-        // A byte of header says that the default is not compressed.
+        // A header byte marks the default as not compressed.
         if raw.is_compressed() && !stored.is_empty() {
             stored.remove(0);
         }
@@ -78,7 +79,7 @@ impl Positions {
     }
 }
 
-/// `n` bits, at most 8, from a place on; the first is the lowest.
+/// Returns `n` bits, at most 8, from position `first` on; the first is the lowest.
 fn bits(row: &[u8], first: usize, n: u8) -> Result<u64> {
     let mut value = 0;
     for step in (0..usize::from(n)).rev() {
@@ -88,7 +89,7 @@ fn bits(row: &[u8], first: usize, n: u8) -> Result<u64> {
     Ok(value)
 }
 
-/// Bytes of the column in the server's row; `None` for what lies elsewhere.
+/// Returns the bytes of the column in the server's row; `None` for types stored elsewhere.
 pub(super) fn row_len(ty: &ColumnType, length: u16) -> Option<usize> {
     Some(match ty {
         ColumnType::Bit { bits } => usize::from(*bits).div_ceil(8),
@@ -104,12 +105,12 @@ pub(super) fn row_len(ty: &ColumnType, length: u16) -> Option<usize> {
     })
 }
 
-/// Bytes before a `VARCHAR` that say how long it is.
+/// Returns the bytes of a `VARCHAR`'s length.
 fn length_bytes(length: u16) -> usize {
     if length < 256 { 1 } else { 2 }
 }
 
-/// The value as an InnoDB record has it.
+/// Returns the value in the form of an InnoDB record.
 fn stored_form(ty: &ColumnType, length: u16, row: &[u8]) -> Result<Vec<u8>> {
     if let Some(signed) = server_record::is_reversed(ty) {
         return Ok(server_record::reversed(row, signed));
@@ -123,7 +124,7 @@ fn stored_form(ty: &ColumnType, length: u16, row: &[u8]) -> Result<Vec<u8>> {
     })
 }
 
-/// What `SHOW CREATE TABLE` prints after `DEFAULT`.
+/// Returns the text that `SHOW CREATE TABLE` prints after `DEFAULT`.
 fn print(ty: &ColumnType, stored: &[u8], server: ServerVersion) -> Result<ColumnDefault> {
     let codec = Codec::new(ty, server)?;
     let mut value = Vec::new();
@@ -133,7 +134,8 @@ fn print(ty: &ColumnType, stored: &[u8], server: ServerVersion) -> Result<Column
         return Ok(ColumnDefault::Verbatim(String::from_utf8_lossy(&value).into_owned()));
     }
     if codec.charset() == Charset::Binary {
-        // Servers print the bytes as they are; where those are no text, they are no SQL either.
+        // Servers print the bytes unchanged; where they are no valid text, the statement is no
+        // valid SQL either.
         return Ok(match String::from_utf8(value) {
             Ok(value) => ColumnDefault::Quoted(value),
             Err(error) => ColumnDefault::Verbatim(hex_literal(error.as_bytes())),
@@ -141,7 +143,7 @@ fn print(ty: &ColumnType, stored: &[u8], server: ServerVersion) -> Result<Column
     }
     let mut decoded = Vec::new();
     codec.charset().decode(&value, &mut decoded);
-    // The server has it as utf8mb3, which lacks what lies above the BMP.
+    // The server has it in utf8mb3, which lacks characters above the BMP.
     let value = String::from_utf8_lossy(&decoded)
         .chars()
         .map(|letter| if u32::from(letter) > 0xffff { '?' } else { letter })
@@ -158,8 +160,8 @@ fn hex_literal(value: &[u8]) -> String {
     literal
 }
 
-/// Functions with the look of others, but which MariaDB takes for conditions and so prints in
-/// parentheses (the `Item_bool_func`s of sql/item_jsonfunc.h, MariaDB 10.11).
+/// Functions that MariaDB treats as conditions and therefore prints in parentheses (the
+/// `Item_bool_func`s of sql/item_jsonfunc.h, MariaDB 10.11).
 const CONDITIONS: [&str; 6] = [
     "json_contains",
     "json_contains_path",
@@ -169,8 +171,8 @@ const CONDITIONS: [&str; 6] = [
     "json_valid",
 ];
 
-/// An expression as it prints after `DEFAULT`: in parentheses unless it is a literal, a column or
-/// a function's call (`need_parentheses_in_default`, sql/item*.h, MariaDB 10.11).
+/// Returns an expression as printed after `DEFAULT`: in parentheses unless it is a literal, a
+/// column or a function call (`need_parentheses_in_default`, sql/item*.h, MariaDB 10.11).
 pub(super) fn parenthesised(expression: &str, server: ServerVersion) -> String {
     if is_primary(expression, server.number >= 100_300) {
         expression.to_owned()
@@ -207,12 +209,12 @@ fn is_primary(expression: &str, minds_conditions: bool) -> bool {
     }
 }
 
-/// `_utf8mb4 'text'`
+/// Returns whether the text is a string with an introducer: `_utf8mb4 'text'`.
 fn is_charset_literal(name: &str, rest: &str) -> bool {
     name.starts_with('_') && rest.trim_start().starts_with('\'') && closes_at_end(rest.trim_start())
 }
 
-/// Whether what opens at the first byte (a parenthesis or a quote) closes at the last.
+/// Returns whether the parenthesis or quote at the first byte is closed at the last.
 fn closes_at_end(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -251,7 +253,7 @@ fn closes_at_end(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Seen on MariaDB 10.11.
+    /// Observed on MariaDB 10.11.
     #[test]
     fn which_defaults_are_in_parentheses() {
         let server = ServerVersion::from_number(101_119);

@@ -1,6 +1,6 @@
-//! The expressions of generated columns, of defaults and of checks, as text.
+//! Expressions of generated columns, defaults and checks, as text.
 //!
-//! Three forms (`parse_vcol_defs`, sql/table.cc, MariaDB 10.11):
+//! The section has three forms (`parse_vcol_defs`, sql/table.cc, MariaDB 10.11):
 //!
 //! ```text
 //! MariaDB 10.2+   16 bytes, then each: kind, column (2), length (2), name's length, name, text
@@ -18,29 +18,31 @@ use crate::{Error, Result};
 
 const NEW_HEADER_BYTES: usize = 16;
 
-/// What the section says of each column, and the checks of the table.
+/// The expressions of the columns, and the checks of the table.
 pub(super) struct Expressions {
-    columns: Vec<OfColumn>,
+    columns: Vec<ColumnExpressions>,
     pub(super) table_checks: Vec<CheckDef>,
 }
 
 /// The expressions of a column.
 #[derive(Clone, Default)]
-pub(super) struct OfColumn {
+pub(super) struct ColumnExpressions {
     pub(super) generated: Option<Generated>,
     pub(super) default: Option<String>,
     pub(super) check: Option<String>,
-    /// The type of a generated column as MariaDB to 10.1 keeps it: its description says only that
-    /// it is generated.
+    /// The type of a generated column in MariaDB to 10.1, whose description only says that it is
+    /// generated.
     pub(super) old_kind: Option<u8>,
-    /// The list of members of such a column.
+    /// The list of members of such a generated column.
     pub(super) old_list: Option<u8>,
 }
 
 impl Expressions {
     pub(super) fn parse(image: &Image, raw: &[RawColumn]) -> Result<Expressions> {
-        let mut expressions =
-            Expressions { columns: vec![OfColumn::default(); raw.len()], table_checks: Vec::new() };
+        let mut expressions = Expressions {
+            columns: vec![ColumnExpressions::default(); raw.len()],
+            table_checks: Vec::new(),
+        };
         let mut cursor = Cursor::new(image.expressions);
         if image.new_expressions {
             if !cursor.is_empty() {
@@ -61,12 +63,12 @@ impl Expressions {
         Ok(expressions)
     }
 
-    /// Of the column at a place.
-    pub(super) fn of(&self, place: usize) -> OfColumn {
+    /// Returns the expressions of the column at a place.
+    pub(super) fn of_column(&self, place: usize) -> ColumnExpressions {
         self.columns.get(place).cloned().unwrap_or_default()
     }
 
-    /// Whether the column at a place is generated and not stored.
+    /// Returns whether the column at a place is generated and not stored.
     pub(super) fn is_virtual(&self, place: usize) -> bool {
         let generated = self.columns.get(place).and_then(|column| column.generated.as_ref());
         generated.is_some_and(|generated| !generated.stored)
@@ -86,7 +88,7 @@ impl Expressions {
         let column = self
             .columns
             .get_mut(usize::from(place))
-            .ok_or_else(|| Error::corrupt("an expression in the .frm file is of no column"))?;
+            .ok_or_else(|| Error::corrupt("an expression in the .frm file refers to no column"))?;
         match kind {
             KIND_VIRTUAL => column.generated = Some(Generated { expression, stored: false }),
             KIND_STORED => column.generated = Some(Generated { expression, stored: true }),
@@ -109,7 +111,7 @@ const KIND_DEFAULT: u8 = 2;
 const KIND_CHECK_FIELD: u8 = 3;
 const KIND_CHECK_TABLE: u8 = 4;
 
-impl OfColumn {
+impl ColumnExpressions {
     fn read_57(&mut self, cursor: &mut Cursor) -> Result<()> {
         if cursor.u8()? != 1 {
             return Err(Error::corrupt("a generated column's expression does not begin with 1"));
@@ -131,7 +133,7 @@ impl OfColumn {
             2 => self.old_list = Some(cursor.u8()?),
             _ => {
                 return Err(Error::corrupt(
-                    "a generated column's expression begins with no 1 or 2",
+                    "a generated column's expression does not begin with 1 or 2",
                 ));
             }
         }

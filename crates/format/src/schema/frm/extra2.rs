@@ -5,32 +5,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cursor::{Cursor, text};
 use crate::{Error, Remedy, Result};
 
-/// What the segment says, by type.
+/// The values of the segment, by type.
 #[derive(Default)]
 pub(super) struct Extra2<'a> {
-    /// The engine of the partitions.
+    /// Engine of the partitions.
     pub(super) partition_engine: Option<String>,
-    /// Geometry columns' options, one after another.
+    /// Options of the geometry columns, concatenated.
     pub(super) geometry: &'a [u8],
-    /// The columns of `PERIOD FOR SYSTEM_TIME`, by their places.
+    /// Indexes of the columns of `PERIOD FOR SYSTEM_TIME`.
     pub(super) system_period: Option<(u16, u16)>,
     pub(super) period: Option<Period>,
-    /// Places of the keys that are `WITHOUT OVERLAPS`.
+    /// Indexes of the keys that are `WITHOUT OVERLAPS`.
     pub(super) without_overlaps: BTreeSet<u16>,
-    /// A byte of flags for each index; empty when no index has any.
+    /// One byte of flags per index; empty when no index has any.
     pub(super) index_flags: &'a [u8],
-    /// A byte of flags for each column; empty when no column has any.
+    /// One byte of flags per column; empty when no column has any.
     pub(super) column_flags: &'a [u8],
     /// Engine-defined options of table, columns and indexes.
     pub(super) engine_options: &'a [u8],
-    /// The name of a column's type by the column's place, for types that are not the server's own.
+    /// Names of the columns' types that are not built into the server, by the index of the column.
     data_types: BTreeMap<usize, String>,
 }
 
 /// An application-time period.
 pub(super) struct Period {
     pub(super) name: String,
-    /// The check that start is before end.
+    /// Name of the check that start is before end.
     pub(super) constraint: String,
     pub(super) start: u16,
     pub(super) end: u16,
@@ -52,7 +52,8 @@ impl<'a> Extra2<'a> {
         Ok(extra2)
     }
 
-    /// The numbers are `extra2_frm_value_type` (sql/unireg.h, MariaDB 10.11).
+    /// Sets the value of a type; the numbers are `extra2_frm_value_type` (sql/unireg.h,
+    /// MariaDB 10.11).
     fn set(&mut self, kind: u8, value: &'a [u8]) -> Result<()> {
         match kind {
             1 => self.partition_engine = Some(text(value)),
@@ -73,11 +74,11 @@ impl<'a> Extra2<'a> {
                     self.without_overlaps.insert(cursor.u16()?);
                 }
             }
-            // The table's version (0) and what later versions may add but older may ignore.
+            // The table's version (0), and additions of later versions that older ones may ignore.
             0..=127 => {}
             _ => {
                 return Err(Error::unsupported(
-                    format!("what a newer MariaDB put into the .frm file (extra2 type {kind})"),
+                    format!("data of a newer MariaDB in the .frm file (extra2 type {kind})"),
                     Remedy::PassDefinition,
                 ));
             }
@@ -85,18 +86,18 @@ impl<'a> Extra2<'a> {
         Ok(())
     }
 
-    /// The flags of the column at a place.
+    /// Returns the flags of the column at a place.
     pub(super) fn column_flags(&self, place: usize) -> u8 {
         self.column_flags.get(place).copied().unwrap_or(0)
     }
 
-    /// The name of the column's type, unless it is one of the server's own.
+    /// Returns the name of the column's type, unless it is built into the server.
     pub(super) fn data_type(&self, place: usize) -> Option<&str> {
         self.data_types.get(&place).map(String::as_str)
     }
 }
 
-/// One byte of length, or 0 and two bytes.
+/// Reads bytes preceded by their length: one byte, or 0 and two bytes.
 fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     let len = match cursor.u8()? {
         0 => usize::from(cursor.u16()?),
@@ -126,7 +127,7 @@ fn parse_data_types(value: &[u8]) -> Result<BTreeMap<usize, String>> {
     Ok(types)
 }
 
-/// A length as the client protocol writes it (`net_field_length`).
+/// Reads a length in the form of the client protocol (`net_field_length`).
 fn protocol_length(cursor: &mut Cursor) -> Result<usize> {
     match cursor.u8()? {
         len @ 0..=250 => Ok(usize::from(len)),

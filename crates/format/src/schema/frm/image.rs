@@ -1,36 +1,37 @@
-//! The file taken apart into its sections.
+//! Division of a `.frm` file into its sections.
 
 use super::cursor::{Cursor, text};
 use super::extra2::Extra2;
 use crate::schema::ServerVersion;
 use crate::{Error, Remedy, Result, bytes};
 
-/// The servers' own limit is 1 MiB in MariaDB and, long partition lists apart, less in MySQL.
+/// The maximum size of a file. The servers' own limit is 1 MiB in MariaDB and, except with long
+/// partition lists, less in MySQL.
 const MAX_BYTES: usize = 16 << 20;
 const HEADER_BYTES: usize = 64;
 const FORM_BYTES: usize = 288;
 /// Bytes of a column's description since MySQL 4.0.
 pub(super) const COLUMN_BYTES: usize = 17;
-/// `FRM_VER_EXPRESSSIONS`: MariaDB 10.2 keeps expressions in a new form.
+/// `FRM_VER_EXPRESSSIONS`: MariaDB 10.2 stores expressions in a new form.
 const VERSION_OF_EXPRESSIONS: u8 = 11;
 
 /// `HA_OPTION_PACK_RECORD`: rows have no bit for "deleted".
 const OPTION_PACK_RECORD: u16 = 1;
-/// `HA_OPTION_TEXT_CREATE_OPTIONS_legacy`: MariaDB 5.2-5.5 kept engine options at the end of the
+/// `HA_OPTION_TEXT_CREATE_OPTIONS_legacy`: MariaDB 5.2-5.5 stored engine options at the end of the
 /// extra segment.
 const OPTION_TEXT_OPTIONS: u16 = 1 << 14;
 
-/// The sections of a file, each within it; none is understood yet but the header.
+/// The sections of a file, with verified bounds; only the header is decoded.
 pub(super) struct Image<'a> {
-    /// Who wrote the file.
+    /// The server that wrote the file.
     pub(super) server: ServerVersion,
-    /// Whose `SHOW CREATE TABLE` the definition is to be as.
+    /// The server whose `SHOW CREATE TABLE` the definition is to print like.
     pub(super) shown_by: ServerVersion,
-    /// Expressions are kept as MariaDB 10.2 does.
+    /// Whether expressions are stored in the form of MariaDB 10.2.
     pub(super) new_expressions: bool,
     pub(super) legacy_engine: u8,
     pub(super) legacy_partition_engine: u8,
-    /// `HA_OPTION_...`
+    /// Flags `HA_OPTION_...`.
     pub(super) create_options: u16,
     pub(super) max_rows: u32,
     pub(super) min_rows: u32,
@@ -46,7 +47,7 @@ pub(super) struct Image<'a> {
     pub(super) keys: &'a [u8],
     pub(super) default_row: &'a [u8],
     pub(super) extra: Extra<'a>,
-    /// `None`: it is long, and in the extra segment.
+    /// The comment; `None` for a long one, which is in the extra segment.
     pub(super) short_comment: Option<String>,
     pub(super) columns: &'a [u8],
     pub(super) names: &'a [u8],
@@ -63,8 +64,8 @@ pub(super) struct Extra<'a> {
     pub(super) engine: String,
     /// The `PARTITION BY` text; empty when there is none.
     pub(super) partition: &'a [u8],
-    /// The names of the parsers of full-text keys, long comment and what follows: their reading
-    /// needs the keys.
+    /// The names of the parsers of full-text keys, the long comment and the following values, which
+    /// can only be decoded with the keys.
     pub(super) rest: &'a [u8],
 }
 
@@ -72,7 +73,7 @@ impl<'a> Image<'a> {
     pub(super) fn parse(file: &'a [u8], shown_by: Option<ServerVersion>) -> Result<Image<'a>> {
         if file.len() > MAX_BYTES {
             return Err(Error::schema(format!(
-                "{} bytes are too many for a .frm file",
+                "{} bytes are too much for a .frm file",
                 file.len()
             )));
         }
@@ -129,12 +130,12 @@ impl<'a> Image<'a> {
         Ok(image)
     }
 
-    /// What follows the form's counts.
+    /// Splits the sections after the form's counts.
     fn split_form(&mut self, form: &[u8], from_form: &'a [u8]) -> Result<()> {
         let length_at = |at| bytes::u16_le_at(form, at).map(usize::from);
         let mut cursor = Cursor::new(from_form);
         cursor.take(FORM_BYTES)?;
-        // Screens: how MySQL 5 would have shown the table on a terminal.
+        // Screens: MySQL 5's layout of the table on a terminal.
         cursor.take(length_at(260)?)?;
         self.columns = cursor.take(length_at(258)? * COLUMN_BYTES)?;
         self.names = cursor.take(length_at(268)?)?;
@@ -144,12 +145,12 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Whether the first bit of a row says that it is there.
+    /// Returns whether the first bit of a row marks it as not deleted.
     pub(super) fn has_deleted_bit(&self) -> bool {
         self.create_options & OPTION_PACK_RECORD == 0
     }
 
-    /// MariaDB 5.2-5.5's engine options are at the end of the extra segment.
+    /// Returns whether MariaDB 5.2-5.5's engine options are at the end of the extra segment.
     pub(super) fn has_old_engine_options(&self) -> bool {
         self.create_options & OPTION_TEXT_OPTIONS != 0
     }
@@ -175,10 +176,10 @@ fn check_version(header: &[u8]) -> Result<u8> {
     Ok(version)
 }
 
-/// A comment this long in the form means that a longer one stands in the extra segment.
+/// The length of a comment in the form that means that the comment is in the extra segment.
 const LONG_COMMENT: u8 = 255;
 
-/// The comment in the form; `None` when it is too long for that.
+/// Returns the comment in the form; `None` when it is too long for that.
 fn short_comment(form: &[u8]) -> Result<Option<String>> {
     match bytes::u8_at(form, 46)? {
         LONG_COMMENT => Ok(None),
@@ -194,7 +195,7 @@ impl<'a> Extra<'a> {
         }
         let mut cursor = Cursor::new(segment);
         extra.connection = text(cursor.counted()?);
-        // The engine's name came with MySQL 5.1, as did partitions.
+        // The engine's name was added in MySQL 5.1, as were partitions.
         if cursor.rest().len() > 2 {
             extra.engine = text(cursor.counted()?);
         }
@@ -203,7 +204,7 @@ impl<'a> Extra<'a> {
             extra.partition = cursor.take(len as usize)?;
             cursor.take(1)?;
         }
-        // Whether NDB partitioned the table by itself.
+        // Whether NDB partitioned the table automatically.
         if server.number >= 50_110 && !cursor.is_empty() {
             cursor.take(1)?;
         }

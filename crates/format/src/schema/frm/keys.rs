@@ -1,4 +1,4 @@
-//! Indexes: a header, each index with its parts, then names, then comments.
+//! Indexes of a `.frm`: a header, each index with its parts, then names, then comments.
 //!
 //! ```text
 //! header  number of indexes, of parts, length of the names; 6 bytes
@@ -34,7 +34,7 @@ const ALGORITHM_HASH: u8 = 3;
 const ALGORITHM_LONG_HASH: u8 = 5;
 const ALGORITHM_VECTOR: u8 = 7;
 
-/// An index as the file describes it.
+/// An index as described in the file.
 pub(super) struct RawKey {
     name: String,
     flags: u16,
@@ -68,7 +68,9 @@ impl RawKey {
         if n_keys > 0 {
             let names = parse_names(names)?;
             if names.len() != keys.len() {
-                return Err(Error::corrupt("the .frm file has not as many names as indexes"));
+                return Err(Error::corrupt(
+                    "the numbers of names and indexes in the .frm file differ",
+                ));
             }
             for (key, name) in keys.iter_mut().zip(names) {
                 key.name = name;
@@ -104,18 +106,18 @@ impl RawKey {
         })
     }
 
-    /// A full-text index whose parser's name is in the extra segment.
+    /// Returns whether the index is full-text with a parser, whose name is in the extra segment.
     pub(super) fn has_parser(&self) -> bool {
         self.flags & FLAG_HAS_PARSER != 0
     }
 
-    /// Unique by a hash in a column of its own.
+    /// Returns whether the index is unique by a hash in a hidden column.
     pub(super) fn is_by_hash(&self) -> bool {
         self.algorithm == ALGORITHM_LONG_HASH
     }
 
     fn kind(&self, place: usize) -> IndexKind {
-        // A unique index by hash is marked as not unique, since it is not to the engine.
+        // A unique index by hash is marked as not unique, since it is not unique to the engine.
         if place == 0 && self.name == "PRIMARY" {
             IndexKind::Primary
         } else if self.flags & FLAG_NOT_UNIQUE == 0 || self.is_by_hash() {
@@ -142,7 +144,8 @@ impl RawKey {
     }
 }
 
-/// The indexes, in the order they print. Parts on hidden columns are there too: InnoDB has them.
+/// Creates the indexes, in the order in which they print. Parts on hidden columns are included:
+/// InnoDB has them.
 pub(super) fn define(
     image: &Image,
     keys: &[RawKey],
@@ -173,7 +176,7 @@ pub(super) fn define(
         index.invisible = image.extra2.index_flags.get(place).is_some_and(|flags| flags & 1 != 0);
         index.without_overlaps = without_overlaps;
         if let Some(options) = engine_options.next() {
-            index.attributes = options::of_index(kind, &options, image.shown_by);
+            index.attributes = options::for_index(kind, &options, image.shown_by);
         }
         indexes.push(index);
     }
@@ -182,7 +185,7 @@ pub(super) fn define(
 
 impl RawPart {
     fn define(&self, kind: IndexKind, raw: &[RawColumn], def: &TableDef) -> Result<IndexPart> {
-        let no_column = || Error::corrupt("an index in the .frm file is of no column");
+        let no_column = || Error::corrupt("an index in the .frm file refers to no column");
         let place = usize::from(self.column).checked_sub(1).ok_or_else(no_column)?;
         let column = def.columns.get(place).ok_or_else(no_column)?;
         let raw_column = raw.get(place).ok_or_else(no_column)?;
@@ -200,7 +203,7 @@ impl RawPart {
     }
 }
 
-/// `Field::key_length()`: bytes of a key on the whole column.
+/// Returns the bytes of a key on the whole column (`Field::key_length()`).
 fn key_len(ty: &ColumnType, length: u16) -> usize {
     match ty {
         ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } | ColumnType::Vector { .. } => {
@@ -211,7 +214,7 @@ fn key_len(ty: &ColumnType, length: u16) -> usize {
     }
 }
 
-/// The most bytes of a character of the column.
+/// Returns the maximum bytes of a character of the column.
 fn char_bytes(ty: &ColumnType) -> Result<u32> {
     Ok(match ty {
         ColumnType::Char { collation, .. }

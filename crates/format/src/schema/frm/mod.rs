@@ -14,9 +14,8 @@
 //! ```
 //!
 //! Numbers are little-endian. The facts are those of `TABLE_SHARE::init_from_binary_frm_image`
-//! (sql/table.cc) and `build_frm_image` (sql/unireg.cc) of MariaDB 10.11 and of
-//! `open_binary_frm` (sql/table.cc) of MySQL 5.7; what SHOW makes of them is in sql/sql_show.cc of
-//! the same.
+//! (sql/table.cc) and `build_frm_image` (sql/unireg.cc) of MariaDB 10.11 and of `open_binary_frm`
+//! (sql/table.cc) of MySQL 5.7; the printed form is that of sql/sql_show.cc of the same servers.
 
 mod columns;
 mod conditions;
@@ -38,29 +37,29 @@ use self::options::Tail;
 use super::{CheckDef, ColumnDef, PeriodDef, RowPeriod, ServerVersion, TableDef};
 use crate::{Error, Result};
 
-/// Whether the file defines a view: a text file, unlike a table's.
+/// Returns whether the file defines a view: a text file, unlike a table's.
 pub fn is_view(bytes: &[u8]) -> bool {
     bytes.starts_with(b"TYPE=VIEW")
 }
 
-/// Whether the file defines a sequence of MariaDB: a table that has a mark in its header
+/// Returns whether the file defines a sequence of MariaDB: a table with a mark in its header
 /// (`dd_frm_type` in sql/datadict.cc, MariaDB 10.11).
 pub fn is_sequence(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xfe, 1]) && bytes.get(39).is_some_and(|choices| choices >> 4 & 3 == 2)
 }
 
 /// Reads a table's definition from its `.frm` file. `schema` and `name` are the table's, which the
-/// file does not say.
+/// file does not contain.
 ///
-/// Tables of all engines are read; [`super::TableOptions::engine`] says which it is, for a
-/// partitioned table that of its partitions. Neither the `AUTO_INCREMENT` value nor foreign keys
-/// are in the file: InnoDB keeps them.
+/// Tables of all engines are read; [`super::TableOptions::engine`] is the engine, for a partitioned
+/// table that of its partitions. Neither the `AUTO_INCREMENT` value nor foreign keys are in the
+/// file: InnoDB stores them.
 pub fn from_frm(bytes: &[u8], schema: &str, name: &str) -> Result<TableDef> {
     read(bytes, schema, name, None)
 }
 
-/// The same, as a server of another version than the one that wrote the file shows it: tables keep
-/// their files when their server is upgraded.
+/// Reads a table's definition, to be printed like another server version than the one that wrote
+/// the file: tables keep their files when their server is upgraded.
 pub fn from_frm_shown_by(
     bytes: &[u8],
     schema: &str,
@@ -90,7 +89,7 @@ fn read(
     let mut def = TableDef::new(schema, name, image.shown_by, options::define(&image, &tail)?);
     def.packs_records = Some(!image.has_deleted_bit());
     def.columns = define_columns(&image, &raw, &tail, &mut def.checks)?;
-    // The last columns are the hashes behind unique indexes by hash: virtual, and nobody's.
+    // The last columns are the hashes behind unique indexes by hash: virtual, and unknown to SQL.
     let n_hashes = keys.iter().filter(|key| key.is_by_hash()).count();
     def.columns.truncate(def.columns.len().saturating_sub(n_hashes));
     set_versioning(&mut def, &image)?;
@@ -99,8 +98,8 @@ fn read(
     Ok(def)
 }
 
-/// Members of all `ENUM` and `SET` columns: far more than a table of 1017 columns has, few enough to
-/// hold. Columns can share a list in the file, but not here.
+/// The maximum number of members of all `ENUM` and `SET` columns: far more than a table of 1017
+/// columns has, few enough for memory. Columns can share a list in the file, but not in memory.
 const MAX_MEMBERS: usize = 2 << 20;
 
 fn define_columns(
@@ -119,13 +118,13 @@ fn define_columns(
         n_members += raw_column.members_in(&lists);
         if n_members > MAX_MEMBERS {
             return Err(Error::corrupt(
-                "the .frm file has more members of ENUM and SET than can be",
+                "the .frm file has more members of ENUM and SET than supported",
             ));
         }
         let mut column = raw_column.define(place, image, &lists, &expressions, &positions)?;
         column.attributes.extend(options::column_format(tail.column_formats.get(place)));
         column.attributes.extend(
-            options.next().map(|of| options::of_column(&of, image.shown_by)).into_iter().flatten(),
+            options.next().map(|of| options::for_column(&of, image.shown_by)).into_iter().flatten(),
         );
         columns.push(column);
     }
@@ -133,7 +132,7 @@ fn define_columns(
     Ok(columns)
 }
 
-/// The table's own checks, but for the one MariaDB keeps for an application period.
+/// Returns the table's own checks, without the one that MariaDB stores for an application period.
 fn table_checks(image: &Image, expressions: Expressions) -> Vec<CheckDef> {
     let implied = image.extra2.period.as_ref().map(|period| period.constraint.as_str());
     let mut checks = expressions.table_checks;
@@ -141,7 +140,7 @@ fn table_checks(image: &Image, expressions: Expressions) -> Vec<CheckDef> {
     checks
 }
 
-/// MariaDB's periods: which columns bear them.
+/// Sets the columns of MariaDB's periods.
 fn set_versioning(def: &mut TableDef, image: &Image) -> Result<()> {
     if let Some((start, end)) = image.extra2.system_period {
         for (place, which) in [(start, RowPeriod::Start), (end, RowPeriod::End)] {

@@ -1,16 +1,16 @@
-//! Names and the members of `ENUM` and `SET`: lists whose first byte is the separator.
+//! Names, and members of `ENUM` and `SET`: lists whose first byte is the separator.
 
 use super::cursor::text;
 use crate::{Error, Result};
 
-/// The members of one `ENUM` or `SET`, bytes of the column's charset.
+/// The members of one `ENUM` or `SET`, in bytes of the column's charset.
 pub(super) type Members = Vec<Vec<u8>>;
 
 /// Reads the lists of a section (`fix_type_pointers`, sql/table.cc).
 ///
-/// A list is a separator, then each value with a separator after it, then a zero byte; an empty
-/// list is the zero byte alone. A member that begins with a zero byte looks like the end of its
-/// list; only in the last list can it be told from one, by what follows.
+/// A list is a separator, then each value followed by a separator, then a zero byte; an empty list
+/// is the zero byte alone. A member that begins with a zero byte looks like the end of its list;
+/// only in the last list can the two be distinguished, by the bytes that follow.
 pub(super) fn parse_lists(section: &[u8], n_lists: u16) -> Result<Vec<Members>> {
     let mut lists = Vec::new();
     let mut rest = section;
@@ -36,7 +36,7 @@ pub(super) fn parse_lists(section: &[u8], n_lists: u16) -> Result<Vec<Members>> 
     Ok(lists)
 }
 
-/// Reads one list of names.
+/// Parses one list of names.
 pub(super) fn parse_names(section: &[u8]) -> Result<Vec<String>> {
     let lists = parse_lists(section, 1)?;
     Ok(lists.iter().flatten().map(|name| text(name)).collect())
@@ -44,7 +44,7 @@ pub(super) fn parse_names(section: &[u8]) -> Result<Vec<String>> {
 
 #[cold]
 fn cut_short() -> Error {
-    Error::corrupt("a list of names in the .frm file has no end")
+    Error::corrupt("a list of names in the .frm file is not terminated")
 }
 
 #[cfg(test)]

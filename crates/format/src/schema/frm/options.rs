@@ -1,4 +1,4 @@
-//! Table options, and the options that MariaDB's engines define.
+//! Table options, and the options defined by MariaDB's engines.
 
 use super::cursor::{Cursor, text};
 use super::extra2::Extra2;
@@ -20,7 +20,7 @@ const NO_STATS_PERSISTENT: u16 = 8192;
 const ROW_FORMATS: [&str; 7] =
     ["", "FIXED", "DYNAMIC", "COMPRESSED", "REDUNDANT", "COMPACT", "PAGE"];
 
-/// What follows the parsers' names in the extra segment.
+/// The extra segment after the names of parsers.
 #[derive(Default)]
 pub(super) struct Tail<'a> {
     /// The parsers of the full-text indexes that have one.
@@ -31,7 +31,7 @@ pub(super) struct Tail<'a> {
     /// MySQL: the general tablespace and the storage.
     tablespace: String,
     storage: u32,
-    /// MySQL 5.7.
+    /// MySQL 5.7: the compression.
     compression: String,
     encryption: String,
     /// MariaDB 5.2-5.5: engine options.
@@ -59,7 +59,7 @@ impl<'a> Tail<'a> {
         Ok(tail)
     }
 
-    /// `open_binary_frm`, sql/table.cc, MySQL 5.7.
+    /// Parses the values as in `open_binary_frm`, sql/table.cc, MySQL 5.7.
     fn parse_mysql(&mut self, mut cursor: Cursor<'a>) -> Result<()> {
         const HEADER_BYTES: usize = 8;
         if cursor.rest().len() > HEADER_BYTES {
@@ -81,7 +81,7 @@ impl<'a> Tail<'a> {
     }
 }
 
-/// All options of the table.
+/// Creates all options of the table.
 pub(super) fn define(image: &Image, tail: &Tail) -> Result<TableOptions> {
     let mut options = TableOptions::new(engine(image), CollationId(image.collation));
     options.comment = tail.comment.clone();
@@ -105,7 +105,7 @@ pub(super) fn define(image: &Image, tail: &Tail) -> Result<TableOptions> {
     Ok(options)
 }
 
-/// What they say of the number of rows and of statistics.
+/// Returns the options for the number of rows and for statistics.
 fn sizes_and_statistics(image: &Image) -> Vec<(String, String)> {
     let mut options = Vec::new();
     let mut say = |name: &str, value: String| options.push((name.to_owned(), value));
@@ -148,7 +148,7 @@ fn others(image: &Image, tail: &Tail) -> Vec<(String, String)> {
     if flag(CHECKSUM) {
         say("CHECKSUM", "1".to_owned());
     }
-    // 1 is no, 2 is yes, 0 was not said.
+    // 1 means no, 2 yes, 0 not specified.
     let choice = |shift: u8| match (image.server.family, image.choices >> shift & 3) {
         (Family::MariaDb, 1) => Some("0"),
         (Family::MariaDb, 2) => Some("1"),
@@ -185,7 +185,7 @@ fn others(image: &Image, tail: &Tail) -> Vec<(String, String)> {
     others
 }
 
-/// The engine that holds the rows.
+/// Returns the engine that holds the rows.
 fn engine(image: &Image) -> String {
     let is_partitioned = !image.extra.partition.is_empty();
     if let Some(engine) = &image.extra2.partition_engine {
@@ -202,7 +202,7 @@ fn engine(image: &Image) -> String {
     legacy_engine(image.legacy_engine).unwrap_or_default().to_owned()
 }
 
-/// `enum legacy_db_type` (sql/handler.h).
+/// Returns the engine of a number of `enum legacy_db_type` (sql/handler.h).
 fn legacy_engine(number: u8) -> Option<&'static str> {
     Some(match number {
         6 => "MEMORY",
@@ -226,10 +226,10 @@ fn legacy_engine(number: u8) -> Option<&'static str> {
 const INNODB_OPTIONS: [&str; 4] =
     ["PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL", "ENCRYPTED", "ENCRYPTION_KEY_ID"];
 
-/// Those of a vector index (sql/vector_mhnsw.cc, MariaDB 11.8).
+/// The options of a vector index (sql/vector_mhnsw.cc, MariaDB 11.8).
 const VECTOR_OPTIONS: [&str; 2] = ["M", "DISTANCE"];
 
-/// An option an engine defines.
+/// An option defined by an engine.
 pub(super) struct EngineOption {
     name: String,
     value: String,
@@ -238,7 +238,7 @@ pub(super) struct EngineOption {
 
 const VALUE_IS_QUOTED: u16 = 0x8000;
 
-/// Options up to a zero byte (`engine_table_options_frm_read`, sql/create_options.cc).
+/// Parses options up to a zero byte (`engine_table_options_frm_read`, sql/create_options.cc).
 fn parse_engine_options(cursor: &mut Cursor) -> Result<Vec<EngineOption>> {
     let mut options: Vec<EngineOption> = Vec::new();
     while !cursor.is_empty() {
@@ -255,14 +255,14 @@ fn parse_engine_options(cursor: &mut Cursor) -> Result<Vec<EngineOption>> {
 }
 
 impl Extra2<'_> {
-    /// The options of each column; nothing when no option is set at all.
+    /// Returns the options of each column; empty when no option is set.
     pub(super) fn options_of_columns(&self, n_columns: usize) -> Result<Vec<Vec<EngineOption>>> {
         let mut cursor = Cursor::new(self.engine_options);
         parse_engine_options(&mut cursor)?;
         parse_lists(&mut cursor, n_columns)
     }
 
-    /// The options of each index.
+    /// Returns the options of each index.
     pub(super) fn options_of_keys(
         &self,
         n_columns: usize,
@@ -286,14 +286,14 @@ fn parse_lists(cursor: &mut Cursor, n_lists: usize) -> Result<Vec<Vec<EngineOpti
     Ok(lists)
 }
 
-/// As `append_create_options` (sql/sql_show.cc) prints them: those the engine does not know in a
-/// comment. A blank comes first.
+/// Prints options like `append_create_options` (sql/sql_show.cc), with those unknown to the engine
+/// in a comment. A blank comes first.
 fn print_engine_options(
     options: &[EngineOption],
     server: ServerVersion,
     is_known: impl Fn(&str) -> bool,
 ) -> String {
-    // Of late all values are in quotes; seen in 10.11.19 and 11.8.9.
+    // Newer versions put all values in quotes; observed in 10.11.19 and 11.8.9.
     let first_to_quote_all = match server.number {
         0..110_000 => 101_119,
         110_000..110_500 => 110_413,
@@ -324,7 +324,7 @@ fn print_engine_options(
     printed
 }
 
-/// MySQL's storage and format of a column.
+/// Returns MySQL's storage and format of a column.
 pub(super) fn column_format(flags: Option<&u8>) -> Vec<String> {
     let flags = flags.copied().unwrap_or(0);
     let storage = match flags & 7 {
@@ -340,14 +340,14 @@ pub(super) fn column_format(flags: Option<&u8>) -> Vec<String> {
     [storage, format].into_iter().flatten().map(str::to_owned).collect()
 }
 
-/// A column's options: InnoDB knows none.
-pub(super) fn of_column(options: &[EngineOption], server: ServerVersion) -> Vec<String> {
+/// Returns a column's options, all unknown to InnoDB.
+pub(super) fn for_column(options: &[EngineOption], server: ServerVersion) -> Vec<String> {
     let printed = print_engine_options(options, server, |_| false);
     printed.strip_prefix(' ').map(str::to_owned).into_iter().collect()
 }
 
-/// An index's options: InnoDB knows none, a vector index its own.
-pub(super) fn of_index(
+/// Returns an index's options: InnoDB knows none, a vector index its own.
+pub(super) fn for_index(
     kind: IndexKind,
     options: &[EngineOption],
     server: ServerVersion,
@@ -365,7 +365,7 @@ fn identifier(name: &str) -> String {
     printed
 }
 
-/// A string in quotes.
+/// Returns a string in quotes.
 pub(super) fn quoted(text: &str) -> String {
     let mut printed = String::new();
     push_quoted(&mut printed, text);

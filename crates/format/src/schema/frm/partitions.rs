@@ -1,4 +1,4 @@
-//! How a table is partitioned: the clause as text, and the names in it.
+//! Partitioning in a `.frm`: the clause as text, and the names in it.
 
 use super::columns::unhex;
 use super::cursor::text;
@@ -9,7 +9,7 @@ use crate::schema::{Family, Partition, Partitioning, ServerVersion};
 use crate::types::{Codec, ColumnType, Temporal, TemporalFormat};
 use crate::{Error, Result};
 
-/// The most partitions a server makes, subpartitions counted (`MAX_PARTITIONS`, sql/unireg.h).
+/// The maximum number of partitions, including subpartitions (`MAX_PARTITIONS`, sql/unireg.h).
 const MAX_PARTITIONS: u64 = 8192;
 
 pub(super) fn define(image: &Image) -> Result<Option<Partitioning>> {
@@ -22,12 +22,12 @@ pub(super) fn define(image: &Image) -> Result<Option<Partitioning>> {
     Ok(Some(Partitioning { clause: as_shown(clause, image.shown_by), partitions }))
 }
 
-/// The clause as `SHOW CREATE TABLE` has it. The file's differs in this
+/// Returns the clause as `SHOW CREATE TABLE` prints it. The file's differs as follows
 /// (`generate_partition_syntax`, sql/sql_partition.cc): strings are hexadecimal after their
 /// charset, the start of a history is a number, and the algorithm of `KEY` is always named.
 fn as_shown(clause: &str, server: ServerVersion) -> String {
     let in_comment = server.family == Family::MySql || server.number < 100_200;
-    // COLUMNS and TO_SECONDS came with MySQL 5.5.
+    // COLUMNS and TO_SECONDS were added in MySQL 5.5.
     let by = clause.lines().take_while(|line| !line.starts_with('('));
     let is_new = by.into_iter().any(|line| {
         line.contains("  COLUMNS(") || line.to_ascii_lowercase().contains("to_seconds(")
@@ -64,12 +64,12 @@ fn as_shown(clause: &str, server: ServerVersion) -> String {
     if in_comment { format!("/*!{version} {shown} */") } else { shown }
 }
 
-/// Bytes of the word that `text` begins with.
+/// Returns the bytes of the word at the beginning of `text`.
 fn word_len(text: &str) -> usize {
     text.find(|letter: char| !is_word_letter(letter)).unwrap_or(text.len())
 }
 
-/// Bytes of the quoted text that `text` begins with, quotes included.
+/// Returns the bytes of the quoted text at the beginning of `text`, including quotes.
 fn quoted_len(text: &str, quote: char) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {
@@ -82,8 +82,8 @@ fn quoted_len(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// A quoted text as it is, but for the directories that InnoDB of MySQL 5.7 tells with a slash at
-/// their end.
+/// Appends a quoted text unchanged, except for directories, which InnoDB of MySQL 5.7 prints with a
+/// slash at their end.
 fn push_path(quoted: &str, shown: &mut String, server: ServerVersion) {
     let is_directory = shown.ends_with("DATA DIRECTORY = ");
     let with_slash = server.family == Family::MySql && server.number >= 50_700;
@@ -96,7 +96,7 @@ fn push_path(quoted: &str, shown: &mut String, server: ServerVersion) {
     }
 }
 
-/// `_latin1 0x6d` as `'m'`, unless the server would not: the text cannot be utf8mb3.
+/// Converts `_latin1 0x6d` to `'m'`, except where the server does not: the text cannot be utf8mb3.
 fn hex_literal(text: &str, word: usize) -> Option<(String, &str)> {
     let (introducer, after) = text.split_at_checked(word)?;
     let charset = Charset::by_name(introducer.strip_prefix('_')?)?;
@@ -119,7 +119,7 @@ fn hex_literal(text: &str, word: usize) -> Option<(String, &str)> {
     Some((quoted(&decoded), after))
 }
 
-/// Seconds since 1970 as `TIMESTAMP'2026-11-21 00:00:00'`, in UTC.
+/// Converts seconds since 1970 to `TIMESTAMP'2026-11-21 00:00:00'`, in UTC.
 fn timestamp(seconds: &str) -> Option<String> {
     let seconds: u32 = seconds.parse().ok()?;
     let codec = Codec::new(
@@ -142,7 +142,7 @@ enum Token {
     Comma,
 }
 
-/// The partitions' names, given or by default.
+/// Returns the partitions' names, explicit or default.
 fn names(clause: &str) -> Result<Vec<Partition>> {
     let tokens = tokens(clause);
     let (mut n_partitions, mut n_subpartitions) = (None, None);
@@ -183,7 +183,7 @@ fn names(clause: &str) -> Result<Vec<Partition>> {
     Ok(partitions)
 }
 
-/// `p0`, `p1`, ...; the last of a history is `pn`, the rows of now.
+/// Generates the default names `p0`, `p1`, ...; the last of a history is `pn`, for current rows.
 fn default_names(n: u64, is_history: bool) -> Vec<Partition> {
     let name = |number: u64| match is_history && number + 1 == n {
         true => "pn".to_owned(),
@@ -199,7 +199,7 @@ fn check_count(n: u64) -> Result<()> {
     Ok(())
 }
 
-/// The names of a list of definitions, its opening parenthesis left out.
+/// Returns the names in a list of definitions, whose opening parenthesis is already consumed.
 fn defined(definitions: &[Token]) -> Result<Vec<Partition>> {
     let mut partitions: Vec<Partition> = Vec::new();
     let mut depth = 1_usize;

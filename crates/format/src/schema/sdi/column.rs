@@ -1,4 +1,4 @@
-//! A column of an SDI document: its type, its default, what it prints.
+//! Columns of an SDI document: type, default and attributes.
 
 use super::json::{Object, Properties};
 use crate::charset::{Charset, CollationId};
@@ -7,33 +7,33 @@ use crate::schema::{ColumnDef, ColumnDefault, Generated, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
 use crate::{Error, Result};
 
-/// Who sees a column (`dd::Column::enum_hidden_type`, column.h, MySQL 9.7).
+/// The visibility of a column (`dd::Column::enum_hidden_type`, column.h, MySQL 9.7).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Visibility {
-    /// Everyone.
+    /// Visible to everyone.
     Visible,
-    /// InnoDB alone: `DB_TRX_ID` and its kin, columns dropped instantly.
+    /// Visible to InnoDB only: `DB_TRX_ID` and the like, instantly dropped columns.
     Engine,
-    /// The server alone: what is behind a functional key part.
+    /// Visible to the server only: the column behind a functional key part.
     Server,
-    /// Everyone who names it.
+    /// Visible only to statements that name the column.
     Invisible,
 }
 
-/// A column with what the dictionary says of it beyond SQL.
+/// A column with the dictionary's additions to its SQL definition.
 pub(super) struct DdColumn {
-    /// The column as SQL knows it.
+    /// The column's SQL definition.
     pub(super) def: ColumnDef,
-    /// Who sees it.
+    /// The column's visibility.
     pub(super) visibility: Visibility,
-    /// How many bytes its longest value has (`char_length`).
+    /// Maximum length of a value in bytes (`char_length`).
     pub(super) length_bytes: u32,
-    /// What InnoDB noted.
+    /// Properties stored by InnoDB.
     pub(super) engine_data: Properties,
 }
 
 impl DdColumn {
-    /// Reads an element of `columns`.
+    /// Parses an element of `columns`.
     pub(super) fn read(column: Object<'_>, server: ServerVersion) -> Result<DdColumn> {
         let name = column.text("name")?;
         DdColumn::read_named(column, name, server).map_err(|error| match error {
@@ -44,7 +44,7 @@ impl DdColumn {
 
     fn read_named(column: Object<'_>, name: &str, server: ServerVersion) -> Result<DdColumn> {
         let visibility = match column.number::<u8>("hidden")? {
-            // Before 8.0.23 there were no more than these three (true and false in 8.0.2-).
+            // Before 8.0.23 there were only these three (true and false in 8.0.2-).
             1 => Visibility::Visible,
             2 => Visibility::Engine,
             3 => Visibility::Server,
@@ -67,7 +67,7 @@ impl DdColumn {
         def.default = default(column, &def, server)?;
         let on_update = column.text("update_option")?;
         def.on_update = (!on_update.is_empty()).then(|| on_update.to_owned());
-        // 8.0.3 put the reference systems in.
+        // 8.0.3 added the reference systems.
         if !column.flag("srs_id_null")? {
             def.srid = Some(column.number("srs_id")?);
         }
@@ -81,7 +81,7 @@ impl DdColumn {
     }
 }
 
-/// What prints besides.
+/// Sets the attributes that print after the type.
 fn attributes(column: Object<'_>, options: &Properties, def: &mut ColumnDef) -> Result<()> {
     if let Some(policy) = options.text("masking_policy") {
         let mut attribute = String::from("MASKING POLICY ");
@@ -105,7 +105,7 @@ fn attributes(column: Object<'_>, options: &Properties, def: &mut ColumnDef) -> 
     Ok(())
 }
 
-/// The type (`dd::enum_column_types`, column.h, MySQL 9.7).
+/// Returns the type (`dd::enum_column_types`, column.h, MySQL 9.7).
 fn column_type(column: Object<'_>, options: &Properties) -> Result<ColumnType> {
     let collation = CollationId(column.number("collation_id")?);
     let length = column.number::<u32>("char_length")?;
@@ -168,8 +168,9 @@ fn real_format(column: Object<'_>) -> Result<RealFormat> {
     })
 }
 
-/// A column dropped instantly keeps its length but not its precision, which is the length without
-/// sign and point (`my_decimal_length_to_precision`, my_decimal.h, MySQL 9.7).
+/// Returns a `DECIMAL`. An instantly dropped column keeps its length but not its precision, which
+/// is the length without sign and point (`my_decimal_length_to_precision`, my_decimal.h, MySQL
+/// 9.7).
 fn decimal(column: Object<'_>) -> Result<ColumnType> {
     let scale = column.number::<u8>("numeric_scale")?;
     let unsigned = column.flag("is_unsigned")?;
@@ -186,8 +187,8 @@ fn decimal(column: Object<'_>) -> Result<ColumnType> {
     Ok(ColumnType::Decimal { precision, scale, unsigned, zerofill: column.flag("is_zerofill")? })
 }
 
-/// From the length in characters: what is longer than `whole` is a point and the fraction.
-/// (`datetime_precision` is not kept for a column dropped instantly.)
+/// Derives the fraction's digits from the length in characters: beyond `whole` are a point and the
+/// fraction. (`datetime_precision` is not kept for an instantly dropped column.)
 fn temporal(length: u32, whole: u32) -> Result<Temporal> {
     let fsp = match length.checked_sub(whole) {
         Some(0) => 0,
@@ -217,7 +218,8 @@ fn members(column: Object<'_>) -> Result<Vec<Vec<u8>>> {
     column.objects("elements")?.map(|element| element?.binary("name")).collect()
 }
 
-/// `Field::geometry_type` (field.h, MySQL 9.7); not kept for a column dropped instantly.
+/// Returns the geometry type, `Field::geometry_type` (field.h, MySQL 9.7); not kept for an
+/// instantly dropped column.
 fn geometry_kind(options: &Properties) -> Result<GeometryKind> {
     Ok(match options.number::<u8>("geom_type")?.unwrap_or(0) {
         0 => GeometryKind::Geometry,
@@ -232,9 +234,9 @@ fn geometry_kind(options: &Properties) -> Result<GeometryKind> {
     })
 }
 
-/// The default as `SHOW CREATE TABLE` finds it (`print_default_clause`, sql_show.cc, and
+/// Returns the default as `SHOW CREATE TABLE` finds it (`print_default_clause`, sql_show.cc, and
 /// `fill_column_from_dd`, dd_table_share.cc, MySQL 9.7): a literal of a text type is taken from the
-/// record image, since the text beside it has lost what UTF-8 of three bytes cannot say.
+/// record image, since the text beside it lacks characters outside three-byte UTF-8.
 fn default(column: Object<'_>, def: &ColumnDef, server: ServerVersion) -> Result<ColumnDefault> {
     if def.generated.is_some() || def.auto_increment || column.flag("has_no_default")? {
         return Ok(ColumnDefault::None);
@@ -263,8 +265,7 @@ fn default(column: Object<'_>, def: &ColumnDef, server: ServerVersion) -> Result
     })
 }
 
-/// The text a record image (`Field::ptr`, numbers little-endian) holds, when the type is one of
-/// text.
+/// Returns the text in a record image (`Field::ptr`, numbers little-endian), for types of text.
 fn text_of_image(ty: &ColumnType, image: &[u8]) -> Option<(Charset, Vec<u8>)> {
     let number = || image.iter().take(8).rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
     match ty {
@@ -291,7 +292,7 @@ fn text_of_image(ty: &ColumnType, image: &[u8]) -> Option<(Charset, Vec<u8>)> {
             let charset = collation.charset().ok()?;
             let chosen = members.iter().take(64).enumerate();
             let chosen = chosen.filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, member)| member);
-            // A charset of more than one byte a character has no lone comma.
+            // A charset of several bytes per character has no single-byte comma.
             let comma: &[u8] = if charset.min_len() > 1 { return None } else { b"," };
             Some((charset, chosen.map(Vec::as_slice).collect::<Vec<_>>().join(comma)))
         }
@@ -307,12 +308,13 @@ fn var_image(most_bytes: u32, image: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// In quotes when the server's own UTF-8, of at most three bytes a character, can say it; in
-/// hexadecimal otherwise. The first servers put question marks instead.
+/// Returns a literal: in quotes when it is representable in the server's own UTF-8, of at most
+/// three bytes per character; in hexadecimal otherwise. The first servers print question marks
+/// instead.
 fn literal(charset: Charset, bytes: &[u8], server: ServerVersion) -> ColumnDefault {
     let mut utf8 = Vec::new();
     let lost = match charset {
-        // The server looks at bytes as if they were its UTF-8.
+        // The server examines the bytes as if they were its UTF-8.
         Charset::Binary => Charset::Utf8Mb4.decode(bytes, &mut utf8),
         _ => charset.decode(bytes, &mut utf8),
     };
@@ -329,5 +331,5 @@ fn literal(charset: Charset, bytes: &[u8], server: ServerVersion) -> ColumnDefau
     ColumnDefault::Verbatim(format!("0x{}", digits.collect::<String>()))
 }
 
-/// 8.0.12 has question marks, 8.0.33 hexadecimal digits.
+/// The first version with hexadecimal digits: 8.0.12 prints question marks, 8.0.33 digits.
 const FIRST_WITH_HEX_DEFAULTS: u32 = 80_013;

@@ -1,11 +1,11 @@
 //! String literals of expressions, as the server prints them.
 //!
-//! The dictionary keeps an expression as it was typed: `` concat(`c`,_utf8mb4'x') ``. On opening
-//! the table the server brings the arguments of a function to one charset, a literal to the
-//! column's, and prints what came of it: `` concat(`c`,_latin1'x') `` (`agg_item_charsets`,
-//! `DTCollation::aggregate`, item.cc, MySQL 9.7). This does the same where one column's charset
-//! decides; where columns of several meet, the literal is in a function of its own, or its letters
-//! have other bytes there, the text stays as it is: it means the same.
+//! The dictionary stores an expression as typed: `` concat(`c`,_utf8mb4'x') ``. When it opens the
+//! table, the server converts the arguments of a function to one charset, a literal to the
+//! column's, and prints the result: `` concat(`c`,_latin1'x') `` (`agg_item_charsets`,
+//! `DTCollation::aggregate`, item.cc, MySQL 9.7). This module does the same where one column's
+//! charset decides; where columns of several charsets meet, the literal is in a function of its
+//! own, or its letters have other bytes there, the text stays unchanged: it means the same.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::charset::Charset;
 use crate::schema::{ColumnDef, ServerVersion};
 use crate::types::ColumnType;
 
-/// Expressions nest no deeper on any server that could read them.
+/// The maximum nesting of an expression, which no server exceeds.
 const DEEPEST: u32 = 200;
 
-/// `expression` with the literals in the charsets the server gives them.
+/// Returns `expression` with its literals in the charsets that the server gives them.
 pub(super) fn convert(expression: &str, columns: &[ColumnDef], server: ServerVersion) -> String {
     if !expression.contains('\'') {
         return expression.to_owned();
@@ -44,12 +44,12 @@ pub(super) fn convert(expression: &str, columns: &[ColumnDef], server: ServerVer
     out + expression.get(end..).unwrap_or_default()
 }
 
-/// A piece of an expression.
+/// A token of an expression.
 #[derive(Clone, Debug)]
 enum Token {
-    /// In backquotes.
+    /// A name in backquotes.
     Name(String),
-    /// In quotes, with an introducer.
+    /// A literal in quotes, with an introducer.
     Literal { introducer: Range<usize>, charset: Charset, text: Range<usize> },
     /// A word or a number.
     Word(Range<usize>),
@@ -99,7 +99,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The length of what begins with a quote, to the quote that is neither doubled nor escaped.
+/// Returns the length of a quoted text, to the quote that is neither doubled nor escaped.
 fn quoted_len(text: &str, quote: char) -> usize {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, character)) = chars.next() {
@@ -112,24 +112,24 @@ fn quoted_len(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// What an operand is to the others.
+/// The role of an operand in the choice of a charset.
 #[derive(Clone, Debug)]
 enum Operand {
-    /// Text whose charset decides: a column, or what was made of one.
+    /// Text that decides the charset: a column, or a value derived from one.
     Text(Charset),
-    /// A literal: its token.
+    /// A literal, by its token.
     Literal(usize),
-    /// What follows IN.
+    /// The list after IN.
     List(Vec<Operand>),
-    /// Nothing that has a say.
+    /// An operand without influence on the charset.
     Other,
 }
 
-/// A piece of an argument.
+/// An element of an argument.
 #[derive(Debug)]
 enum Item {
     Operand(Operand),
-    /// In lower case.
+    /// A word in lower case.
     Word(String),
     Sign(char),
 }
@@ -144,7 +144,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The arguments up to the closing parenthesis or the end; `None` when they nest too deep.
+    /// Parses the arguments up to the closing parenthesis or the end; `None` when they nest too
+    /// deep.
     fn arguments(&mut self, depth: u32) -> Option<Vec<Vec<Item>>> {
         if depth > DEEPEST {
             return None;
@@ -201,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands in parentheses of its own: a list, a comparison, a CASE.
+    /// Returns the operand of an expression in parentheses: a list, a comparison, a CASE.
     fn group(&mut self, arguments: Vec<Vec<Item>>) -> Operand {
         let mut arguments = arguments;
         if arguments.len() > 1 {
@@ -220,7 +221,7 @@ impl Reader<'_> {
             Item::Operand(_) => false,
         };
         if items.iter().any(compares) {
-            // What escapes in LIKE had no say in 8.0.12.
+            // The escape character of LIKE had no influence in 8.0.12.
             let old = self.is_old();
             let before_escape =
                 |item: &&Item| !old || !matches!(item, Item::Word(word) if word == "escape");
@@ -231,7 +232,8 @@ impl Reader<'_> {
         Operand::Other
     }
 
-    /// `case [x] when .. then .. else .. end`: what is compared meets, and what may come of it.
+    /// Returns the operand of `case [x] when .. then .. else .. end`: the compared values are
+    /// united, and so are the results.
     fn case(&mut self, items: &[Item]) -> Operand {
         let (mut compared, mut results) = (Vec::new(), Vec::new());
         for pair in items.windows(2) {
@@ -247,7 +249,7 @@ impl Reader<'_> {
         self.unite(&results)
     }
 
-    /// A function: which of its arguments meet, and what it gives.
+    /// Returns the operand of a function call: unites its arguments, as far as the function does.
     fn call(&mut self, name: &str, arguments: Vec<Vec<Item>>) -> Operand {
         let all: Vec<Operand> = arguments.iter().map(|argument| sole(argument)).collect();
         let some = |places: &[usize]| -> Vec<Operand> {
@@ -257,7 +259,7 @@ impl Reader<'_> {
             "concat" | "concat_ws" | "coalesce" | "ifnull" | "greatest" | "least" => {
                 self.unite(&all)
             }
-            // 8.0.33 leaves the last alone; 8.0.12 and 9.7 do not.
+            // 8.0.33 ignores the last argument; 8.0.12 and 9.7 do not.
             "replace" if (80_013..90_000).contains(&self.server.number) => {
                 self.unite(&some(&[0, 1]))
             }
@@ -290,17 +292,18 @@ impl Reader<'_> {
                     _ => Operand::Other,
                 }
             }
-            "cast" | "convert" => told_charset(&arguments).map_or(Operand::Other, Operand::Text),
+            "cast" | "convert" => named_charset(&arguments).map_or(Operand::Other, Operand::Text),
             _ => Operand::Other,
         }
     }
 
-    /// 8.0.12 does some things its own way; where between it and 8.0.33 that ended is not known.
+    /// Returns whether the server behaves like 8.0.12; the version before 8.0.33 in which that
+    /// ended is not known.
     fn is_old(&self) -> bool {
         self.server.number < 80_013
     }
 
-    /// Operands that are brought to one charset, where there is one that decides.
+    /// Converts operands to one charset, if one of them decides.
     fn unite(&mut self, operands: &[Operand]) -> Operand {
         let mut flat = Vec::new();
         for operand in operands {
@@ -339,7 +342,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an argument is, when it is one operand and no more.
+/// Returns the operand that an argument consists of, if it is a single one.
 fn sole(argument: &[Item]) -> Operand {
     match argument {
         [Item::Operand(operand)] => operand.clone(),
@@ -354,8 +357,8 @@ fn operand(item: &Item) -> Option<Operand> {
     }
 }
 
-/// The charset in `cast(x as char(10) charset latin1)` and `convert(x using latin1)`.
-fn told_charset(arguments: &[Vec<Item>]) -> Option<Charset> {
+/// Returns the charset in `cast(x as char(10) charset latin1)` and `convert(x using latin1)`.
+fn named_charset(arguments: &[Vec<Item>]) -> Option<Charset> {
     let mut words = arguments.iter().flatten().filter_map(|item| match item {
         Item::Word(word) => Some(word.as_str()),
         _ => None,

@@ -1,5 +1,5 @@
-//! Typed looks into an SDI document: a member that must be there and is not, or is of another
-//! kind, is an error with its name.
+//! Typed access to an SDI document: a required member that is missing, or of another type, is an
+//! error with the member's name.
 
 use serde_json::Value;
 
@@ -10,8 +10,8 @@ use crate::{Error, Result};
 pub(super) struct Object<'a>(&'a serde_json::Map<String, Value>);
 
 impl<'a> Object<'a> {
-    /// `value` as an object; `what` names it in the error.
-    pub(super) fn of(value: &'a Value, what: &str) -> Result<Object<'a>> {
+    /// Converts `value` to an object; `what` is its name in the error.
+    pub(super) fn from_value(value: &'a Value, what: &str) -> Result<Object<'a>> {
         value.as_object().map(Object).ok_or_else(|| wrong(what, "an object"))
     }
 
@@ -19,35 +19,35 @@ impl<'a> Object<'a> {
         self.0.get(name).ok_or_else(|| Error::schema(format!("the SDI has no `{name}`")))
     }
 
-    /// A text that must be there.
+    /// Returns a required text.
     pub(super) fn text(self, name: &str) -> Result<&'a str> {
         self.member(name)?.as_str().ok_or_else(|| wrong(name, "a string"))
     }
 
-    /// A text that older servers do not write; empty when it is not there.
+    /// Returns a text that older servers do not write; empty when missing.
     pub(super) fn text_or_empty(self, name: &str) -> Result<&'a str> {
         if self.0.contains_key(name) { self.text(name) } else { Ok("") }
     }
 
-    /// A number that must be there.
+    /// Returns a required number.
     pub(super) fn number<T: TryFrom<u64>>(self, name: &str) -> Result<T> {
         let number = self.member(name)?.as_u64().ok_or_else(|| wrong(name, "a number"))?;
         T::try_from(number)
             .map_err(|_| Error::schema(format!("the SDI's `{name}` is too large: {number}")))
     }
 
-    /// A truth value that must be there.
+    /// Returns a required boolean.
     pub(super) fn flag(self, name: &str) -> Result<bool> {
         self.member(name)?.as_bool().ok_or_else(|| wrong(name, "true or false"))
     }
 
-    /// The objects of an array that must be there.
+    /// Iterates over the objects of a required array.
     pub(super) fn objects(self, name: &'a str) -> Result<impl Iterator<Item = Result<Object<'a>>>> {
         let array = self.member(name)?.as_array().ok_or_else(|| wrong(name, "an array"))?;
-        Ok(array.iter().map(move |value| Object::of(value, name)))
+        Ok(array.iter().map(move |value| Object::from_value(value, name)))
     }
 
-    /// The same of an array that older servers do not write.
+    /// Iterates over the objects of an array that older servers do not write.
     pub(super) fn objects_if_any(
         self,
         name: &'a str,
@@ -56,20 +56,20 @@ impl<'a> Object<'a> {
             Some(value) => value.as_array().ok_or_else(|| wrong(name, "an array"))?.as_slice(),
             None => &[],
         };
-        Ok(array.iter().map(move |value| Object::of(value, name)))
+        Ok(array.iter().map(move |value| Object::from_value(value, name)))
     }
 
-    /// An object that must be there.
+    /// Returns a required object.
     pub(super) fn object(self, name: &str) -> Result<Object<'a>> {
-        Object::of(self.member(name)?, name)
+        Object::from_value(self.member(name)?, name)
     }
 
-    /// Bytes, which the SDI holds in base 64.
+    /// Returns bytes, which the SDI holds in base64.
     pub(super) fn binary(self, name: &str) -> Result<Vec<u8>> {
         decode_base64(self.text(name)?).ok_or_else(|| wrong(name, "base 64"))
     }
 
-    /// A dictionary property list, `key=value;key=value;`.
+    /// Returns a dictionary property list, `key=value;key=value;`.
     pub(super) fn properties(self, name: &str) -> Result<Properties> {
         Properties::parse(self.text(name)?).ok_or_else(|| wrong(name, "a list of properties"))
     }
@@ -80,13 +80,13 @@ fn wrong(name: &str, expected: &str) -> Error {
     Error::schema(format!("the SDI's `{name}` is not {expected}"))
 }
 
-/// A list of properties (`dd::Properties`): the text between `;` and `=` with each `\` dropped and
-/// what follows it kept (`properties_impl.cc`, `dd::unescape`, MySQL 9.7).
+/// A list of properties (`dd::Properties`): the text between `;` and `=`, in which each `\` is
+/// dropped and the character after it kept (`properties_impl.cc`, `dd::unescape`, MySQL 9.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties(Vec<(String, String)>);
 
 impl Properties {
-    /// Reads a list; `None` when it is none.
+    /// Parses a list; `None` when the text is none.
     pub fn parse(text: &str) -> Option<Properties> {
         let mut pairs = Vec::new();
         let mut pair = (String::new(), String::new());
@@ -112,25 +112,25 @@ impl Properties {
         (!in_value && pair.0.is_empty()).then_some(Properties(pairs))
     }
 
-    /// The text of a property.
+    /// Returns the text of a property.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    /// A property that is a number.
+    /// Returns the value of a numeric property.
     pub fn number<T: TryFrom<u64>>(&self, key: &str) -> Result<Option<T>> {
         let Some(text) = self.text(key) else { return Ok(None) };
         let number = text.parse::<u64>().ok().and_then(|number| T::try_from(number).ok());
         number.map(Some).ok_or_else(|| wrong(key, "a number that fits"))
     }
 
-    /// A property that is there and not 0.
+    /// Returns whether a property is not 0; `None` when it is missing.
     pub fn flag(&self, key: &str) -> Result<Option<bool>> {
         Ok(self.number::<u64>(key)?.map(|number| number != 0))
     }
 }
 
-/// Base 64 with the line ends the server puts in.
+/// Decodes base64 with the server's line ends.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let mut bits = 0u32;

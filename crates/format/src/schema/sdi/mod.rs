@@ -1,14 +1,14 @@
-//! Serialized dictionary information: the JSON document in which MySQL 8 and 9 keep a copy of a
+//! Serialized dictionary information: the JSON document in which MySQL 8 and 9 store a copy of a
 //! table's definition in its own tablespace.
 //!
-//! Its members are those of the dictionary's objects (`dd::Table`, `dd::Column`, ...: sql/dd/impl/
-//! types/*_impl.cc, `serialize`, MySQL 9.7), their enums are numbers counted from 1, and a
-//! reference to a column is its place among all columns, hidden ones too (`column_opx`). The
-//! document of a partitioned table is in the file of its first partition alone, and 8.0.12 writes
-//! none for one with subpartitions.
+//! Its members are those of the dictionary's objects (`dd::Table`, `dd::Column`, ...:
+//! sql/dd/impl/types/*_impl.cc, `serialize`, MySQL 9.7), their enums are numbers counted from 1,
+//! and a reference to a column is its index among all columns, including hidden ones
+//! (`column_opx`). The document of a partitioned table is only in the file of its first partition,
+//! and 8.0.12 writes none for one with subpartitions.
 //!
-//! What the document does not hold: the counter behind `AUTO_INCREMENT` since the last DDL
-//! ([`super::counters`]), where a `DATA DIRECTORY` is, and whether the database itself asks for
+//! The document does not contain: the counter behind `AUTO_INCREMENT` since the last DDL
+//! ([`super::counters`]), the path of a `DATA DIRECTORY`, and whether the database itself requires
 //! encryption.
 
 mod column;
@@ -32,14 +32,14 @@ use crate::charset::CollationId;
 use crate::types::ColumnType;
 use crate::{Error, IndexId, PageNo, Result, SpaceId};
 
-/// Reads a table's definition from its SDI document (type 1), as it is in the file, or from all
-/// that `ibd2sdi` prints.
+/// Reads a table's definition from its SDI document (type 1) as stored in the file, or from the
+/// whole output of `ibd2sdi`.
 pub fn from_sdi(json: &[u8]) -> Result<TableDef> {
     from_sdi_documents(&[json])
 }
 
-/// Reads a table's definition from the documents of its tablespace: that of the table and, when it
-/// is there, that of the tablespace, which knows `AUTOEXTEND_SIZE`.
+/// Reads a table's definition from the documents of its tablespace: that of the table and, if
+/// present, that of the tablespace, which has `AUTOEXTEND_SIZE`.
 pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
     let mut table: Option<TableDef> = None;
     let mut autoextend_size_bytes = None;
@@ -65,7 +65,7 @@ pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
         Ok(())
     })?;
     let mut table = table.ok_or_else(|| Error::schema("the SDI holds no table"))?;
-    // A general tablespace's is its own.
+    // That of a general tablespace is the tablespace's own.
     let implicit = table.options.others.iter().all(|(name, _)| name != "TABLESPACE");
     if let Some(size) = autoextend_size_bytes.filter(|size| *size > 0 && implicit) {
         table.options.others.push(("AUTOEXTEND_SIZE".to_owned(), size.to_string()));
@@ -73,7 +73,7 @@ pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
     Ok(table)
 }
 
-/// Gives each document to `take`, and what it is of.
+/// Calls `take` with each document and its object's type.
 fn for_each_document<T: AsRef<[u8]>>(
     documents: &[T],
     mut take: impl FnMut(&str, Object<'_>) -> Result<()>,
@@ -83,14 +83,14 @@ fn for_each_document<T: AsRef<[u8]>>(
         let value: Value = serde_json::from_str(&text)
             .map_err(|error| Error::schema(format!("the SDI is not JSON: {error}")))?;
         for document in split(&value) {
-            let document = Object::of(document, "document")?;
+            let document = Object::from_value(document, "document")?;
             take(document.text("dd_object_type")?, document)?;
         }
     }
     Ok(())
 }
 
-/// The documents among what `ibd2sdi` prints, or the only one there is.
+/// Returns the documents in the output of `ibd2sdi`, or a single document.
 fn split(value: &Value) -> Vec<&Value> {
     match value.as_array() {
         Some(listed) => listed.iter().filter_map(|element| element.get("object")).collect(),
@@ -106,7 +106,7 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
         server,
         options::read(table, &options, server)?,
     );
-    // Others than HT_VISIBLE are full-text auxiliary tables and half-made copies.
+    // Values other than HT_VISIBLE are full-text auxiliary tables and unfinished copies.
     def.hidden = table.number::<u8>("hidden")? != 1;
     def.packs_records = options.flag("pack_record")?;
     let dd_columns = table
@@ -155,15 +155,15 @@ fn read_table(table: Object<'_>, server: ServerVersion) -> Result<TableDef> {
     Ok(def)
 }
 
-/// Where a column of the dictionary went, by its place among all of them.
+/// The destination of a dictionary column, by its index among all of them.
 struct Placed {
-    /// In the definition, or what a functional key part prints.
+    /// The column in the definition, or the expression of a functional key part.
     source: Option<IndexSource>,
-    /// Bytes of its longest value.
+    /// Maximum length of a value in bytes.
     length_bytes: u32,
 }
 
-/// Shares the columns out to the definition and to what it says of storage.
+/// Distributes the columns to the SQL definition and to the physical one.
 fn place_columns(dd_columns: Vec<DdColumn>, def: &mut TableDef) -> Result<Vec<Placed>> {
     let mut places = Vec::with_capacity(dd_columns.len());
     for column in dd_columns {
@@ -209,7 +209,7 @@ fn place_columns(dd_columns: Vec<DdColumn>, def: &mut TableDef) -> Result<Vec<Pl
     Ok(places)
 }
 
-/// Expressions print as the server has made them on opening the table.
+/// Converts expressions to the form that the server gives them when it opens the table.
 fn convert_constants(def: &mut TableDef, places: &mut [Placed]) {
     let convert = |text: &str| constants::convert(text, &def.columns, def.server);
     for place in places {
@@ -254,7 +254,7 @@ fn stored_column(source: StoredSource, engine_data: &Properties) -> Result<Store
     })
 }
 
-/// Two hexadecimal digits a byte (`DD_instant_col_val_coder`, dict0dd.cc, MySQL 9.7).
+/// Decodes two hexadecimal digits per byte (`DD_instant_col_val_coder`, dict0dd.cc, MySQL 9.7).
 fn decode_hex(digits: &str) -> Result<Vec<u8>> {
     let wrong = || Error::schema("an instant column's default is not hexadecimal");
     let nibble = |digit: u8| (digit as char).to_digit(16).ok_or_else(wrong);
@@ -265,7 +265,7 @@ fn decode_hex(digits: &str) -> Result<Vec<u8>> {
     pairs.iter().map(|[high, low]| Ok((nibble(*high)? << 4 | nibble(*low)?) as u8)).collect()
 }
 
-/// The last number given to a row as of the last DDL; each partition counts for itself.
+/// Returns the last `AUTO_INCREMENT` value as of the last DDL; each partition has its own.
 fn last_auto_increment(table: Object<'_>) -> Result<u64> {
     let mut last = 0;
     let mut counted = vec![table];
@@ -281,7 +281,7 @@ fn last_auto_increment(table: Object<'_>) -> Result<u64> {
     Ok(last)
 }
 
-/// Where an index is, as its `se_private_data` says.
+/// The location of an index, from its `se_private_data`.
 struct PlaceOfIndex {
     space: Option<SpaceId>,
     root: Option<(IndexId, PageNo)>,
@@ -296,7 +296,7 @@ impl PlaceOfIndex {
     }
 }
 
-/// `dd::Table::enum_row_format` (table.h, MySQL 9.7).
+/// Converts `dd::Table::enum_row_format` (table.h, MySQL 9.7).
 fn row_format(number: u8) -> Option<RowFormat> {
     match number {
         2 => Some(RowFormat::Dynamic),
@@ -320,7 +320,7 @@ fn read_index(index: Object<'_>, places: &[Placed], def: &TableDef) -> Result<In
     let mut parts = Vec::new();
     for element in index.objects("elements")? {
         let element = element?;
-        // InnoDB's own elements have no length; 8.0.12 says no more of them.
+        // Elements added by InnoDB have no length; in 8.0.12 nothing else marks them.
         let length = element.number::<u32>("length")?;
         if length == u32::MAX {
             continue;
@@ -328,7 +328,9 @@ fn read_index(index: Object<'_>, places: &[Placed], def: &TableDef) -> Result<In
         let opx = element.number::<usize>("column_opx")?;
         let placed = places.get(opx).and_then(|placed| Some((placed, placed.source.clone()?)));
         let Some((placed, source)) = placed else {
-            return Err(Error::schema(format!("index `{name}` is of column {opx}, which is not")));
+            return Err(Error::schema(format!(
+                "index `{name}` refers to column {opx}, which does not exist"
+            )));
         };
         let prefix_chars = match (&source, kind) {
             (
@@ -362,7 +364,7 @@ fn read_index(index: Object<'_>, places: &[Placed], def: &TableDef) -> Result<In
     Ok(read)
 }
 
-/// How many characters of a column a key part has, unless it has them all.
+/// Returns the number of a column's characters in a key part, unless it has all.
 fn prefix(ty: &ColumnType, placed: &Placed, length_bytes: u32) -> Option<u32> {
     let (can_be_whole, collation) = match ty {
         ColumnType::Char { collation, .. } | ColumnType::VarChar { collation, .. } => {
@@ -393,7 +395,7 @@ fn read_foreign_key(key: Object<'_>, places: &[Placed], def: &TableDef) -> Resul
         };
         let Some(column) = column else {
             return Err(Error::schema(format!(
-                "foreign key `{name}` is of column {opx}, which is not"
+                "foreign key `{name}` refers to column {opx}, which does not exist"
             )));
         };
         columns.push(column.name.clone());
@@ -413,8 +415,8 @@ fn read_foreign_key(key: Object<'_>, places: &[Placed], def: &TableDef) -> Resul
     })
 }
 
-/// `dd::Foreign_key::enum_rule` (foreign_key.h, MySQL 9.7). `NO ACTION` is what a key has when
-/// nothing was said.
+/// Converts `dd::Foreign_key::enum_rule` (foreign_key.h, MySQL 9.7). A key without a rule has `NO
+/// ACTION`.
 fn rule(number: u8) -> Result<ForeignKeyRule> {
     match number {
         1 => Ok(ForeignKeyRule::Default),

@@ -1,27 +1,27 @@
-//! Which file the definitions in a tablespace say they are in.
+//! Names in a tablespace's definitions: the file and tables that they describe.
 
 use crate::Result;
 use crate::schema::filename;
 
 use super::for_each_document;
 
-/// What a tablespace's definitions say of where it is.
+/// The file and tables of a tablespace, according to its definitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SdiNames {
-    /// Its file, as the server names it: `./db/table.ibd`. Not said in the file of a server that wrote
-    /// no definition of the tablespace.
+    /// The file, as the server names it: `./db/table.ibd`. `None` in the file of a server that
+    /// wrote no definition of the tablespace.
     file: Option<String>,
-    /// It is of one table or partition: its name is that of the table.
+    /// Whether the tablespace is of one table or partition, whose name it has.
     is_of_table: bool,
-    /// The schema and name of the tables.
+    /// Schema and name of the tables.
     tables: Vec<(String, String)>,
 }
 
 impl SdiNames {
-    /// Reads them out of a tablespace's SDI documents.
+    /// Collects the names from a tablespace's SDI documents.
     ///
     /// # Errors
-    /// When a document is not what servers write.
+    /// When a document has a form that servers do not write.
     pub fn of<T: AsRef<[u8]>>(documents: &[T]) -> Result<SdiNames> {
         let mut names = SdiNames::default();
         for_each_document(documents, |kind, document| {
@@ -44,12 +44,12 @@ impl SdiNames {
         Ok(names)
     }
 
-    /// Whether the definition of this table is among them.
+    /// Returns whether the definitions include this table.
     pub fn has_table(&self, schema: &str, name: &str) -> bool {
         self.tables.iter().any(|table| table.0 == schema && table.1 == name)
     }
 
-    /// The schema and name of the table, where the definitions are of one.
+    /// Returns the schema and name of the table, if the definitions are of a single one.
     pub fn only_table(&self) -> Option<(&str, &str)> {
         match &self.tables[..] {
             [(schema, table)] => Some((schema, table)),
@@ -57,8 +57,8 @@ impl SdiNames {
         }
     }
 
-    /// Whose definitions they are, when they are not those of this file in this directory. Letters may
-    /// be of another case, as they are with `lower_case_table_names`.
+    /// Returns the owner of the definitions, if they are not those of this file in this directory.
+    /// Letters may differ in case, as they do with `lower_case_table_names`.
     pub fn of_another(&self, directory: &str, file: &str) -> Option<String> {
         let is_same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
         let stem = file.strip_suffix(".ibd").unwrap_or(file);

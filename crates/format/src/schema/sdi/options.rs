@@ -1,4 +1,4 @@
-//! The options of a table, and what engines say of any object.
+//! Options of a table, and engine attributes of any object.
 
 use super::json::{Object, Properties};
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::charset::CollationId;
 use crate::schema::create_table::push_quoted;
 use crate::schema::{ServerVersion, TableOptions};
 
-/// What follows the closing parenthesis (`fill_share_from_dd`, dd_table_share.cc, and
+/// Reads the options after the closing parenthesis (`fill_share_from_dd`, dd_table_share.cc, and
 /// `store_create_info`, sql_show.cc, MySQL 9.7).
 pub(super) fn read(
     table: Object<'_>,
@@ -19,7 +19,7 @@ pub(super) fn read(
     read.row_format = options.number("row_type")?.map(|number| row_format(number).to_owned());
     read.others = others(table, options)?;
     // Since 8.0.16 every table has it; it prints when the table is encrypted. (It also prints when
-    // the database's own default is the other one, which a table's file does not say.)
+    // the database's own default differs, which is not in a table's file.)
     let encryption = options.text("encrypt_type").filter(|value| !value.is_empty());
     if let Some(value) = encryption.filter(|value| server.number < 80_016 || *value != "N") {
         read.others.push(("ENCRYPTION".to_owned(), quoted(value)));
@@ -36,7 +36,7 @@ pub(super) fn read(
     Ok(read)
 }
 
-/// `dd::Table::enum_row_format` (table.h, MySQL 9.7), as SQL says it.
+/// Returns the SQL name of `dd::Table::enum_row_format` (table.h, MySQL 9.7).
 fn row_format(number: u8) -> &'static str {
     match number {
         1 => "FIXED",
@@ -48,7 +48,7 @@ fn row_format(number: u8) -> &'static str {
     }
 }
 
-/// The options with a name and a value.
+/// Returns the options with a name and a value.
 fn others(table: Object<'_>, options: &Properties) -> Result<Vec<(String, String)>> {
     let mut others = Vec::new();
     let mut push = |name: &str, value: String| others.push((name.to_owned(), value));
@@ -101,7 +101,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// `ENGINE_ATTRIBUTE` and `SECONDARY_ENGINE_ATTRIBUTE`, as they print.
+/// Returns `ENGINE_ATTRIBUTE` and `SECONDARY_ENGINE_ATTRIBUTE` as printed.
 pub(super) fn engine_attributes(object: Object<'_>, separator: char) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for (name, key) in [

@@ -1,4 +1,4 @@
-//! The partitions of an SDI document and the clause they print as.
+//! Partitions of an SDI document, and the clause that they print as.
 
 use super::PlaceOfIndex;
 use super::json::{Object, Properties};
@@ -6,8 +6,8 @@ use crate::schema::create_table::{Quoting, push_escaped, push_identifier};
 use crate::schema::{Partition, PartitionPhysical, Partitioning, ServerVersion};
 use crate::{Error, Result};
 
-/// How partitions are told apart (`dd::Table::enum_partition_type`, table.h, MySQL 9.7; the
-/// subpartition types have the same numbers up to 6).
+/// The partitioning method (`dd::Table::enum_partition_type`, table.h, MySQL 9.7; the subpartition
+/// types have the same numbers up to 6).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
     Range,
@@ -15,20 +15,20 @@ enum Method {
     RangeColumns,
     ListColumns,
     Hash,
-    /// `old_algorithm`: `ALGORITHM = 1`, the hash of MySQL 5.1.
+    /// Whether the clause has `ALGORITHM = 1`, the hash of MySQL 5.1.
     Key {
         old_algorithm: bool,
     },
 }
 
-/// How many partitions the DDL named (`dd::Table::enum_default_partitioning`).
+/// The extent to which the DDL named partitions (`dd::Table::enum_default_partitioning`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
-    /// Each of them.
+    /// Each partition is named.
     All,
-    /// Neither them nor their number.
+    /// Neither names nor their number.
     Nothing,
-    /// Their number.
+    /// Only the number of partitions.
     Number,
 }
 
@@ -37,11 +37,11 @@ struct Level {
     method: Method,
     linear: bool,
     named: Named,
-    /// What is in the parentheses.
+    /// The text in the parentheses.
     expression: String,
 }
 
-/// Reads a table's partitioning, `None` when it has none, and how each partition is stored.
+/// Reads a table's partitioning, `None` when it has none, and the storage of each partition.
 pub(super) fn read(
     table: Object<'_>,
     server: ServerVersion,
@@ -88,7 +88,7 @@ fn stored(partition: Object<'_>) -> Result<PartitionPhysical> {
 }
 
 impl Level {
-    /// `prefix` is `sub` for the second level.
+    /// Reads one level; `prefix` is `sub` for the second one.
     fn read(table: Object<'_>, server: ServerVersion, prefix: &str) -> Result<Option<Level>> {
         let (method, linear) = match table.number::<u8>(&format!("{prefix}partition_type"))? {
             0 => return Ok(None),
@@ -102,7 +102,7 @@ impl Level {
             8 => (Method::List, false),
             9 => (Method::RangeColumns, false),
             10 => (Method::ListColumns, false),
-            // PT_AUTO is NDB's alone.
+            // PT_AUTO is used by NDB only.
             other => return Err(Error::schema(format!("partition type {other} is not known"))),
         };
         let named = match table.number::<u8>(&format!("default_{prefix}partitioning"))? {
@@ -119,8 +119,8 @@ impl Level {
     }
 }
 
-/// The columns' names, which the dictionary keeps apart by `;` with `\` before a `;` or `\` that
-/// is part of a name (`get_field_list_str`, dd_table.cc, MySQL 9.7).
+/// Returns the columns' names, which the dictionary separates by `;`, with `\` before a `;` or `\`
+/// that is part of a name (`get_field_list_str`, dd_table.cc, MySQL 9.7).
 fn field_list(text: &str, server: ServerVersion) -> String {
     let mut names = vec![String::new()];
     let mut chars = text.chars();
@@ -143,17 +143,17 @@ fn field_list(text: &str, server: ServerVersion) -> String {
     out
 }
 
-/// The clause being written (`generate_partition_syntax`, sql_partition.cc, MySQL 9.7).
+/// A writer of the clause (`generate_partition_syntax`, sql_partition.cc, MySQL 9.7).
 struct Clause {
     text: String,
     server: ServerVersion,
-    /// `/*!50100`, or with what came later, `/*!50500`.
+    /// `/*!50100`, or with later features, `/*!50500`.
     comment: &'static str,
 }
 
 impl Clause {
     fn new(server: ServerVersion, level: &Level, sublevel: Option<&Level>) -> Clause {
-        // TO_SECONDS is the one function that says in which version it came
+        // TO_SECONDS is the only function with a version in which it was introduced
         // (`Item::intro_version`).
         let new = matches!(level.method, Method::RangeColumns | Method::ListColumns)
             || [Some(level), sublevel].iter().flatten().any(|level| {
@@ -264,7 +264,7 @@ impl Clause {
                 self.text += &format!(" VALUES LESS THAN ({})", texts.join(","));
             }
             Method::List => {
-                // NULL is the partition's own and comes first (`has_null_value`).
+                // NULL belongs to the partition and comes first (`has_null_value`).
                 let (nulls, others): (Vec<_>, Vec<_>) =
                     values.iter().partition(|value| value.text == "NULL");
                 let texts: Vec<_> =
@@ -287,7 +287,7 @@ impl Clause {
         let options: Properties = partition.properties("options")?;
         let text = &mut self.text;
         text.push(' ');
-        // A partition has a tablespace's name of its own only when the DDL gave it.
+        // A partition has a tablespace name only when the DDL had one.
         if let Some(tablespace) = options.text("tablespace") {
             *text += "TABLESPACE = ";
             push_identifier(text, tablespace, Quoting::Always);
@@ -338,7 +338,7 @@ fn tuple(values: &[Value]) -> String {
     }
 }
 
-/// A value of `VALUES LESS THAN` or `VALUES IN`, as it prints.
+/// A value of `VALUES LESS THAN` or `VALUES IN`, as printed.
 struct Value {
     list_place: u32,
     text: String,
@@ -357,7 +357,7 @@ impl Value {
     }
 }
 
-/// A partition's directory may come with the partition's file (`truncate_partition_filename`).
+/// Removes the file name that may follow a partition's directory (`truncate_partition_filename`).
 fn without_file(path: &str) -> &str {
     match path.rsplit_once('/') {
         Some((directory, file)) if file.contains("#P#") || file.contains("#p#") => directory,
@@ -365,7 +365,7 @@ fn without_file(path: &str) -> &str {
     }
 }
 
-/// Strings of partitions escape with backslashes, quotes too (`append_escaped`).
+/// Appends a string of a partition, with quotes escaped by backslashes, too (`append_escaped`).
 fn push_backslashed(out: &mut String, text: &str) {
     for character in text.chars() {
         match character {

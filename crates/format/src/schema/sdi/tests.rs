@@ -1,7 +1,7 @@
 use super::*;
 use crate::schema::PartitionPhysical;
 
-/// A table: its name, its documents as `ibd2sdi` prints them, what the server said of it.
+/// A table: its name, its documents as `ibd2sdi` prints them, and the server's output.
 macro_rules! fixtures {
     ($($name:literal),* $(,)?) => {
         &[$((
@@ -65,11 +65,11 @@ fn row_versions_keep_what_was_dropped() {
         let column = def.physical.stored.iter().find(|column| column.source == *source).unwrap();
         (column.physical_pos, column.version_added, column.version_dropped)
     };
-    // `d` came last, in front of `a`.
+    // `d` was added last, before `a`.
     assert_eq!(stored(&StoredSource::Column(0)), (Some(6), 3, None));
     assert_eq!(stored(&StoredSource::Column(1)), (Some(0), 0, None));
     assert_eq!(stored(&StoredSource::Column(2)), (Some(5), 1, None));
-    // Without a precision of its own, which the dictionary forgets.
+    // The dictionary does not keep the precision of a dropped column.
     let ty = ColumnType::Decimal { precision: 7, scale: 2, unsigned: false, zerofill: false };
     let b = StoredSource::Dropped { ty, nullable: true };
     assert_eq!(stored(&b), (Some(3), 0, Some(2)));
@@ -84,7 +84,7 @@ fn hidden_document_numbers_are_stored() {
     let def = from_sdi(fixture("8.0.33-newer")).unwrap();
     let hidden = |column: &&StoredColumn| matches!(column.source, StoredSource::Hidden { .. });
     assert_eq!(def.physical.stored.iter().filter(hidden).count(), 1);
-    // Virtual columns are not stored: neither one's own nor those behind a functional key.
+    // Virtual columns are not stored: neither explicit ones nor those behind a functional key.
     assert_eq!(def.physical.stored.len(), def.columns.len() + 1);
 }
 
@@ -115,7 +115,7 @@ fn other_documents_are_refused() {
     assert!(twice.to_string().contains("more than one table"));
 }
 
-/// Whatever the bytes, an answer comes.
+/// Damaged bytes give a result or an error.
 #[test]
 fn damaged_documents_do_no_harm() {
     let mut seed = 0x2545_f491_4f6c_dd1du64;

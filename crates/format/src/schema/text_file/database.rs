@@ -4,26 +4,26 @@ use crate::charset::{Charset, CollationId};
 use crate::schema::ServerVersion;
 use crate::{Error, Result};
 
-/// What a database's file says.
+/// The options in a database's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseOptions {
-    /// Its collation; `None` where the file names neither a charset nor a collation.
+    /// Collation of the database; `None` where the file has neither a charset nor a collation.
     pub collation: Option<CollationId>,
-    /// Its comment (MariaDB 10.5.0); empty without.
+    /// Comment of the database (MariaDB 10.5.0); empty without.
     pub comment: String,
 }
 
 impl DatabaseOptions {
-    /// Reads the file of a database of `server`. Lines that it does not know are passed over, as the
-    /// servers do: a comment of several lines is its first one.
+    /// Parses the file of a database of `server`. Unknown lines are skipped, as in the servers; of
+    /// a comment of several lines only the first is read.
     ///
     /// # Errors
-    /// Damage.
+    /// When the file is damaged.
     pub fn parse(bytes: &[u8], server: ServerVersion) -> Result<DatabaseOptions> {
         let text = std::str::from_utf8(bytes);
-        let text = text.map_err(|_| Error::corrupt("db.opt is no UTF-8"))?;
+        let text = text.map_err(|_| Error::corrupt("db.opt is not UTF-8"))?;
         let mut options = DatabaseOptions::default();
-        // The file has no sign of its end: each line that was begun must be whole.
+        // The file has no end mark: each line must be complete.
         if !text.is_empty() && !text.ends_with('\n') {
             return Err(Error::corrupt("the file ends within a line: it was cut off"));
         }

@@ -1,6 +1,6 @@
-//! The words of the statements that these files hold, as far as names are looked for in them.
+//! Lexer for the statements in these files, as far as needed to find names.
 
-/// A piece of a statement.
+/// A token of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// A keyword, a name without quotes, or a number.
@@ -14,12 +14,12 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// Whether it is this keyword.
+    /// Returns whether the token is this keyword.
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self, Token::Word(is) if is.eq_ignore_ascii_case(word))
     }
 
-    /// Its length in bytes.
+    /// Returns the token's length in bytes.
     fn len(&self) -> usize {
         match self {
             Token::Word(text) | Token::Name(text) | Token::Text(text) => text.len(),
@@ -27,7 +27,7 @@ impl Token<'_> {
         }
     }
 
-    /// What it names: of a name in quotes what the quotes hold.
+    /// Returns the name, without quotes; `None` for tokens that are no name.
     pub fn name(&self) -> Option<String> {
         match self {
             Token::Word(word) => Some((*word).to_owned()),
@@ -41,7 +41,7 @@ impl Token<'_> {
     }
 }
 
-/// The words of a statement, one after the other. It ends early at a quote that is never closed.
+/// An iterator over the tokens of a statement. It ends early at a quote that is never closed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tokens<'a> {
     rest: &'a str,
@@ -52,7 +52,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: sql }
     }
 
-    /// The words, each with the byte it begins at.
+    /// Iterates over the tokens, each with the offset of its first byte.
     pub fn with_places(sql: &'a str) -> impl Iterator<Item = (usize, Token<'a>)> {
         let mut tokens = Tokens::new(sql);
         std::iter::from_fn(move || {
@@ -61,8 +61,8 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// Blanks, and comments. Of versioned ones only the signs are passed over: a server that keeps a
-    /// statement took what is in them.
+    /// Skips blanks and comments. Of versioned comments only the signs are skipped: a server that
+    /// stored a statement executed their content.
     fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest.trim_start();
@@ -86,7 +86,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Where the quote that begins the rest is closed.
+    /// Returns the end of the quoted text at the current position.
     fn end_of_quoted(&self, quote: char, has_escapes: bool) -> Option<usize> {
         let mut chars = self.rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = chars.next() {

@@ -1,4 +1,4 @@
-//! The definitions that servers keep as text: views (`.frm`), triggers (`.TRG`, `.TRN`) and the
+//! Definitions that servers store as text: views (`.frm`), triggers (`.TRG`, `.TRN`) and the
 //! options of databases (`db.opt`).
 //!
 //! ```text
@@ -7,10 +7,10 @@
 //! suid=2                                     sql_modes=1411383296 0
 //! ```
 //!
-//! A line holds a name and a value: a number, a text, or lists of them between spaces. In texts a
-//! backslash stands before `\`, `'`, and before `n`, `0` and `z` for a line's end, a NUL and a
-//! Ctrl-Z (`parse_escaped_string`, `write_escaped_string` in sql/parse_file.cc, MariaDB 10.11 and
-//! MySQL 5.7). Names that the reader does not know are passed over, as the servers do.
+//! A line holds a name and a value: a number, a text, or lists of them separated by spaces. In
+//! texts a backslash precedes `\`, `'`, and `n`, `0` and `z` for a line's end, a NUL and a Ctrl-Z
+//! (`parse_escaped_string`, `write_escaped_string` in sql/parse_file.cc, MariaDB 10.11 and MySQL
+//! 5.7). Unknown names are skipped, as in the servers.
 
 mod database;
 mod lex;
@@ -26,14 +26,14 @@ pub use self::view_names::ViewNames;
 use crate::charset::Charset;
 use crate::{Error, Result};
 
-/// Names and values of a definition.
+/// The names and values of a definition.
 #[derive(Clone, Debug)]
 struct TextFile<'a> {
     values: Vec<(&'a [u8], &'a [u8])>,
 }
 
 impl<'a> TextFile<'a> {
-    /// Splits the lines of a file whose first one is `TYPE=` and `kind`.
+    /// Splits the lines of a file whose first line is `TYPE=` and `kind`.
     fn parse(bytes: &'a [u8], kind: &str) -> Result<TextFile<'a>> {
         let mut lines = bytes.split(|&byte| byte == b'\n');
         let first = lines.next().unwrap_or_default();
@@ -53,7 +53,7 @@ impl<'a> TextFile<'a> {
         Ok(TextFile { values })
     }
 
-    /// The value of a name, as it stands in the file.
+    /// Returns the raw value of a name.
     fn find(&self, name: &str) -> Option<&'a [u8]> {
         self.values.iter().find(|value| value.0 == name.as_bytes()).map(|value| value.1)
     }
@@ -62,22 +62,23 @@ impl<'a> TextFile<'a> {
         self.find(name).ok_or_else(|| Error::corrupt(format!("the file has no line {name}=")))
     }
 
-    /// A number.
+    /// Returns the value of a name as a number.
     fn number(&self, name: &str) -> Result<u64> {
         number(self.get(name)?, name)
     }
 
-    /// A text without quotes.
+    /// Returns the value of a name as an unquoted text.
     fn text(&self, name: &str) -> Result<Vec<u8>> {
         unescaped(self.get(name)?)
     }
 
-    /// A list of texts in quotes; `None` where the file has no such line.
+    /// Returns the value of a name as a list of quoted texts; `None` where the file has no such
+    /// line.
     fn texts(&self, name: &str) -> Result<Option<Vec<Vec<u8>>>> {
         self.find(name).map(|value| texts(value, name)).transpose()
     }
 
-    /// A list of numbers; `None` where the file has no such line.
+    /// Returns the value of a name as a list of numbers; `None` where the file has no such line.
     fn numbers(&self, name: &str) -> Result<Option<Vec<u64>>> {
         let Some(value) = self.find(name) else { return Ok(None) };
         let parts = value.split(|&byte| byte == b' ').filter(|part| !part.is_empty());
@@ -88,10 +89,10 @@ impl<'a> TextFile<'a> {
 fn number(value: &[u8], name: &str) -> Result<u64> {
     let text = std::str::from_utf8(value).ok();
     text.and_then(|text| text.trim_end().parse().ok())
-        .ok_or_else(|| Error::corrupt(format!("{name}= is no number")))
+        .ok_or_else(|| Error::corrupt(format!("{name}= is not a number")))
 }
 
-/// A text without the backslashes before special characters.
+/// Removes the backslashes before special characters.
 fn unescaped(value: &[u8]) -> Result<Vec<u8>> {
     let mut text = Vec::with_capacity(value.len());
     let mut bytes = value.iter();
@@ -102,7 +103,7 @@ fn unescaped(value: &[u8]) -> Result<Vec<u8>> {
                 Some(b'0') => 0,
                 Some(b'z') => 26,
                 Some(&quoted @ (b'\\' | b'\'')) => quoted,
-                _ => return Err(Error::corrupt("a backslash stands before no known character")),
+                _ => return Err(Error::corrupt("a backslash precedes an unknown character")),
             },
             byte => byte,
         };
@@ -111,7 +112,7 @@ fn unescaped(value: &[u8]) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Texts, each in quotes, between spaces.
+/// Splits a list of quoted texts, separated by spaces.
 fn texts(value: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
     let mut texts = Vec::new();
     let mut rest = value;
@@ -121,7 +122,7 @@ fn texts(value: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
             continue;
         }
         let end = (first == b'\'').then(|| end_of_quoted(after)).flatten();
-        let end = end.ok_or_else(|| Error::corrupt(format!("{name}= is no list of texts")))?;
+        let end = end.ok_or_else(|| Error::corrupt(format!("{name}= is not a list of texts")))?;
         let (text, behind) = after.split_at_checked(end).unwrap_or_default();
         texts.push(unescaped(text)?);
         rest = behind.get(1..).unwrap_or_default();
@@ -129,7 +130,7 @@ fn texts(value: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
     Ok(texts)
 }
 
-/// Where the quote stands that ends a text.
+/// Returns the position of the quote that ends a text.
 fn end_of_quoted(text: &[u8]) -> Option<usize> {
     let mut is_escaped = false;
     text.iter().position(|&byte| {
@@ -139,27 +140,27 @@ fn end_of_quoted(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// Bytes of a charset as text; an error when some have no meaning there: what would be written
-/// would not be what the file holds.
+/// Decodes bytes of a charset. Bytes without a meaning there are an error, as the output would
+/// differ from the file.
 fn decoded(bytes: &[u8], charset: Charset, what: &str) -> Result<String> {
     let mut text = Vec::with_capacity(bytes.len());
     let lost = charset.decode(bytes, &mut text);
     match String::from_utf8(text) {
         Ok(text) if lost == 0 => Ok(text),
         _ => Err(Error::unsupported(
-            format!("{what} with bytes that are no text in its character set {}", charset.name()),
+            format!("{what} with bytes that are not valid in its character set {}", charset.name()),
             "make it again with such bytes written as x'...'",
         )),
     }
 }
 
-/// The charset of a name in a file.
+/// Finds the charset of a name in a file.
 fn charset_named(name: &str) -> Result<Charset> {
     Charset::by_name(name).ok_or_else(|| Error::corrupt(format!("there is no charset {name}")))
 }
 
 fn utf8(bytes: Vec<u8>, what: &str) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| Error::corrupt(format!("{what} is no UTF-8")))
+    String::from_utf8(bytes).map_err(|_| Error::corrupt(format!("{what} is not UTF-8")))
 }
 
 #[cfg(test)]
@@ -211,7 +212,7 @@ mod tests {
             let at = VIEW.windows(line.len()).position(|bytes| bytes == line).unwrap();
             at + line.len()
         };
-        // MySQL 5.0 wrote no more lines than up to this.
+        // MySQL 5.0 wrote only the lines up to this one.
         let of_5_0 = behind(b"source=SELECT 1\n");
         for end in (0..behind(b"view_body_utf8=select 1\n")).filter(|&end| end != of_5_0) {
             assert!(ViewDefinition::parse(&VIEW[..end], Family::MariaDb).is_err(), "{end}");

@@ -1,12 +1,12 @@
-//! The columns of a view, from the statement its file keeps.
+//! The columns of a view, from the statement in its file.
 //!
-//! The server writes the statement so that each expression of a `SELECT` has an alias in backticks
-//! behind `AS` (`st_select_lex::print`, sql/sql_select.cc, MariaDB 10.11), and a view has the
-//! columns of its first `SELECT`, behind `WITH` and opening parentheses.
+//! The server writes the statement with an alias in backticks, after `AS`, for each expression of a
+//! `SELECT` (`st_select_lex::print`, sql/sql_select.cc, MariaDB 10.11), and a view has the columns
+//! of its first `SELECT`, after `WITH` and opening parentheses.
 
 use super::lex::{Token, Tokens};
 
-/// The aliases of the first `SELECT`; `None` where the statement has another form.
+/// Returns the aliases of the first `SELECT`; `None` where the statement has another form.
 pub(super) fn columns(query: &str) -> Option<Vec<String>> {
     let tokens: Vec<Token<'_>> = Tokens::new(query).collect();
     let mut rest = tokens.as_slice();
@@ -20,8 +20,8 @@ pub(super) fn columns(query: &str) -> Option<Vec<String>> {
     }
 }
 
-/// What follows the definitions of `WITH`: `[RECURSIVE] name [(columns)] AS (...) [CYCLE names
-/// RESTRICT], ...`.
+/// Skips the definitions of `WITH`: `[RECURSIVE] name [(columns)] AS (...) [CYCLE names RESTRICT],
+/// ...`.
 fn behind_with<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
     let mut rest = match tokens.split_first()? {
         (word, behind) if word.is_word("recursive") => behind,
@@ -50,7 +50,7 @@ fn behind_with<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
     }
 }
 
-/// What follows the parentheses that `tokens` begins with.
+/// Skips the parentheses at the beginning of `tokens`.
 fn behind_group<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -66,8 +66,8 @@ fn behind_group<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
     None
 }
 
-/// The last names of the expressions up to the end of the list. An expression that ends otherwise
-/// makes the whole list unknown.
+/// Returns the last names of the expressions up to the end of the list. An expression with another
+/// end makes the whole list unknown.
 fn aliases(tokens: &[Token<'_>]) -> Option<Vec<String>> {
     const ENDS: [&str; 11] = [
         "from",

@@ -1,40 +1,41 @@
-//! Triggers: a `.TRG` file holds all of a table, in the order they run for each event; a `.TRN` file
-//! says which table a trigger is of (sql/sql_trigger.cc, MariaDB 10.11 and MySQL 5.7).
+//! Triggers: a `.TRG` file holds all triggers of a table, in the order in which they run for each
+//! event; a `.TRN` file names the table of a trigger (sql/sql_trigger.cc, MariaDB 10.11 and MySQL
+//! 5.7).
 
 use super::lex::Tokens;
 use super::{TextFile, charset_named, decoded, utf8};
 use crate::charset::Charset;
 use crate::{Error, Result};
 
-/// A trigger.
+/// A trigger of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriggerDefinition {
-    /// Its name.
+    /// Name of the trigger.
     pub name: String,
-    /// The statement that made it, as `SHOW CREATE TRIGGER` gives it.
+    /// The statement that created the trigger, as `SHOW CREATE TRIGGER` prints it.
     pub statement: String,
-    /// The bits of `sql_mode` that were set.
+    /// The bits of `sql_mode` at the trigger's creation.
     pub sql_mode: u64,
-    /// `character_set_client` of who made it; empty in files of MySQL 5.0.
+    /// `character_set_client` at the trigger's creation; empty in files of MySQL 5.0.
     pub character_set_client: String,
-    /// `collation_connection` of who made it; empty in files of MySQL 5.0.
+    /// `collation_connection` at the trigger's creation; empty in files of MySQL 5.0.
     pub collation_connection: String,
-    /// The collation the database had; empty in files of MySQL 5.0.
+    /// Collation of the database at the trigger's creation; empty in files of MySQL 5.0.
     pub database_collation: String,
 }
 
 /// The triggers of a table.
 #[derive(Clone, Debug)]
 pub struct TriggersFile {
-    /// In the file's order; of one that cannot be read the error.
+    /// Triggers in the file's order; an error for each that cannot be read.
     pub triggers: Vec<Result<TriggerDefinition>>,
 }
 
 impl TriggersFile {
-    /// Reads a `.TRG` file.
+    /// Parses a `.TRG` file.
     ///
     /// # Errors
-    /// Damage.
+    /// When the file is damaged.
     pub fn parse(bytes: &[u8]) -> Result<TriggersFile> {
         let file = TextFile::parse(bytes, "TRIGGERS")?;
         let texts = file.texts("triggers")?;
@@ -86,8 +87,8 @@ fn trigger(text: &[u8], sql_mode: u64, names: [Option<&Vec<u8>>; 3]) -> Result<T
     })
 }
 
-/// `CREATE [DEFINER=...] TRIGGER [IF NOT EXISTS] [db.]name`: the definer is no name `TRIGGER`
-/// unless in quotes.
+/// Returns the name in `CREATE [DEFINER=...] TRIGGER [IF NOT EXISTS] [db.]name`. A definer can be
+/// called `TRIGGER` only in quotes.
 fn trigger_name(statement: &str) -> Option<String> {
     let mut tokens = Tokens::new(statement);
     tokens.next().filter(|token| token.is_word("create"))?;
@@ -109,10 +110,10 @@ fn trigger_name(statement: &str) -> Option<String> {
     name.name()
 }
 
-/// The table that a `.TRN` file says its trigger is of.
+/// Returns the table that a `.TRN` file names.
 ///
 /// # Errors
-/// Damage.
+/// When the file is damaged.
 pub fn trigger_table(bytes: &[u8]) -> Result<String> {
     let file = TextFile::parse(bytes, "TRIGGERNAME")?;
     utf8(file.text("trigger_table")?, "trigger_table=")

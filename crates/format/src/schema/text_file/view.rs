@@ -1,16 +1,16 @@
 //! Views: `.frm` files that begin with `TYPE=VIEW`.
 //!
 //! The lines are those of `view_parameters` (sql/sql_view.cc, MariaDB 10.11 and MySQL 5.7). `query`
-//! is the statement as the server writes it out, with all names in full, in the character set the
-//! client had that made the view; `view_body_utf8` is the same for people to read and has no
-//! introducers, so it is not what the server runs.
+//! is the statement as printed by the server, with fully qualified names, in the character set of
+//! the client that created the view; `view_body_utf8` is a version for display without introducers,
+//! which the server does not run.
 
 use super::{TextFile, ViewNames, charset_named, decoded, select_list, unescaped, utf8};
 use crate::charset::Charset;
 use crate::schema::Family;
 use crate::{Error, Result};
 
-/// How a view is run.
+/// The algorithm by which a view is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "SQL's own names")]
 pub enum ViewAlgorithm {
@@ -19,7 +19,7 @@ pub enum ViewAlgorithm {
     TempTable,
 }
 
-/// What may be written through a view.
+/// The check of rows written through a view (`WITH CHECK OPTION`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "SQL's own names")]
 pub enum CheckOption {
@@ -27,36 +27,37 @@ pub enum CheckOption {
     Cascaded,
 }
 
-/// A view.
+/// The definition of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewDefinition {
-    /// Its `SELECT`.
+    /// The `SELECT` of the view.
     pub query: String,
-    /// The names of its columns; `None` where the query does not tell them.
+    /// Names of the columns; `None` where the query does not show them.
     pub columns: Option<Vec<String>>,
-    /// The names in the query that stand behind the name of a database.
+    /// Names in the query that are qualified by a database.
     pub names: ViewNames,
-    /// How it is run.
+    /// Algorithm of the view.
     pub algorithm: ViewAlgorithm,
-    /// The definer's name.
+    /// Name of the definer.
     pub definer_user: String,
-    /// The definer's host; empty of a role of MariaDB.
+    /// Host of the definer; empty for a role of MariaDB.
     pub definer_host: String,
-    /// Whether it runs with the rights of its definer.
+    /// Whether the view runs with the rights of its definer.
     pub is_of_definer: bool,
-    /// What may be written through it, where that is checked.
+    /// The check of rows written through the view, if any.
     pub check_option: Option<CheckOption>,
-    /// `character_set_client` of who made it; empty in files of MySQL 5.0.
+    /// `character_set_client` at the view's creation; empty in files of MySQL 5.0.
     pub character_set_client: String,
-    /// `collation_connection` of who made it; empty in files of MySQL 5.0.
+    /// `collation_connection` at the view's creation; empty in files of MySQL 5.0.
     pub collation_connection: String,
 }
 
 impl ViewDefinition {
-    /// Reads the file of a view of a server of `family`: the two number the algorithms differently.
+    /// Parses the file of a view of a server of `family`, on which the numbers of algorithms
+    /// depend.
     ///
     /// # Errors
-    /// Damage; a query that has no text in its character set.
+    /// When the file is damaged, or the query is not valid in its character set.
     pub fn parse(bytes: &[u8], family: Family) -> Result<ViewDefinition> {
         let file = TextFile::parse(bytes, "VIEW")?;
         let named = |name: &str| -> Result<String> {
@@ -67,7 +68,7 @@ impl ViewDefinition {
             "" => Charset::Utf8Mb3,
             name => charset_named(name)?,
         };
-        // Lines that every view has, and those that came together: the file may be cut off.
+        // Lines that every view has, and those added together: the file may be cut off.
         file.get("source")?;
         if !character_set_client.is_empty() {
             file.get("connection_cl_name")?;
@@ -108,10 +109,10 @@ impl ViewDefinition {
 
 #[cold]
 fn unknown(name: &str, value: u64) -> Error {
-    Error::corrupt(format!("{name}={value} means nothing in a view's file"))
+    Error::corrupt(format!("unknown value {name}={value} in a view's file"))
 }
 
-/// MariaDB escapes these, MySQL does not.
+/// Returns a definer's name or host, which MariaDB escapes and MySQL does not.
 fn definer(file: &TextFile<'_>, name: &str, family: Family) -> Result<String> {
     let raw = file.get(name)?;
     let text = match family {

@@ -1,32 +1,32 @@
-//! The names of databases in a view's query.
+//! Names of databases in a view's query.
 //!
-//! A server keeps the query with all names in full: `` `db`.`table` `` behind `FROM` and `JOIN`,
-//! `` `db`.`table`.`column` `` elsewhere, unless the table has an alias. `SHOW CREATE VIEW` in a
-//! session that uses the view's database leaves that database out, in MySQL 8 of each name; older
-//! servers and MariaDB leave it out of all names, and only if every table that is read is of that
-//! database, those under other views and in stored functions included
-//! (`view_store_create_info`, sql_show.cc; `Item_ident::print`, item.cc, MariaDB 10.11 and MySQL
-//! 8.0). The names of stored functions, and of sequences in `nextval` and so on, stay as they are.
+//! A server stores the query with fully qualified names: `` `db`.`table` `` after `FROM` and
+//! `JOIN`, `` `db`.`table`.`column` `` elsewhere, unless the table has an alias. `SHOW CREATE VIEW`
+//! in a session that uses the view's database omits that database, in MySQL 8 from each name; older
+//! servers and MariaDB omit it from all names, and only if every table read is in that database,
+//! including those under other views and in stored functions (`view_store_create_info`,
+//! sql_show.cc; `Item_ident::print`, item.cc, MariaDB 10.11 and MySQL 8.0). The names of stored
+//! functions, and of sequences in `nextval` and so on, are unchanged.
 
 use super::lex::{Token, Tokens};
 
-/// The names in a view's query that stand behind the name of a database.
+/// The names in a view's query that are qualified by a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewNames {
-    /// Database and name of each table, view and sequence that is read.
+    /// Database and name of each table, view and sequence that the query reads.
     tables: Vec<(String, String)>,
-    /// The names of databases that can be left out: the database, its first byte in the query, and
-    /// the first byte of what it qualifies.
+    /// Database names that can be omitted: the database, the offset of its first byte in the query,
+    /// and that of the name it qualifies.
     databases: Vec<(String, usize, usize)>,
     calls_functions: bool,
     has_derived_tables: bool,
 }
 
-/// What a name without quotes before a parenthesis does with a sequence.
+/// Functions of sequences, unquoted before a parenthesis.
 const OF_SEQUENCES: [&str; 3] = ["nextval", "lastval", "setval"];
 
 impl ViewNames {
-    /// Finds the names in a query as the server keeps it.
+    /// Finds the names in a query in the server's stored form.
     pub fn of(query: &str) -> ViewNames {
         let tokens: Vec<(usize, Token<'_>)> = Tokens::with_places(query).collect();
         let mut names = ViewNames::default();
@@ -71,23 +71,23 @@ impl ViewNames {
         }
     }
 
-    /// Database and name of each table, view and sequence that is read.
+    /// Iterates over database and name of each table, view and sequence that the query reads.
     pub fn tables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.tables.iter().map(|(database, table)| (&**database, &**table))
     }
 
-    /// Whether the query calls stored functions, which may read any table.
+    /// Returns whether the query calls stored functions, which may read any table.
     pub fn calls_functions(&self) -> bool {
         self.calls_functions
     }
 
-    /// Whether the query has a `SELECT` in the place of a table; MySQL 5.7 takes it for a table of
-    /// another database.
+    /// Returns whether the query has a `SELECT` in place of a table, which MySQL 5.7 treats as a
+    /// table of another database.
     pub fn has_derived_tables(&self) -> bool {
         self.has_derived_tables
     }
 
-    /// The query these names are of, without the names of this database.
+    /// Returns `query`, from which these names were found, without the names of this database.
     pub fn without_database(&self, query: &str, database: &str) -> String {
         let mut text = String::with_capacity(query.len());
         let mut done = 0;
@@ -101,13 +101,13 @@ impl ViewNames {
     }
 }
 
-/// A name of several with points between them.
+/// A part of a qualified name.
 struct Part {
     name: String,
     start: usize,
 }
 
-/// The names in quotes, with points between them, that tokens begin with.
+/// Returns the parts of the quoted, qualified name at the beginning of the tokens.
 fn chain(tokens: &[(usize, Token<'_>)]) -> Vec<Part> {
     let mut parts = Vec::new();
     for pair in tokens.chunks(2) {
@@ -120,24 +120,24 @@ fn chain(tokens: &[(usize, Token<'_>)]) -> Vec<Part> {
     parts
 }
 
-/// Where a name stands.
+/// The context of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// Behind `FROM` or `JOIN` and opening parentheses.
+    /// After `FROM` or `JOIN` and opening parentheses.
     Table,
-    /// Behind `nextval(` and so on.
+    /// After `nextval(` and so on.
     Sequence,
     #[default]
     Expression,
 }
 
-/// Where the next name stands, by the words before it.
+/// The context of the next name, derived from the words before it.
 #[derive(Default)]
 struct Places<'a> {
     place: Place,
     before: Option<Token<'a>>,
-    /// Of each open parenthesis, whether a `SELECT` begins behind it; `extract(year from ...)` has
-    /// none.
+    /// For each open parenthesis, whether it begins with a `SELECT`; `extract(year from ...)` does
+    /// not.
     selects: Vec<bool>,
     is_select: bool,
 }
@@ -152,7 +152,7 @@ impl<'a> Places<'a> {
                     OF_SEQUENCES.iter().any(|function| before.is_word(function))
                 };
                 match self.place {
-                    // Tables in parentheses: their joins are of the same SELECT.
+                    // Tables in parentheses: their joins belong to the same SELECT.
                     Place::Table => Place::Table,
                     _ => {
                         self.is_select = false;
@@ -198,7 +198,7 @@ mod tests {
                 "select `d`.`t`.`a` AS `a`,'`d`.`t`' AS `b` from `d`.`t`",
                 "select `t`.`a` AS `a`,'`d`.`t`' AS `b` from `t`",
             ),
-            // An alias that is called like the database.
+            // An alias with the same name as the database.
             (
                 "select `d`.`a` AS `a` from (`e`.`t` `d` join `d`.`t` on(`d`.`a` = `d`.`t`.`b`))",
                 "select `d`.`a` AS `a` from (`e`.`t` `d` join `t` on(`d`.`a` = `t`.`b`))",

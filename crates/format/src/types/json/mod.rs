@@ -1,4 +1,4 @@
-//! MySQL's binary JSON, printed as the server prints it.
+//! MySQL's binary JSON, printed like the server.
 //!
 //! ```text
 //! document   type, value                             (an empty document is `null`)
@@ -7,15 +7,14 @@
 //! array      count, size, values[count], value bytes
 //! ```
 //!
-//! Counts, sizes and offsets take 2 bytes in a small container and 4 in a large one, and count
-//! from the container's own start; all numbers are little-endian. Literals and integers that fit
-//! where the offset would stand are there themselves. Lengths of strings take 7 bits a byte.
-//! (json_binary.h and json_binary.cc, MySQL 9.7; the text's form: `wrapper_to_string`,
-//! json_dom.cc.)
+//! Counts, sizes and offsets take 2 bytes in a small container and 4 in a large one, and count from
+//! the container's own start; all numbers are little-endian. Literals, and integers that fit, are
+//! stored in place of the offset. Lengths of strings take 7 bits per byte. (json_binary.h and
+//! json_binary.cc, MySQL 9.7; the text's form: `wrapper_to_string`, json_dom.cc.)
 //!
-//! Damaged bytes can make a container hold itself, or one value stand in many places. Depth is
-//! bounded by the server's own limit, and no document may print more values or more characters
-//! of strings than it has bytes.
+//! Damaged bytes can make a container contain itself, or make many places share one value. Depth is
+//! bounded by the server's own limit, and no document may print more values, or more characters of
+//! strings, than it has bytes.
 
 mod opaque;
 
@@ -42,24 +41,25 @@ const DOUBLE: u8 = 11;
 const STRING: u8 = 12;
 const OPAQUE: u8 = 15;
 
-/// What differs between servers. Seen on 5.7.22, 8.0.12, 8.0.33 and 9.7.
+/// The differences between servers. Observed on 5.7.22, 8.0.12, 8.0.33 and 9.7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// MySQL 8: a double without a fraction shows `.0`.
+    /// MySQL 8: a double without a fraction prints `.0`.
     doubles_show_a_point: bool,
-    /// After 8.0.12, by 8.0.33: line breaks in base64 are escaped, as in any string.
+    /// MySQL after 8.0.12, at the latest from 8.0.33: line breaks in base64 are escaped, as in any
+    /// string.
     escapes_base64: bool,
-    /// 9: a byte string of SQL's type `VARCHAR` is a JSON string.
+    /// MySQL 9: a byte string of SQL type `VARCHAR` is a JSON string.
     varchar_is_string: bool,
 }
 
 impl Dialect {
-    /// The newest server's.
+    /// The dialect of the newest server.
     #[cfg(test)]
     pub(crate) const NEWEST: Dialect =
         Dialect { doubles_show_a_point: true, escapes_base64: true, varchar_is_string: true };
 
-    pub(crate) fn of(server: ServerVersion) -> Dialect {
+    pub(crate) fn for_server(server: ServerVersion) -> Dialect {
         Dialect {
             doubles_show_a_point: server.number >= 80_000,
             escapes_base64: server.number >= 80_013,
@@ -69,9 +69,10 @@ impl Dialect {
 }
 
 impl Json<'_> {
-    /// The document as the server that the column's codec was made for prints it, in utf8mb4.
+    /// Appends the document in utf8mb4, printed like the server for which the column's codec was
+    /// created.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
-        write_text(self.stored, Dialect::of(self.server), out)
+        write_text(self.stored, Dialect::for_server(self.server), out)
     }
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn write_text(stored: &[u8], dialect: Dialect, out: &mut Vec<u8>) -> 
     Writer { out, allowance, dialect }.write_value(kind, value, 0)
 }
 
-/// What a document of this many bytes can at most print.
+/// The remaining output that a document of its size may print.
 struct Allowance {
     values: usize,
     string_bytes: usize,
@@ -98,7 +99,7 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    /// Prints the value whose bytes begin `data`; what follows it belongs to others.
+    /// Prints the value at the beginning of `data`; the bytes after it belong to others.
     fn write_value(&mut self, kind: u8, data: &[u8], depth: u32) -> Result<()> {
         self.allowance.values =
             self.allowance.values.checked_sub(1).ok_or_else(overlapping_values)?;
@@ -185,7 +186,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// As a `DOUBLE` column, but in MySQL 8 never mistakable for an integer.
+    /// Prints a number like a `DOUBLE` column, but in MySQL 8 distinct from an integer.
     fn write_double(&mut self, number: f64) {
         let start = self.out.len();
         if !number.is_finite() {
@@ -218,8 +219,8 @@ fn overlapping_values() -> Error {
     Error::corrupt("the values of a JSON document lie over each other")
 }
 
-/// In double quotes, with JSON's escapes (`double_quote`, json_dom.cc): no more is escaped than
-/// must be.
+/// Appends a string in double quotes, with the minimum of JSON escapes (`double_quote`,
+/// json_dom.cc).
 fn write_quoted(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = text;
@@ -250,7 +251,7 @@ fn write_quoted(text: &[u8], out: &mut Vec<u8>) {
 
 /// An array or object.
 struct Container<'a> {
-    /// From its count to its end.
+    /// Bytes of the container, from its count to its end.
     data: &'a [u8],
     is_object: bool,
     /// Bytes of a count, size or offset: 2 or 4.
@@ -281,7 +282,7 @@ impl<'a> Container<'a> {
         self.word + 1
     }
 
-    /// Count, size, key entries and value entries.
+    /// Returns the bytes of count, size, key entries and value entries.
     fn header_size(&self) -> Option<usize> {
         let entries = self.count.checked_mul(self.key_entry_size() + self.value_entry_size())?;
         entries.checked_add(2 * self.word)
@@ -297,7 +298,7 @@ impl<'a> Container<'a> {
         bytes::slice(self.data, offset, len)
     }
 
-    /// The type of an element and the bytes that begin with its value.
+    /// Returns the type of an element, and the bytes from its value on.
     fn value(&self, place: usize) -> Result<(u8, &'a [u8])> {
         let entries = 2 * self.word + self.count * self.key_entry_size();
         let entry = entries + place * self.value_entry_size();
@@ -321,7 +322,7 @@ impl<'a> Container<'a> {
     }
 }
 
-/// A little-endian number of 2 or 4 bytes.
+/// Reads a little-endian number of 2 or 4 bytes.
 fn word_at(data: &[u8], at: usize, word: usize) -> Result<usize> {
     Ok(if word == 2 {
         usize::from(u16::from_le_bytes(bytes::array(data, at)?))
@@ -330,7 +331,8 @@ fn word_at(data: &[u8], at: usize, word: usize) -> Result<usize> {
     })
 }
 
-/// Bytes after their count, which takes seven bits a byte, low ones first, in at most five bytes.
+/// Reads bytes preceded by their count, which takes seven bits per byte, low ones first, in at most
+/// five bytes.
 fn counted(data: &[u8]) -> Result<&[u8]> {
     let mut len = 0_u64;
     for (place, &byte) in data.iter().take(5).enumerate() {

@@ -5,7 +5,7 @@ use crate::types::decimal;
 use crate::value::{Date, DateTime, Time};
 use crate::{Result, bytes};
 
-// `enum_field_types`.
+// Type numbers of `enum_field_types`.
 const TIMESTAMP: u8 = 7;
 const DATE: u8 = 10;
 const TIME: u8 = 11;
@@ -13,7 +13,7 @@ const DATETIME: u8 = 12;
 const NEW_DECIMAL: u8 = 246;
 const VAR_STRING: u8 = 253;
 
-/// Prints a value by the type of the column it was made of.
+/// Prints a value by the type of the column from which it was created.
 pub(super) fn write(
     field_type: u8,
     value: &[u8],
@@ -58,12 +58,12 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Eight bytes, little-endian: the whole part shifted by 24 bits, and microseconds.
+/// Reads eight bytes, little-endian: the whole part shifted by 24 bits, and microseconds.
 fn packed(value: &[u8]) -> Result<i64> {
     bytes::array(value, 0).map(i64::from_le_bytes)
 }
 
-/// `TIME_from_longlong_datetime_packed`.
+/// Decodes a date and time (`TIME_from_longlong_datetime_packed`).
 fn packed_datetime(packed: i64) -> DateTime {
     let parts = packed.unsigned_abs();
     let (whole, micros) = (parts >> 24, (parts & 0xff_ffff) as u32);
@@ -82,7 +82,7 @@ fn packed_datetime(packed: i64) -> DateTime {
     }
 }
 
-/// `TIME_from_longlong_time_packed`.
+/// Decodes a time (`TIME_from_longlong_time_packed`).
 fn packed_time(packed: i64) -> Time {
     let parts = packed.unsigned_abs();
     let (whole, micros) = (parts >> 24, (parts & 0xff_ffff) as u32);
@@ -96,7 +96,8 @@ fn packed_time(packed: i64) -> Time {
     }
 }
 
-/// With a line break after each 76 characters but the last, as the server's `base64_encode`.
+/// Appends base64 with a line break after each 76 characters except the last, like the server's
+/// `base64_encode`.
 fn write_base64(value: &[u8], out: &mut Vec<u8>) {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const GROUPS_PER_LINE: usize = 76 / 4;

@@ -51,7 +51,7 @@ fn a_container_that_holds_itself_ends() {
         stored.extend([1, 0, 7, 0, 2, 4, 0]);
     }
     assert!(write_text(&stored, Dialect::NEWEST, &mut Vec::new()).is_err());
-    // 1000 elements that all point at one array of 1000 elements, and so on.
+    // 1000 elements that all refer to one array of 1000 elements, and so on.
     let mut bomb = vec![2, 232, 3, 0xff, 0xff];
     for _ in 0..3000 {
         bomb.extend([2, 0xc0, 0x0b]);

@@ -93,7 +93,7 @@ impl TableFile {
         match &self.copy {
             Some(copy) => Ok(copy.stamp),
             None => FileStamp::of(&self.path)
-                .map_err(|error| Error::read("asking for its times", error).in_file(&self.path)),
+                .map_err(|error| Error::read("cannot read the file's times", error).in_file(&self.path)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Which pages a pool keeps, and for how long.
+/// Options of a pool: which pages stay, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolOptions {
     /// Whether pages stay after they were taken, until their frames are needed.

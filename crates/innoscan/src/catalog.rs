@@ -1,4 +1,4 @@
-//! From what a user names to a table: its definition and its files.
+//! The catalog: it finds a table's definition and files by the name or path that the user gives.
 //!
 //! A source is an `.ibd` or `.frm` file, or `db.table` in a data directory. The definition comes
 //! from the file's SDI (MySQL 8+), the `.frm` beside it (MySQL 5.x, MariaDB; its foreign keys from
@@ -34,11 +34,11 @@ use crate::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, dictionary, given_definition,
 };
 
-/// Databases that hold no user's data.
+/// The server's own databases, which hold no user data.
 pub const SYSTEM_DATABASES: [&str; 4] =
     ["mysql", "sys", "performance_schema", "information_schema"];
 
-/// Where sources are looked for, and how far they are trusted.
+/// A catalog: the place where tables are looked up, and how far their files are trusted.
 #[derive(Debug, Default)]
 pub struct Catalog {
     datadir: Option<PathBuf>,
@@ -48,22 +48,22 @@ pub struct Catalog {
     places: RefCell<HashMap<PathBuf, Place>>,
 }
 
-/// What the directory of a database is by its place.
+/// The directory of a database within a data directory.
 #[derive(Clone, Debug)]
 struct Place {
-    /// The data directory that it is in, if it is in one.
+    /// The data directory that contains it, if one does.
     root: Option<PathBuf>,
-    /// The database.
+    /// The name of the database.
     schema: String,
 }
 
-/// A data directory that was judged, and its dictionary.
+/// A data directory that was checked, and its dictionary.
 #[derive(Clone, Debug)]
 struct Directory {
     datadir: DataDir,
-    /// Of servers with `.frm` files.
+    /// The dictionary of servers with `.frm` files.
     dictionary: Known<Dictionary>,
-    /// Of servers with SDI.
+    /// The `AUTO_INCREMENT` counters of servers with SDI.
     counters: Known<Counters>,
 }
 
@@ -78,12 +78,12 @@ impl Directory {
     }
 }
 
-/// What a server keeps beside its tables; rows can be read without it.
+/// Facts that a server keeps outside of its tables; rows can be read without them.
 #[derive(Debug)]
 enum Known<T> {
-    /// There is none, or it may not be looked at.
+    /// The source does not exist, or must not be read.
     Nothing,
-    /// It cannot be read; the reason is for the user.
+    /// The source cannot be read, for this reason, which the user should see.
     Unreadable(String),
     Read(Rc<T>),
 }
@@ -114,12 +114,12 @@ impl<T> Known<T> {
     }
 }
 
-/// A table of a data directory, by the names SQL knows.
+/// The name of a table in SQL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TableName {
-    /// The database.
+    /// The name of the database.
     pub schema: String,
-    /// The table.
+    /// The name of the table.
     pub table: String,
 }
 
@@ -130,19 +130,19 @@ impl std::fmt::Display for TableName {
 }
 
 impl Catalog {
-    /// Sources are paths, or names in `datadir`.
+    /// A catalog of paths, and of names in `datadir`.
     pub fn new(datadir: Option<PathBuf>) -> Catalog {
         Catalog { datadir, ..Catalog::default() }
     }
 
-    /// Reads directories of running servers, and such as were not shut down cleanly.
+    /// Allows directories of running servers, and those that were not shut down cleanly.
     #[must_use]
     pub fn with_force(mut self, force: bool) -> Catalog {
         self.force = force;
         self
     }
 
-    /// The table that `source` names.
+    /// The table of a path or name.
     pub fn table(&self, source: &str) -> Result<Table> {
         let path = Path::new(source);
         if path.is_dir() {
@@ -166,7 +166,7 @@ impl Catalog {
         }
     }
 
-    /// The definition that `source` names; a `.frm` needs no tablespace beside it.
+    /// The definition of a path or name; a `.frm` needs no tablespace beside it.
     pub fn definition(&self, source: &str) -> Result<(TableDef, Notes)> {
         let path = Path::new(source);
         let is_frm = path.extension().is_some_and(|extension| extension == "frm");
@@ -176,7 +176,7 @@ impl Catalog {
         self.table(source).map(|table| (table.def, table.notes))
     }
 
-    /// A table of the data directory.
+    /// A table of the data directory, by name.
     pub fn named(&self, name: &TableName) -> Result<Table> {
         let root = self.datadir()?;
         let dir = root.join(filename::encode(&name.schema));
@@ -196,7 +196,7 @@ impl Catalog {
         }
     }
 
-    /// [`Catalog::named`] of a table whose files were looked at.
+    /// The table by [`Catalog::named`], if parts of its files were read before.
     pub(crate) fn named_by(&self, name: &TableName, looked_at: LookedAt) -> Result<Table> {
         if looked_at.head.is_none() {
             return self.named(name);
@@ -205,16 +205,16 @@ impl Catalog {
         self.partitioned(&plain, Some(&plain), looked_at)
     }
 
-    /// The file of a table of the data directory, unless it has several or none.
+    /// The file of a table of the data directory; an error if the table has several files or none.
     pub(crate) fn plain_file(&self, name: &TableName) -> Result<PathBuf> {
         let dir = self.datadir()?.join(filename::encode(&name.schema));
         Ok(dir.join(format!("{}.ibd", filename::encode(&name.table))))
     }
 
-    /// Judges the data directory as a whole.
+    /// Checks the data directory as a whole.
     ///
     /// # Errors
-    /// When its server is running, or was not shut down cleanly.
+    /// The directory's server is running, or was not shut down cleanly.
     pub fn require_readable(&self) -> Result<()> {
         let root = self.datadir()?;
         if DataDir::is_one(root) { self.judged(root).map(|_| ()) } else { Ok(()) }
@@ -223,7 +223,7 @@ impl Catalog {
     /// The data directory.
     ///
     /// # Errors
-    /// When there is none.
+    /// The catalog has none.
     pub fn datadir(&self) -> Result<&Path> {
         self.datadir.as_deref().ok_or_else(|| {
             Error::usage(
@@ -233,7 +233,7 @@ impl Catalog {
         })
     }
 
-    /// `db.table`, where either may hold dots.
+    /// The table of `db.table`, where either name may contain dots.
     fn table_of_name(&self, source: &str) -> Result<Table> {
         let root = self.datadir()?;
         let splits = source.match_indices('.').map(|(at, _)| (&source[..at], &source[at + 1..]));
@@ -268,7 +268,7 @@ impl Catalog {
             .map(|def| def.options.engine);
         let is_innodb = engine.as_deref() == Some("InnoDB");
         let root = dir.parent().filter(|root| is_innodb && DataDir::is_one(root));
-        // A directory that cannot be read as a whole may be why it is not there.
+        // A directory that cannot be read as a whole may be the reason why the table was not found.
         if let Some(Err(error)) = root.map(|root| self.judged(root)) {
             return error;
         }
@@ -293,7 +293,7 @@ impl Catalog {
         }
     }
 
-    /// The table an `.ibd` file is of: all of it, or the one partition the file holds.
+    /// The table of an `.ibd` file: all of it, or only the one partition in the file.
     fn table_of_file(&self, path: &Path) -> Result<Table> {
         if let Err(error) = std::fs::metadata(path) {
             return Err(Error::read("cannot open it", error).in_file(path));
@@ -301,7 +301,7 @@ impl Catalog {
         self.partitioned(path, Some(path), LookedAt::new())
     }
 
-    /// The table that `path` is a file of; `only` limits it to one file.
+    /// The table to which the file `path` belongs; `only` limits the table to one file.
     fn partitioned(&self, path: &Path, only: Option<&Path>, looked_at: LookedAt) -> Result<Table> {
         let directory = self.directory_of(path, looked_at.may_be_exported)?;
         let (def, head) = self.definition_of_file(path, directory.as_ref(), looked_at)?;
@@ -339,7 +339,7 @@ impl Catalog {
         }
     }
 
-    /// The judged data directory a file lies in, if it lies in one.
+    /// The checked data directory that contains a file, if one does.
     fn directory_of(&self, ibd: &Path, may_be_exported: bool) -> Result<Option<Directory>> {
         let Some(root) = self.place_of(ibd).root else { return Ok(None) };
         let export = if may_be_exported { Export::of(ibd, &root) } else { Export::None };
@@ -360,7 +360,7 @@ impl Catalog {
         }
     }
 
-    /// What the directory of a file is, found out once.
+    /// The place of a file's directory, determined once.
     fn place_of(&self, file: &Path) -> Place {
         let Some(dir) = file.parent() else { return Place { root: None, schema: String::new() } };
         if let Some(known) = self.places.borrow().get(dir) {
@@ -371,7 +371,7 @@ impl Catalog {
         place
     }
 
-    /// A data directory that is read as a whole, judged once.
+    /// A data directory that is read as a whole, checked once.
     fn judged(&self, root: &Path) -> Result<Directory> {
         if let Some(known) = self.dirs.borrow().get(root) {
             return Ok(known.clone());
@@ -382,7 +382,7 @@ impl Catalog {
         Ok(directory)
     }
 
-    /// The definition of a file's table, and what the file begins with where that was looked at.
+    /// The definition of a file's table, and the file's head if it was read.
     fn definition_of_file(
         &self,
         ibd: &Path,
@@ -427,8 +427,8 @@ impl Catalog {
     }
 }
 
-/// Foreign keys of servers with `.frm` files are in the system tablespace alone. A running server
-/// writes there, so with its tables merely exported it is not read.
+/// The dictionary of servers with `.frm` files, which keep foreign keys only in the system tablespace. A
+/// running server writes to that, so it is not read when the server's tables are merely exported.
 fn dictionary_of(datadir: &DataDir, trust: Trust) -> Known<Dictionary> {
     let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
     match datadir.system_tablespace() {
@@ -439,7 +439,7 @@ fn dictionary_of(datadir: &DataDir, trust: Trust) -> Known<Dictionary> {
     }
 }
 
-/// Also written by a running server, and not read then.
+/// The `AUTO_INCREMENT` counters, which a running server writes, and which are not read then.
 fn counters_of(datadir: &DataDir, trust: Trust) -> Known<Counters> {
     let mysql = datadir.root().join("mysql.ibd");
     match trust != Trust::Exported && mysql.is_file() {
@@ -448,7 +448,7 @@ fn counters_of(datadir: &DataDir, trust: Trust) -> Known<Counters> {
     }
 }
 
-/// Adds what only InnoDB's dictionary knows of a table with a `.frm`.
+/// Adds the facts about a table with a `.frm` that only InnoDB's dictionary has.
 fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) -> Result<()> {
     let Some(found) = directory else { return Ok(()) };
     let Some(dictionary) = found.dictionary.get() else { return Ok(()) };
@@ -463,7 +463,7 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
     Ok(())
 }
 
-/// A file, with what the definition says of it alone.
+/// A file, with the facts of the definition that concern only this file.
 fn table_file(path: PathBuf, def: &TableDef) -> TableFile {
     let name = filename::decode_table(&stem(&path));
     let named = name.subpartition.or(name.partition).filter(|_| def.partitioning.is_some());

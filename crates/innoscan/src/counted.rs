@@ -1,6 +1,6 @@
-//! Counts as people read them.
+//! Counts in readable form.
 
-/// A number with what it is of: `1 row`, `2 rows`. `noun` makes its plural with an `s`.
+/// A number with its noun: `1 row`, `2 rows`. The plural of `noun` is made with an `s`.
 pub fn counted(count: u64, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),

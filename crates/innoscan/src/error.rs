@@ -1,4 +1,4 @@
-//! The library's one error: what kind it is, where it happened, and the ways out.
+//! The library's error type: its kind, the place, and the remedies.
 
 use std::fmt;
 use std::io;
@@ -11,43 +11,43 @@ use crate::remedy::{Reason, Remedies, Remedy};
 /// The result of the library's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What sort of error it is, as far as a caller may want to do different things about it.
+/// The kind of an error, for callers that react differently to each.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// Damaged bytes; [`Error::place`] says where. What can be done depends on who reads them: a scan
-    /// may pass over them ([`Remedy::SkipDamagedPages`]), a check lists them all
+    /// Damaged bytes; [`Error::place`] returns where. Remedies depend on the caller: a scan can skip
+    /// damage ([`Remedy::SkipDamagedPages`]), a check lists all of it
     /// ([`Remedy::CheckFile`]).
     Corrupt,
-    /// Sound, but of a form that this version does not read.
+    /// Sound bytes in a form that this version does not read.
     Unsupported,
-    /// A table's definition cannot be understood, or is not that of the file.
+    /// A table definition that cannot be parsed, or does not belong to the file.
     Schema,
-    /// What was named is not there: a file, a directory, a database, a table.
+    /// A file, directory, database or table that does not exist.
     NotFound,
-    /// The system does not let this user read it.
+    /// The system denies this user access.
     Permission,
-    /// The device or the file system failed to read.
+    /// A read that the device or the file system failed.
     Read,
-    /// The output could not be written.
+    /// An output that could not be written.
     Write,
-    /// The reader of the output went away.
+    /// An output whose reader went away.
     BrokenPipe,
-    /// What was asked for makes no sense: a condition, a pattern, options that do not go together.
+    /// A request that makes no sense: a condition, a pattern, options that exclude each other.
     Usage,
-    /// It could be done, and must not be: of this table or output.
+    /// An operation that is possible but unsafe, on this table or output.
     Refused,
-    /// A whole data directory must not be read.
+    /// A whole data directory that is unsafe to read.
     RefusedDirectory,
-    /// A server, or the way to it, did not do what it was asked.
+    /// A failure of a server, or of the connection to it.
     Server,
-    /// Memory, threads or another bounded thing did not suffice.
+    /// Not enough memory, threads or another limited resource.
     Resources,
-    /// The caller asked to stop.
+    /// The caller's request to stop.
     Interrupted,
 }
 
-/// Why something could not be done, with the file it happened in.
+/// An error: what failed and why, in which file, and the remedies.
 #[derive(Debug)]
 pub struct Error {
     repr: Repr,
@@ -67,31 +67,31 @@ enum Repr {
 }
 
 impl Error {
-    /// A read that the system refused: what was being done, and its error.
+    /// A read that the system refused: the operation, and the system's error.
     #[cold]
     pub fn read(doing: impl Into<String>, source: io::Error) -> Error {
         Error::new(Repr::Read { doing: doing.into(), source })
     }
 
-    /// A write that the system refused.
+    /// A write that the system refused: the operation, and the system's error.
     #[cold]
     pub fn write(doing: impl Into<String>, source: io::Error) -> Error {
         Error::new(Repr::Write { doing: doing.into(), source })
     }
 
-    /// Something that could be done but must not be: why, and the ways out.
+    /// An operation that is possible but unsafe: the reason, and the remedies.
     #[cold]
     pub fn refused(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
         Error::with(ErrorKind::Refused, why, remedies)
     }
 
-    /// A data directory none of whose tables may be read.
+    /// A data directory none of whose tables is safe to read.
     #[cold]
     pub fn refused_directory(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
         Error::with(ErrorKind::RefusedDirectory, why, remedies)
     }
 
-    /// Something that was named and is not there.
+    /// Something named by the user that does not exist.
     #[cold]
     pub fn not_found(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
         Error::with(ErrorKind::NotFound, why, remedies)
@@ -103,25 +103,25 @@ impl Error {
         Error::with(ErrorKind::Permission, why, remedies)
     }
 
-    /// Something that was asked for and makes no sense.
+    /// A request that makes no sense.
     #[cold]
     pub fn usage(why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
         Error::with(ErrorKind::Usage, why, remedies)
     }
 
-    /// A server, or the way to it: what was being done, and what was said.
+    /// A failure of a server, or of the connection to it: the operation, and the server's message.
     #[cold]
     pub fn server(doing: impl Into<String>, said: impl Into<String>) -> Error {
         Error::new(Repr::Server { doing: doing.into(), said: said.into() })
     }
 
-    /// Memory, descriptors or another bounded thing did not suffice.
+    /// Not enough memory, descriptors or another limited resource.
     #[cold]
     pub fn resources(what: impl Into<String>) -> Error {
         Error::new(Repr::Resources(what.into()))
     }
 
-    /// The user asked to stop.
+    /// The user's request to stop.
     #[cold]
     pub fn interrupted() -> Error {
         Error::new(Repr::Interrupted)
@@ -136,21 +136,21 @@ impl Error {
         Error { repr, file: None, remedies: Remedies::default() }
     }
 
-    /// Adds the file, unless a nearer caller named one.
+    /// Adds the file, unless the error already has one.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Error {
         self.file.get_or_insert_with(|| path.into());
         self
     }
 
-    /// Adds a way out.
+    /// Adds a remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<Remedy>) -> Error {
         self.remedies.push(remedy.into());
         self
     }
 
-    /// What sort of error it is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.repr {
             Repr::Format(format::Error::Corrupt { .. }) => ErrorKind::Corrupt,
@@ -172,12 +172,12 @@ impl Error {
         }
     }
 
-    /// The file it happened in.
+    /// The file in which the error occurred.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Where in the file damage was found.
+    /// The place in the file where damage was found.
     pub fn place(&self) -> Option<&format::Place> {
         match &self.repr {
             Repr::Format(format::Error::Corrupt { place, .. }) => Some(place),
@@ -185,18 +185,18 @@ impl Error {
         }
     }
 
-    /// The ways out, the best first; none where nothing can be done, the message says it, or, of
-    /// damage, it depends on the caller.
+    /// The remedies, the best first; none where nothing can be done, where the message contains one, or,
+    /// for damage, where they depend on the caller.
     pub fn remedies(&self) -> &[Remedy] {
         self.remedies.as_slice()
     }
 
-    /// What happened and where, and the ways out apart from it.
+    /// The message with its place, and the remedies apart from it.
     pub fn reason(&self) -> Reason {
         Reason { what: WithoutRemedies(self).to_string(), remedies: self.remedies.clone() }
     }
 
-    /// Adds to the format's own error, when it is one.
+    /// Changes the format crate's own error, if this is one.
     #[must_use]
     pub(crate) fn map_format(mut self, add: impl FnOnce(format::Error) -> format::Error) -> Error {
         if let Repr::Format(error) = self.repr {
@@ -205,7 +205,7 @@ impl Error {
         self
     }
 
-    /// The format's own error, when it is one.
+    /// The format crate's own error, if this is one.
     pub(crate) fn as_format(&self) -> Option<&format::Error> {
         match &self.repr {
             Repr::Format(error) => Some(error),
@@ -251,7 +251,7 @@ impl From<innoscan_io::Error> for Error {
     }
 }
 
-/// An error as it is written before its ways out.
+/// An error's message without its remedies.
 struct WithoutRemedies<'e>(&'e Error);
 
 impl fmt::Display for WithoutRemedies<'_> {

@@ -1,4 +1,4 @@
-//! What the first pages of a table's file say: read at once, and kept in place of the pages.
+//! The contents of the first pages of a table's file, which are read at once and kept parsed.
 
 use std::path::Path;
 
@@ -11,33 +11,33 @@ use innoscan_io::Direct;
 use crate::space::Space;
 use crate::{Error, Result};
 
-/// What is known of a tablespace that can be read.
+/// The head of a readable tablespace file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileHead {
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub size_bytes: u64,
-    /// What its first page says of all of them.
+    /// The flags from the first page, which hold for all pages.
     pub flags: FspFlags,
-    /// The root of the index that was made first, where it is a sound page among the first bytes.
+    /// The root of the first index, if it is a sound page within the bytes read.
     pub root: Option<RootHead>,
 }
 
-/// What is known of the root of a clustered index.
+/// The parsed root page of a clustered index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootHead {
-    /// Where it is.
+    /// The page number of the root.
     pub page_no: PageNo,
-    /// Whether its rows are of one of the formats since MySQL 5.0.
+    /// Whether the rows are in one of the formats since MySQL 5.0.
     pub is_compact: bool,
-    /// The last value of its `AUTO_INCREMENT` column, of MariaDB 10.2.4 and later.
+    /// The last value of the `AUTO_INCREMENT` column, from MariaDB 10.2.4 on.
     pub last_auto_increment: Option<u64>,
 }
 
 impl FileHead {
-    /// Opens a file and reads its head, and the definition of its table where it holds one.
+    /// Opens a file and reads its head, and the table's definition if the file has one.
     ///
     /// # Errors
-    /// When it cannot be read, or is not of those that this version reads.
+    /// The file cannot be read, or has a form that this version does not read.
     pub fn read(path: &Path) -> Result<(FileHead, Option<TableDef>)> {
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
         let space = Space::open(path, Direct::Off)?;
@@ -50,7 +50,7 @@ impl FileHead {
         Ok((FileHead::of(&space), def))
     }
 
-    /// Of a tablespace that is open and can be read.
+    /// The head of an open tablespace that can be read.
     pub fn of(space: &Space) -> FileHead {
         let file = space.file();
         let page_no = space.first_root();
@@ -67,7 +67,7 @@ impl FileHead {
 }
 
 impl RootHead {
-    /// Of the page itself.
+    /// Parses the root from its page.
     pub fn parse(page: &[u8], space: &Space, page_no: PageNo) -> innoscan_format::Result<RootHead> {
         let mut scratch = Scratch::default();
         let page = page::open(page, space.page_context(), page_no, &mut scratch)?;

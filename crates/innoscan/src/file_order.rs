@@ -1,4 +1,4 @@
-//! A tree's leaves in the order they lie in the file, each with its neighbours in key order.
+//! The leaves of a tree in file order, each with its neighbours in key order.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use innoscan_format::PageNo;
 use crate::Error;
 use crate::step::{Sibling, Step};
 
-/// The leaves of a walk that has learnt all of them. Eight bytes a leaf.
+/// All leaves of a finished walk, in file order. Eight bytes per leaf.
 #[derive(Debug)]
 pub struct FileOrder {
-    /// In key order; [`PageNo::NULL`] stands for what damage took.
+    /// The leaves in key order; [`PageNo::NULL`] stands for a damaged place.
     leaves: Vec<PageNo>,
-    /// Places in `leaves`, by page number.
+    /// Places in `leaves`, sorted by page number.
     sorted: Vec<u32>,
     next: usize,
     damaged: VecDeque<(PageNo, Error)>,
@@ -23,8 +23,8 @@ pub struct FileOrder {
 }
 
 impl FileOrder {
-    /// Sorts leaves in key order, among which [`PageNo::NULL`] stands for each of `damaged`. `before`
-    /// comes before the first, `after` after the last.
+    /// Sorts leaves that are in key order, where [`PageNo::NULL`] stands for each of `damaged`. `before`
+    /// precedes the first, `after` follows the last.
     pub(crate) fn new(
         leaves: Vec<PageNo>,
         damaged: VecDeque<(PageNo, Error)>,
@@ -43,18 +43,18 @@ impl FileOrder {
         self.sorted.iter().map(|place| self.leaves[*place as usize]).collect()
     }
 
-    /// Whether every step was given out.
+    /// Whether every step was returned.
     pub fn is_done(&self) -> bool {
         self.damaged.is_empty() && self.next == self.sorted.len()
     }
 
-    /// The leaf the next step is, if it is one.
+    /// The leaf of the next step, if that is a leaf.
     pub fn peek(&self) -> Option<PageNo> {
         let (leaf, _) = self.next_leaf().filter(|_| self.damaged.is_empty())?;
         Some(leaf)
     }
 
-    /// The next step: what is damaged first, then the leaves.
+    /// The next step: damage first, then the leaves.
     pub fn next_step(&mut self) -> Option<Step> {
         match self.damaged.pop_front() {
             Some((page, error)) => Some(Step::Damaged { page, error }),
@@ -62,30 +62,30 @@ impl FileOrder {
         }
     }
 
-    /// How many places in key order there are, those that damage took among them.
+    /// The number of places in key order, including damaged ones.
     pub fn places(&self) -> usize {
         self.leaves.len()
     }
 
-    /// Whether damage took what was at a place.
+    /// Whether a place is damaged.
     pub fn is_damaged(&self, place: usize) -> bool {
         self.leaves.get(place) == Some(&PageNo::NULL)
     }
 
-    /// The leaf in the file that is next, if one is left, and its place in key order.
+    /// The next leaf in the file, if one is left, and its place in key order.
     pub fn next_leaf(&self) -> Option<(PageNo, usize)> {
         let place = *self.sorted.get(self.next)? as usize;
         Some((self.leaves[place], place))
     }
 
-    /// Goes on to the next leaf in the file; the place of this one in key order.
+    /// Advances to the next leaf in the file; returns the place of the current one in key order.
     pub fn next_place(&mut self) -> Option<usize> {
         let (_, place) = self.next_leaf()?;
         self.next += 1;
         Some(place)
     }
 
-    /// What is at a place in key order. Those that damage took are given out in their order.
+    /// The step at a place in key order. Damaged places are returned in their order.
     pub fn step_at(&mut self, place: usize) -> Option<Step> {
         if *self.leaves.get(place)? == PageNo::NULL {
             let (page, error) = self.damaged.pop_front()?;

@@ -1,4 +1,4 @@
-//! Whether a file is as it was.
+//! Stamps that show whether a file has changed.
 
 use std::fmt;
 use std::io;
@@ -7,10 +7,11 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The kernel's clock for files goes on in steps, of 10 ms at most (`CONFIG_HZ`).
+/// The step of the kernel's clock for files, which is 10 ms at most (`CONFIG_HZ`).
 const CLOCK_STEP: Duration = Duration::from_millis(20);
 
-/// What any write to a file changes: which file it is, its size, its times. Compared and kept as text.
+/// The stamp of a file: its identity, size and times, which any write changes. Compared and kept as
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp {
     inode: u64,
@@ -20,11 +21,11 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    /// The stamp of a file that nobody writes to for the moment. Whoever writes to it after this has
-    /// returned gives it another one.
+    /// The stamp of a file that is not being written. Any write after this function has returned changes
+    /// the stamp.
     ///
     /// # Errors
-    /// When the file cannot be asked for it.
+    /// The file's metadata cannot be read.
     pub fn of(path: &Path) -> io::Result<FileStamp> {
         let metadata = std::fs::metadata(path)?;
         let stamp = FileStamp {
@@ -33,13 +34,13 @@ impl FileStamp {
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         };
-        // A write in the same step of the clock would leave it as it is.
+        // A write in the same step of the clock would not change the times.
         let age = SystemTime::now().duration_since(stamp.written_at()).unwrap_or_default();
         sleep(CLOCK_STEP.saturating_sub(age));
         Ok(stamp)
     }
 
-    /// When the file was changed last.
+    /// The time of the last change to the file.
     fn written_at(&self) -> SystemTime {
         let (seconds, nanoseconds) = self.modified.max(self.changed);
         let nanoseconds = u32::try_from(nanoseconds).unwrap_or_default();

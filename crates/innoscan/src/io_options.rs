@@ -1,4 +1,4 @@
-//! How files are read: what every command that reads pages has in common.
+//! Options for reading files, shared by all commands that read pages.
 
 use std::time::Duration;
 
@@ -7,22 +7,24 @@ use innoscan_io::{self as io, Direct, Engine, EngineKind};
 
 use crate::Result;
 
-/// How files are read.
+/// Options for reading files.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct IoOptions {
     /// Whether to bypass the page cache (`O_DIRECT`).
     pub direct: Direct,
-    /// The kernel interface.
+    /// The kernel interface for reads.
     pub engine: EngineKind,
-    /// The most reads in flight. No more than a block device's queue holds (128 or 256 mostly):
-    /// beyond that the kernel makes submissions wait.
+    /// The most reads in flight. A block device's queue holds no more than 128 or 256 mostly; beyond
+    /// that
+    /// the kernel makes submissions wait.
     pub depth: usize,
     /// The device the files are on, where that is known.
     pub device: Option<io::Device>,
-    /// Bytes between two wanted pages that are read rather than skipped, unless the device says.
+    /// The most bytes between two wanted pages that are read rather than skipped, unless the device's
+    /// model has a value.
     pub gap_bytes: u64,
-    /// The most bytes of a read.
+    /// The most bytes of one read.
     pub request_bytes_max: u64,
     /// The device to emulate: no read is faster than on it.
     pub emulated: io::Device,
@@ -54,7 +56,7 @@ impl Default for IoOptions {
 }
 
 impl IoOptions {
-    /// The engine that reads as they say. `window_bytes`: after how many bytes it pauses.
+    /// Opens the engine that these options describe. `window_bytes`: the bytes after which it pauses.
     pub(crate) fn open_engine(&self, window_bytes: u64) -> Result<Box<dyn Engine>> {
         let mut engine = io::engine::open(self.engine, self.depth)?;
         let rest = io::Rest { after_bytes: window_bytes, pause: self.pause };
@@ -75,13 +77,13 @@ impl IoOptions {
         pages_of(gap_bytes.unwrap_or(self.gap_bytes), page_bytes)
     }
 
-    /// The most pages of a read; at least 1.
+    /// The most pages of one read; at least 1.
     pub(crate) fn run_pages(&self, page_bytes: usize) -> u32 {
         pages_of(self.request_bytes_max, page_bytes).max(1)
     }
 }
 
-/// Whole pages; at most `u32::MAX`.
+/// The whole pages in a number of bytes; at most `u32::MAX`.
 pub(crate) fn pages_of(bytes: u64, page_bytes: usize) -> u32 {
     u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX)
 }

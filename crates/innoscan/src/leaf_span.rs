@@ -1,9 +1,9 @@
 //! A part of a clustered index: the leaves between two places of its tree.
 //!
-//! A place is named by the pages on the way to it, from the root on. So it needs no order of the keys,
-//! which is not known for every type and collation; whoever goes to it reads the branch pages of that
-//! way and no other; and it holds as long as nobody writes to the file. A way may end above the
-//! leaves: then all of the subtree below its last page is meant.
+//! A place is named by the path of pages to it, from the root on. This needs no order of the keys,
+//! which is not known for every type and collation; finding the place reads only the branch pages of
+//! the path; and the path holds as long as nobody writes to the file. A path may end above the
+//! leaves: it then stands for all of the subtree below its last page.
 
 use std::collections::HashSet;
 
@@ -13,27 +13,27 @@ use innoscan_format::{Error as FormatError, PageNo, tree};
 
 use crate::{Error, Result};
 
-/// The leaves from one place to another, both among it.
+/// The leaves between two places, both included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafSpan {
-    /// The way to the first subtree; empty where the span begins with the tree.
+    /// The path to the first subtree; empty where the span begins with the tree.
     pub from: Vec<PageNo>,
-    /// The way to the last subtree; empty where the span ends with the tree.
+    /// The path to the last subtree; empty where the span ends with the tree.
     pub to: Vec<PageNo>,
 }
 
 impl LeafSpan {
-    /// Whether leaves come before it.
+    /// Whether leaves come before the span.
     pub fn has_start(&self) -> bool {
         !self.from.is_empty()
     }
 
-    /// Whether leaves come after it.
+    /// Whether leaves come after the span.
     pub fn has_end(&self) -> bool {
         !self.to.is_empty()
     }
 
-    /// Requires that both ways begin at a tree's root.
+    /// Requires that both paths begin at a tree's root.
     pub fn require_root(&self, root: PageNo) -> Result<()> {
         let is_elsewhere = |way: &[PageNo]| way.first().is_some_and(|first| *first != root);
         if is_elsewhere(&self.from) || is_elsewhere(&self.to) {
@@ -43,10 +43,10 @@ impl LeafSpan {
         Ok(())
     }
 
-    /// Removes those of a branch page's children that lie outside.
+    /// Removes the children of a branch page that lie outside the span.
     ///
     /// # Errors
-    /// The page lies on a way whose next page is none of its children.
+    /// The page lies on a path whose next page is none of its children.
     pub fn narrow(
         &self,
         page: &IndexPage<'_>,
@@ -74,7 +74,7 @@ impl LeafSpan {
     }
 }
 
-/// The page after another on a way.
+/// The page after another on a path.
 fn next_on(way: &[PageNo], page: PageNo) -> Option<PageNo> {
     let at = way.iter().position(|found| *found == page)?;
     way.get(at + 1).copied()

@@ -21,32 +21,33 @@
 //! # }
 //! ```
 //!
-//! Files of MySQL 5.6 to 9, Percona Server and MariaDB 10 and 11: of a stopped server, a physical
-//! backup or a snapshot. The files of a running server are refused. Every page's checksum is
-//! verified; damage is an [`Error`] with its file, page and record, and so is what is not supported.
+//! The files may be those of MySQL 5.6 to 9, Percona Server, and MariaDB 10 and 11: of a stopped server,
+//! a physical backup or a snapshot. The files of a running server are refused. Every page's checksum is
+//! verified. Damage is an [`Error`] that names file, page and record; an unsupported feature is an
+//! [`Error`] that names the feature.
 //!
 //! # Rows, pulled
 //!
-//! [`open`] finds a [`Table`]: its definition and its files, all partitions of a partitioned one.
-//! [`Table::rows`] reads it as an iterator of [`Row`]s: some [columns](RowsBuilder::columns) or all
-//! that `SELECT *` shows, rows of some [keys](RowsBuilder::key) or that satisfy a
-//! [condition](RowsBuilder::condition). A row has [`Value`]s, which keep what SQL can tell apart and
-//! most type systems cannot (zero dates, `TIME` of 838 hours, 65 digits), and their text.
+//! [`open`] finds a [`Table`]: its definition and its files (all partitions of a partitioned table).
+//! [`Table::rows`] reads the table as an iterator of [`Row`]s: some [columns](RowsBuilder::columns) or all
+//! those of `SELECT *`, the rows of some [keys](RowsBuilder::key) or those that satisfy a
+//! [condition](RowsBuilder::condition). A row has [`Value`]s, which keep distinctions of SQL that most
+//! type systems lack (zero dates, `TIME` of 838 hours, 65 digits), and their text.
 //!
 //! [`Table::splits`] divides a table into parts to be read by several threads or processes.
 //!
 //! # Rows, pushed
 //!
-//! [`scan()`] gives each row as located bytes to a [`RowSink`] on all cores, with no copy: for
-//! columnar formats, sums, searches. Which of the bytes are rows and columns that SQL shows, a
-//! [`RowShape`] says; a [`Codec`] reads them.
+//! [`scan()`] passes each row as located bytes to a [`RowSink`] on all cores, with no copy: for
+//! columnar formats, sums, searches. A [`RowShape`] lists the rows and columns that SQL shows; a
+//! [`Codec`] reads their bytes.
 //!
 //! # Stability
 //!
-//! What is named on this page is the library. Modules that are not shown here are public for the
-//! programs of this workspace alone, and change without notice.
+//! The items on this page are the library. Modules that are not listed here are public only for the
+//! programs of this workspace, and change without notice.
 
-// What only this workspace's own programs use; no part of the stable interface.
+// Modules for this workspace's own programs; not part of the stable interface.
 #[doc(hidden)]
 pub mod ahead;
 mod auto_increment;

@@ -1,4 +1,4 @@
-//! From a path to a table.
+//! Opening a table by the path of its file.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use crate::{Error, Notes, Result, Table, TableFile, given_definition};
 
 /// Opens a table by the path of its `.ibd` or `.frm` file, or by that path without its ending.
 ///
-/// The definition comes from the file itself (MySQL 8 and later) or from the `.frm` beside it. Of a
-/// partitioned table the path without `#P#...` and ending, as `data/shop/orders`, opens all
+/// The definition comes from the file itself (MySQL 8 and later) or from the `.frm` beside it. For a
+/// partitioned table, the path without `#P#...` and ending, such as `data/shop/orders`, opens all
 /// partitions; the path of one partition's file opens that partition alone.
 ///
 /// # Errors
-/// There is no such table; the definition is missing or not supported; the file lies in the data
-/// directory of a server that runs or was not shut down cleanly.
+/// The table does not exist; the definition is missing or not supported; the file lies in the data
+/// directory of a server that is running or was not shut down cleanly.
 pub fn open(path: impl AsRef<Path>) -> Result<Table> {
     let path = path.as_ref();
     let has_ending = path.extension().is_some_and(|ending| ending == "ibd" || ending == "frm");
@@ -34,7 +34,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Table> {
     }
 }
 
-/// The table of a database's directory: `data/shop/orders`.
+/// The table named by a path in a database's directory: `data/shop/orders`.
 fn named(path: &Path) -> Result<Table> {
     let missing = || {
         let why = format!("there is no table {}", path.display());
@@ -58,9 +58,8 @@ fn utf8(path: &Path) -> Result<&str> {
 }
 
 impl Table {
-    /// The table that an `.ibd` file holds, of a definition of the caller's own, as of a file without
-    /// one. Nothing is asked of the directory that the file lies in: that no server writes to it, the
-    /// caller knows.
+    /// The table in an `.ibd` file, with a definition that the caller provides. The file's directory is not
+    /// checked: the caller must know that no server writes to the file.
     ///
     /// # Errors
     /// The file cannot be read, or the definition does not fit its pages.
@@ -77,8 +76,8 @@ impl Table {
         Ok(table)
     }
 
-    /// The table's columns as SQL orders them, with invisible and virtual generated ones. Those that
-    /// [`Table::rows`] shows are [`RowsBuilder::shape`](crate::RowsBuilder::shape)'s.
+    /// The table's columns in SQL order, with invisible and virtual generated ones. The columns that
+    /// [`Table::rows`] shows are those of [`RowsBuilder::shape`](crate::RowsBuilder::shape).
     pub fn columns(&self) -> &[ColumnDef] {
         &self.def.columns
     }

@@ -1,4 +1,4 @@
-//! Where the time of a dump went, by its parts.
+//! The time of a dump, by phases.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A part of a dump, in the order in which they begin.
+/// A phase of a dump, in the order in which they start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Which objects there are is found out, and what is needed to dump each.
+    /// Finding all objects, and what is needed to dump each.
     Planning,
-    /// A server was asked for the lock, and has not given it yet.
+    /// Waiting for a server to grant the lock.
     WaitingForLock,
-    /// Tables are locked. Others may go on meanwhile.
+    /// Holding locks on tables, possibly while other phases proceed.
     Locked,
-    /// Files are copied by reflink.
+    /// Copying files by reflink.
     Copying,
-    /// Tables are read, and their definitions and rows written.
+    /// Reading tables, and writing their definitions and rows.
     Reading,
-    /// What was written is put on the disk.
+    /// Syncing the written files to disk.
     Syncing,
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Phase; 6] = [
         Phase::Planning,
         Phase::WaitingForLock,
@@ -34,7 +34,7 @@ impl Phase {
         Phase::Syncing,
     ];
 
-    /// Its name in messages and in `innoscan.json`.
+    /// The name of the phase in messages and in `innoscan.json`.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Planning => "planning",
@@ -47,17 +47,17 @@ impl Phase {
     }
 }
 
-/// How long each part took; those that a dump has not are not there.
+/// The time of each phase; phases that a dump does not have are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phases(BTreeMap<Phase, Duration>);
 
 impl Phases {
-    /// Adds to the time of a part.
+    /// Adds to the time of a phase.
     pub fn add(&mut self, phase: Phase, time: Duration) {
         *self.0.entry(phase).or_default() += time;
     }
 
-    /// Does some work that is of a part.
+    /// Runs `work` and adds its time to a phase.
     pub fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = work();
@@ -65,12 +65,12 @@ impl Phases {
         done
     }
 
-    /// How long a part took, where there was one.
+    /// The time of a phase, if the dump had it.
     pub fn of(&self, phase: Phase) -> Option<Duration> {
         self.0.get(&phase).copied()
     }
 
-    /// `[{"name": "planning", "seconds": 0.8}]`.
+    /// The phases as JSON: `[{"name": "planning", "seconds": 0.8}]`.
     pub(crate) fn to_json(&self) -> Value {
         let json = |(phase, time): (&Phase, &Duration)| json!({ "name": phase.name(), "seconds": time.as_secs_f64() });
         self.0.iter().map(json).collect()
@@ -78,7 +78,7 @@ impl Phases {
 }
 
 impl fmt::Display for Phases {
-    /// `planning 0.80 s, reading 3.10 s`.
+    /// Writes the phases as `planning 0.80 s, reading 3.10 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (phase, time)) in self.0.iter().enumerate() {
             let comma = if place > 0 { ", " } else { "" };

@@ -1,4 +1,4 @@
-//! What can be done about an error: values, which a program puts into the words of its own options.
+//! Remedies of errors: values that a program translates into its own options.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,112 +6,112 @@ use std::path::PathBuf;
 
 use innoscan_format as format;
 
-/// One way out of an error. [`fmt::Display`] gives a plain sentence that names no option of any
+/// A remedy of an error. [`fmt::Display`] writes a plain sentence that names no option of any
 /// program.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// To give the table's `CREATE TABLE`.
+    /// Pass the table's `CREATE TABLE`.
     PassDefinition,
-    /// To see whether the definition that was given is of this table.
+    /// Check whether the definition that was given is this table's.
     CheckDefinition {
-        /// Whether the file has a definition of its own, which could be used in its place.
+        /// Whether the file has its own definition, which could be used instead.
         file_has_own: bool,
     },
-    /// To name the file of the table's rows, with the `.frm` that defines it.
+    /// Name the file of the table's rows, with the `.frm` that defines it.
     NameFileWithDefinition {
         /// The `.ibd` file.
         file: PathBuf,
         /// The `.frm` file.
         definition: PathBuf,
     },
-    /// To look at the table's definition.
+    /// See the table's definition.
     SeeDefinition,
-    /// To name the data directory that a table's name is of.
+    /// Name the data directory in which to look up the table's name.
     NameDirectory,
-    /// To name the table as `db.table` of a data directory.
+    /// Name the table as `db.table` of a data directory.
     NameInDirectory,
-    /// To dump the directory as a whole.
+    /// Dump the directory as a whole.
     DumpDirectory,
-    /// To dump through the running server, which locks the tables.
+    /// Dump through the running server, which locks the tables.
     DumpLive,
-    /// To dump it from its server.
+    /// Dump the object from its server.
     DumpFromServer,
-    /// To have the server rewrite the table by such a statement, or to dump it there.
+    /// Have the server rewrite the table by this statement, or dump it there.
     ConvertOnServer(Cow<'static, str>),
-    /// To start the server on the directory and shut it down cleanly.
+    /// Start the server on the directory and shut it down cleanly.
     ShutDownServer,
-    /// To shut the server down cleanly, and to read its files without its redo log being looked at.
+    /// Shut the server down cleanly, then read its files without a check of its redo log.
     ReadAfterShutdown,
-    /// To read what must not be relied on: rows may be old, missing or torn.
+    /// Read rows that must not be relied on: they may be old, missing or torn.
     ReadAnyway,
-    /// To read changes of transactions that were left without an end.
+    /// Read the changes of transactions that never ended.
     ReadUnended,
-    /// To choose rows by a condition, which looks at all rows.
+    /// Choose rows by a condition, which reads all rows.
     UseCondition,
-    /// To read all rows.
+    /// Read all rows.
     ReadAllRows,
-    /// To pass over damaged pages and read the rows around them.
+    /// Skip damaged pages and read the rows around them.
     SkipDamagedPages,
-    /// To list all damage of the file.
+    /// List all damage of the file.
     CheckFile,
-    /// To allow more memory for pages.
+    /// Allow more memory for pages.
     RaiseMemory {
-        /// The least that suffices.
+        /// The least number of bytes that is enough.
         bytes: u64,
     },
-    /// To use fewer threads.
+    /// Use fewer threads.
     LowerThreads,
-    /// To have temporary files in another directory.
+    /// Use another directory for temporary files.
     SetTmpdir,
-    /// To let reads go through the page cache.
+    /// Read through the page cache.
     UsePageCache,
-    /// To say what device the files are on.
+    /// Name the device that the files are on.
     NameDevice,
-    /// To write into a directory that is empty or does not exist.
+    /// Write into a directory that is empty or does not exist.
     EmptyDirectory,
-    /// To replace files of the same names.
+    /// Replace files of the same names.
     Overwrite,
-    /// To resume the dump that was begun in the directory.
+    /// Resume the interrupted dump in the directory.
     Resume,
-    /// To dump tables anew that changed since the dump was begun, when it is resumed.
+    /// Resume the dump and dump again the tables that changed since it was started.
     RedoChanged,
-    /// To begin a dump instead of resuming one.
+    /// Start a new dump instead of resuming one.
     BeginAnew,
-    /// To name the directory of a dump.
+    /// Name the directory of a dump.
     NameDump,
-    /// To write in the layout of this name.
+    /// Write in the layout of this name.
     ChooseLayout(&'static str),
-    /// To write rows in the format of this name.
+    /// Write rows in the format of this name.
     ChooseFormat(&'static str),
-    /// To write rows in the format that belongs to the layout.
+    /// Write rows in the layout's own format.
     KeepFormat,
-    /// To leave the table out of the dump.
+    /// Leave the table out of the dump.
     LeaveOutTable,
-    /// To leave routines out of the dump.
+    /// Leave routines out of the dump.
     LeaveOutRoutines,
-    /// To have accounts and grants dumped.
+    /// Select accounts and grants for the dump.
     SelectUsers,
-    /// To verify the dump without comparing it with a source.
+    /// Verify the dump without comparing it with a source.
     OmitComparison,
-    /// To name the server's socket or host.
+    /// Name the server's socket or host.
     NameServer,
-    /// To read no option files.
+    /// Read no option files.
     SkipOptionFiles,
-    /// To lock the tables for export until they are read.
+    /// Lock the tables for export until they are read.
     LockForExport,
-    /// To lock the tables in another way.
+    /// Lock the tables in another way.
     ChangeLockMode,
-    /// To let statements run for longer before the lock is tried.
+    /// Allow statements to run longer before the lock is tried.
     RaiseQueryGuard,
-    /// To wait longer for the lock.
+    /// Wait longer for the lock.
     RaiseLockWait,
-    /// Another, as a sentence that begins with what to do.
+    /// Another remedy, as a sentence that begins with what to do.
     Other(Cow<'static, str>),
 }
 
 impl Remedy {
-    /// Whether it is no equal of the other ways out, and is named after them in parentheses.
+    /// Whether the remedy is inferior to all others, and is named after them in parentheses.
     fn is_last_resort(&self) -> bool {
         matches!(self, Remedy::ReadAnyway | Remedy::ReadUnended)
     }
@@ -210,17 +210,17 @@ impl From<format::Remedy> for Remedy {
     }
 }
 
-/// The ways out of an error, of which each is enough; the best comes first.
+/// The remedies of an error, of which each is enough; the best comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remedies(Vec<Remedy>);
 
 impl Remedies {
-    /// The ways out, the best first.
+    /// The remedies, the best first.
     pub fn as_slice(&self) -> &[Remedy] {
         &self.0
     }
 
-    /// The sentence `A, B, or C (D)` of the ways out, each in the words of `word`; a last resort is in
+    /// The sentence `A, B, or C (D)` of the remedies, each in the words of `word`; a last resort is in
     /// parentheses.
     pub fn worded(&self, word: impl Fn(&Remedy) -> String) -> String {
         let worded = |is_last_resort: bool| -> Vec<String> {
@@ -261,22 +261,22 @@ impl<const N: usize> From<[Remedy; N]> for Remedies {
     }
 }
 
-/// Why something is not done, and the ways out.
+/// A reason why something is not done, and the remedies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reason {
     /// What happened, and where.
     pub what: String,
-    /// The ways out; none where nothing can be done, or `what` says it.
+    /// The remedies; none where nothing can be done, or `what` contains one.
     pub remedies: Remedies,
 }
 
 impl Reason {
-    /// What happened, and the ways out.
+    /// A reason and its remedies.
     pub fn new(what: impl Into<String>, remedies: impl Into<Remedies>) -> Reason {
         Reason { what: what.into(), remedies: remedies.into() }
     }
 
-    /// The reason as a text, each way out in the words of `word`.
+    /// The reason as text, each remedy in the words of `word`.
     pub fn worded(&self, word: impl Fn(&Remedy) -> String) -> String {
         match &*self.remedies.worded(word) {
             "" => self.what.clone(),

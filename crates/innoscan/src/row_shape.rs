@@ -1,9 +1,9 @@
-//! The row contract: which columns of a stored row an output shows, and which rows it shows at all.
+//! The row contract: which columns of a stored row an output shows, and which rows it shows.
 //!
 //! A scan gives every row that the clustered index holds, with every column that is stored. That is
-//! more than a server shows: a MariaDB system-versioned table keeps old versions of its rows beside
-//! the current ones, and hidden columns stand beside those that `SELECT *` lists. A [`RowShape`]
-//! tells them apart, and gives each column its [`Codec`].
+//! more than a server shows: a MariaDB system-versioned table keeps old versions of its rows with
+//! the current ones, and hidden columns are stored among those that `SELECT *` lists. A [`RowShape`]
+//! distinguishes them, and has a [`Codec`] for each column.
 
 use innoscan_format as format;
 use innoscan_format::schema::{ColumnDef, RowPeriod, TableDef};
@@ -21,7 +21,7 @@ pub struct RowColumn {
 }
 
 impl RowColumn {
-    /// The place of the column's value in the rows that a [`RowSink`](crate::RowSink) receives.
+    /// The index of the column's value in the rows that a [`RowSink`](crate::RowSink) receives.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -36,29 +36,29 @@ impl RowColumn {
         &self.ty
     }
 
-    /// Reads the column's stored values.
+    /// The codec that reads the column's stored values.
     pub fn codec(&self) -> &Codec {
         &self.codec
     }
 }
 
-/// A column that an output does not have, and why.
+/// A column that an output omits, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name.
+    /// The column's name.
     pub column: String,
-    /// Why it is not there.
+    /// The reason why the output omits the column.
     pub reason: LeftOutReason,
 }
 
-/// Why a column is not in an output.
+/// The reason why an output omits a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutReason {
     /// A virtual generated column: no file holds its values, only the server can compute them.
     Virtual,
     /// An invisible column: `SELECT *` leaves it out too.
     Invisible,
-    /// A generated column: the server computes it again when the rows are inserted.
+    /// A generated column: the server computes its values again when the rows are inserted.
     Generated,
 }
 
@@ -79,21 +79,21 @@ impl std::fmt::Display for LeftOut {
     }
 }
 
-/// What an output is for.
+/// The purpose of an output, which decides on its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Rows as `SELECT *` shows them.
+    /// The rows of `SELECT *`.
     Select { include_invisible: bool },
-    /// Rows as `INSERT` takes them.
+    /// The rows for `INSERT`, without generated columns.
     Insert,
 }
 
-/// The row contract: which of a stored row's columns an output shows, and which rows it shows at all.
+/// The row contract: which columns of a stored row an output shows, and which rows it shows.
 ///
 /// A scan gives a [`RowSink`](crate::RowSink) every row that the clustered index holds, with every
 /// column that is stored. That is more than a server shows: a MariaDB system-versioned table keeps old
-/// versions of its rows beside the current ones ([`RowShape::is_history`]), and invisible and hidden
-/// columns stand beside those that `SELECT *` lists. Virtual generated columns are in no file.
+/// versions of its rows with the current ones ([`RowShape::is_history`]), and invisible and hidden
+/// columns are stored among those that `SELECT *` lists. Virtual generated columns are in no file.
 ///
 /// ```
 /// use innoscan::{RowShape, Table};
@@ -111,13 +111,12 @@ pub(crate) enum Purpose {
 pub struct RowShape {
     pub(crate) columns: Vec<RowColumn>,
     pub(crate) left_out: Vec<LeftOut>,
-    /// The place where a system-versioned table keeps the end of a row's life.
+    /// The index of the column `ROW END` of a system-versioned table.
     row_end: Option<usize>,
 }
 
 impl RowShape {
-    /// The columns and rows that `SELECT *` shows: no invisible and no virtual columns, no old
-    /// versions of rows.
+    /// The shape of `SELECT *`: no invisible and no virtual columns, no old versions of rows.
     ///
     /// # Errors
     /// A column has a type that cannot be read.
@@ -126,8 +125,8 @@ impl RowShape {
         Ok(RowShape::new(def, &stored_columns(def), purpose)?)
     }
 
-    /// The rows that `SELECT *` shows, with these columns in this order. Names are compared as the
-    /// server compares them, regardless of case. `INVISIBLE` columns can be named, and the implicit
+    /// The shape of `SELECT` with these columns in this order. Names are compared as the server
+    /// compares them, regardless of case. `INVISIBLE` columns can be named, and the implicit
     /// `row_start` and `row_end` of a system-versioned table.
     ///
     /// # Errors
@@ -143,15 +142,15 @@ impl RowShape {
         Ok(RowShape { columns: columns?, left_out: Vec::new(), row_end })
     }
 
-    /// The same columns, with the old versions of rows that a system-versioned table keeps.
+    /// The same columns, but with the old versions of rows that a system-versioned table keeps.
     #[must_use]
     pub fn with_history(mut self) -> RowShape {
         self.row_end = None;
         self
     }
 
-    /// `stored` are the places in `def.columns` of the columns that rows hold, in their order
-    /// (`Layout::columns()`).
+    /// A shape for a purpose. `stored`: the indexes in `def.columns` of the columns that rows hold, in
+    /// their order (`Layout::columns()`).
     pub(crate) fn new(
         def: &TableDef,
         stored: &[usize],
@@ -176,18 +175,18 @@ impl RowShape {
         Ok(shape)
     }
 
-    /// The columns, in the order they are shown.
+    /// The shown columns, in their order.
     pub fn columns(&self) -> &[RowColumn] {
         &self.columns
     }
 
-    /// The table's columns that are not shown, and why; hidden columns are not listed.
+    /// The table's columns that are not shown, with the reasons; hidden columns are not listed.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Whether the value at a place of the scan's rows is needed, to show it or to tell old versions
-    /// of rows: what a sink answers to [`RowSink::reads_column`](crate::RowSink::reads_column).
+    /// Whether the value at an index of the scan's rows is needed, to be shown or to recognize old versions
+    /// of rows: the answer of a sink to [`RowSink::reads_column`](crate::RowSink::reads_column).
     pub fn reads_column(&self, position: usize) -> bool {
         self.row_end == Some(position)
             || self.columns.iter().any(|column| column.position == position)
@@ -203,7 +202,7 @@ impl RowShape {
     }
 }
 
-/// The places in `def.columns` of the columns that rows hold, in the order a scan gives them.
+/// The indexes in `def.columns` of the columns that rows hold, in the order of a scan's rows.
 pub(crate) fn stored_columns(def: &TableDef) -> Vec<usize> {
     let stored = |&index: &usize| def.columns.get(index).is_some_and(ColumnDef::is_stored);
     (0..def.columns.len()).filter(stored).collect()
@@ -238,7 +237,7 @@ fn named_column(def: &TableDef, stored: &[usize], name: &str) -> Result<RowColum
     Ok(row_column(def, &def.columns[index], position)?)
 }
 
-/// Whether a `ROW END` is that of a row that is still there: the greatest `TIMESTAMP(6)`
+/// Whether the `ROW END` marks a current row: the greatest `TIMESTAMP(6)`
 /// (2038-01-19 03:14:07.999999, from MariaDB 11.5 on 64-bit systems 2106-02-07 06:28:15.999999), or
 /// the greatest transaction number (`TIMESTAMP_MAX_VALUE`, `is_max` in sql/field.h).
 fn is_forever(end: &[u8]) -> bool {

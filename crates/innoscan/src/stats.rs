@@ -1,24 +1,24 @@
-//! What reading was worth, in the field's words.
+//! Statistics of a buffer pool.
 
 use std::time::Duration;
 
-/// What became of the pages a pool read.
+/// Statistics of the pages that a pool read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
     /// Pages read ahead.
     pub ahead_pages: u64,
-    /// Of these, used.
+    /// Pages read ahead and used.
     pub ahead_used: u64,
-    /// Of these, let go of unused.
+    /// Pages read ahead and evicted without being used.
     pub ahead_evicted: u64,
     /// Pages read only because they lay between two that were wanted.
     pub gap_pages: u64,
-    /// Pages of failed reads, to be asked for again one by one.
+    /// Pages of failed reads, which are then requested one by one.
     pub dropped_pages: u64,
-    /// Times the scan stood still until something came: a page, or a worker's word.
+    /// The number of times the scan was blocked, waiting for a page or a worker.
     pub waits: u64,
-    /// How long it stood still.
+    /// The total time for which the scan was blocked.
     pub wait: Duration,
-    /// The longest of these times.
+    /// The longest time for which the scan was blocked.
     pub wait_most: Duration,
 }

@@ -1,20 +1,20 @@
-//! One step of a walk over leaves, and what it knows of their neighbours.
+//! A step of a walk over leaves, with the neighbours of the leaf.
 
 use innoscan_format::{Error as FormatError, PageNo};
 
 use crate::Error;
 
-/// What is known of a page's neighbour on its level.
+/// The known sibling of a page on its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sibling {
-    /// Nothing, for damage.
+    /// Not known because of damage.
     Unknown,
-    /// It must be this one, or none.
+    /// This page, or none.
     Is(Option<PageNo>),
 }
 
 impl Sibling {
-    /// Holds a page's link against what its level says.
+    /// Compares a page's link with the sibling that the level above implies.
     pub fn require(self, link: Option<PageNo>, side: &'static str) -> innoscan_format::Result<()> {
         let name = |page: Option<PageNo>| page.map_or("none".to_owned(), |page| page.to_string());
         match self {
@@ -28,12 +28,12 @@ impl Sibling {
     }
 }
 
-/// What comes next in key order.
+/// The next step of a walk.
 #[derive(Debug)]
 pub enum Step {
     /// A leaf.
     Leaf {
-        /// Where it is.
+        /// The leaf's page number.
         page: PageNo,
         /// The leaf before it.
         prev: Sibling,
@@ -42,9 +42,9 @@ pub enum Step {
     },
     /// A page that cannot be used. If it is a branch page, all leaves below it are lost.
     Damaged {
-        /// The page.
+        /// The damaged page.
         page: PageNo,
-        /// What is wrong with it.
+        /// The error that makes the page unusable.
         error: Error,
     },
 }

@@ -15,66 +15,65 @@ use crate::leaf_span::LeafSpan;
 use crate::space::Space;
 use crate::{Error, Result};
 
-/// What the catalog finds and a scan reads.
+/// A table as the catalog finds it and a scan reads it.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its definition.
+    /// The table's definition.
     pub def: TableDef,
-    /// What its running server's `SHOW CREATE TABLE` says, which is written in place of what `def`
-    /// prints as.
+    /// The running server's own `SHOW CREATE TABLE`, which is written instead of the text printed from `def`.
     pub create_sql: Option<String>,
-    /// The definition is the user's own (`--schema`), which may be that of another table.
+    /// Whether the definition was given by the user (`--schema`), who may have given another table's.
     pub is_definition_given: bool,
-    /// Its tablespaces: one, or one a partition in the partitions' order.
+    /// The table's tablespaces: one, or one per partition in the order of the partitions.
     pub files: Vec<TableFile>,
-    /// No page can be newer in a directory that was shut down cleanly; a newer one means that the
-    /// file was copied while a server wrote it, or is not of that directory.
+    /// The newest LSN of a directory that was shut down cleanly. A page with a newer LSN means that the
+    /// file was copied while a server wrote it, or belongs to another directory.
     pub newest_lsn: Option<Lsn>,
-    /// What its user should know.
+    /// Warnings for the user.
     pub notes: Notes,
 }
 
-/// What could not be verified or found.
+/// Warnings about a table: what could not be verified or found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Of the rows: whether they are all there, and new.
+    /// Warnings that rows may be missing or old.
     pub rows: Vec<String>,
-    /// Of the definition: what `SHOW CREATE TABLE` prints beside.
+    /// Warnings that the definition is incomplete, printed with `SHOW CREATE TABLE`.
     pub definition: Vec<String>,
 }
 
-/// A tablespace of a table.
+/// One tablespace file of a table.
 #[derive(Clone, Debug)]
 pub struct TableFile {
     /// The `.ibd` file.
     pub path: PathBuf,
-    /// A copy of it that is read in its place.
+    /// The copy of the file that is read instead.
     pub copy: Option<FileCopy>,
-    /// The clustered index's root page as a dictionary gives it; `None`: the first page after the
-    /// ones every tablespace begins with.
+    /// The root page of the clustered index according to a dictionary; `None`: the first page after the
+    /// fixed pages that every tablespace begins with.
     pub clustered_root: Option<PageNo>,
-    /// The partition or subpartition it holds, as the definition names it.
+    /// The partition or subpartition in this file, by its name in the definition.
     pub partition: Option<String>,
-    /// What its first pages said when the table was looked for, where they were looked at.
+    /// The content of the first pages when the catalog found the table, if it read them then.
     pub(crate) head: Option<FileHead>,
-    /// The part of its clustered index that is read; `None`: all.
+    /// The part of the clustered index that is read; `None`: all.
     pub(crate) span: Option<Arc<LeafSpan>>,
 }
 
-/// A copy of a file, which has no name of its own.
+/// A copy of a file, open and without a name.
 #[derive(Clone, Debug)]
 pub struct FileCopy {
-    /// The copy.
+    /// The open copy.
     pub file: Arc<File>,
-    /// The original as it was then.
+    /// The original's stamp when it was copied.
     pub stamp: FileStamp,
 }
 
 impl TableFile {
-    /// The root of its clustered index, which was seen before or is read now.
+    /// The root of the clustered index: the one already parsed, or else read now.
     ///
     /// # Errors
-    /// When it cannot be read, or is damaged.
+    /// The root page cannot be read, or is damaged.
     pub(crate) fn root_head(&self) -> Result<RootHead> {
         let known = self.head.filter(|_| self.copy.is_none()).and_then(|head| head.root);
         let is_it =
@@ -89,16 +88,17 @@ impl TableFile {
             .map_err(|error| Error::from(error).in_file(&self.path))
     }
 
-    /// What tells whether the file, when it was copied or as it is now, is the same at another time.
+    /// The stamp that identifies the file's current state, or its state when it was copied.
     pub fn stamp(&self) -> Result<FileStamp> {
         match &self.copy {
             Some(copy) => Ok(copy.stamp),
-            None => FileStamp::of(&self.path)
-                .map_err(|error| Error::read("asking for its times", error).in_file(&self.path)),
+            None => FileStamp::of(&self.path).map_err(|error| {
+                Error::read("cannot read the file's times", error).in_file(&self.path)
+            }),
         }
     }
 
-    /// A file that is all of its table.
+    /// A file that holds a whole table.
     pub fn whole(path: PathBuf) -> TableFile {
         TableFile {
             path,
@@ -110,7 +110,7 @@ impl TableFile {
         }
     }
 
-    /// Opens its tablespace, or the copy of it.
+    /// Opens the tablespace, or its copy.
     pub fn open(&self, direct: Direct) -> Result<Space> {
         Space::new(self.open_file(direct)?)
     }
@@ -122,8 +122,8 @@ impl TableFile {
         })
     }
 
-    /// Opens its tablespace, or the copy of it, and reads the file by one read; `None` of a file that
-    /// has more bytes than that, or of which some cannot be read.
+    /// Opens the tablespace, or its copy, and reads the whole file by one read; `None` if the file has
+    /// more than `bytes_most` bytes, or if some cannot be read.
     pub(crate) fn open_whole(&self, bytes_most: usize) -> Result<Option<Space>> {
         let mut file = self.open_file(Direct::Off)?;
         let is_whole = file.size_bytes() <= bytes_most as u64
@@ -134,7 +134,7 @@ impl TableFile {
 }
 
 impl Table {
-    /// The definition as it holds for one of the files.
+    /// The definition of one of the files: that of the table with the physical properties of the partition.
     pub fn def_of(&self, file: &TableFile) -> Cow<'_, TableDef> {
         match &file.partition {
             None => Cow::Borrowed(&self.def),
@@ -145,8 +145,8 @@ impl Table {
         }
     }
 
-    /// Bytes of its files, as far as they can be told: as they were when the table was looked for,
-    /// where that is known.
+    /// Total bytes of the files, 0 for those whose size is unknown: as they were when the catalog found the
+    /// table, if it read them then.
     pub fn size_bytes(&self) -> u64 {
         let bytes = |metadata: std::io::Result<Metadata>| metadata.map_or(0, |found| found.len());
         let size = |file: &TableFile| match (&file.copy, file.head) {
@@ -157,7 +157,7 @@ impl Table {
         self.files.iter().map(size).sum()
     }
 
-    /// `db.table`, or the table alone where the database is not known.
+    /// The qualified name `db.table`, or the table's name alone where the database is not known.
     pub fn qualified_name(&self) -> String {
         self.def.qualified_name()
     }

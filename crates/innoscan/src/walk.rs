@@ -1,9 +1,9 @@
-//! The key-order walk of a B-tree, as a machine that says which pages it needs.
+//! The key-order walk of a B-tree, as a state machine that asks for the pages it needs.
 //!
-//! From the root on, a level's pages name all pages of the level below, in key order. The walk
-//! keeps for each level the pages known and not yet looked into, and asks for many of them at
-//! once ([`Walk::wanted`]); whoever drives it feeds them as they come ([`Walk::feed`]). So a tree
-//! of ten million leaves costs three reads that wait for each other, and no more.
+//! From the root on, a level's pages name all pages of the level below, in key order. For each level,
+//! the walk keeps the pages that are known but not yet read, and asks for many of them at
+//! once ([`Walk::wanted`]); its driver feeds the pages as they arrive ([`Walk::feed`]). A tree
+//! of ten million leaves thus costs only three reads that wait for each other.
 //!
 //! ```text
 //! level 2   root
@@ -11,12 +11,12 @@
 //! level 0   [taken] ... [leaf][leaf][leaf] ...      <- given out in key order by next_step()
 //! ```
 //!
-//! It cannot run forever: levels decrease from parent to child, and no page may be reached twice.
-//! A walk of some keys (`KeyRanges`) leaves out the children that hold none of them; what its
-//! pages have for neighbours it does not know.
+//! The walk always ends: levels decrease from parent to child, and no page may be reached twice.
+//! A walk of some keys (`KeyRanges`) leaves out the children that hold none of them; the neighbours
+//! of its pages are then unknown.
 //!
-//! Damage does not end it: what lies below a page that cannot be used is lost, and a step in the
-//! page's place says so.
+//! Damage does not end the walk: everything below an unusable page is lost, and a step in the
+//! page's place reports it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,24 +31,24 @@ use crate::leaf_span::LeafSpan;
 pub use crate::step::{Sibling, Step};
 use crate::{Error, Result};
 
-/// The walk; see the module's text.
+/// A walk of a B-tree in key order; see the module's text.
 pub struct Walk {
     format: PageFormat,
     index: IndexId,
-    /// By level; the leaves' first.
+    /// The levels of the tree, the leaf level first.
     levels: Vec<Level>,
     /// A bit for each page reached.
     reached: Vec<u64>,
-    /// Leaves learnt since [`Walk::take_learnt`].
+    /// Leaves found since [`Walk::take_learnt`].
     learnt: Vec<PageNo>,
     learnt_leaves: u64,
     fed_parents: u64,
-    /// Branch pages looked into, the root among them.
+    /// Branch pages read, including the root.
     branch_pages: u64,
     last_leaf: Sibling,
     /// The keys to walk; `None`: all.
     keys: Option<Arc<KeyRanges>>,
-    /// The leaf after which it begins, until it was met; those before it, and it, are passed over.
+    /// The leaf after which the walk starts, until it is found; all leaves up to it are skipped.
     looks_for: Option<PageNo>,
     /// The part of the tree to walk; `None`: all.
     span: Option<Arc<LeafSpan>>,
@@ -56,7 +56,7 @@ pub struct Walk {
 
 #[derive(Default)]
 struct Level {
-    /// In key order; [`PageNo::NULL`] stands for the next of `damaged`.
+    /// The pages in key order; [`PageNo::NULL`] stands for the next of `damaged`.
     pages: VecDeque<PageNo>,
     damaged: VecDeque<(PageNo, Error)>,
     /// The page before the first of `pages`.
@@ -64,8 +64,8 @@ struct Level {
 }
 
 impl Walk {
-    /// A walk from a root, which is looked into at once, to the leaves of some keys or of all: to
-    /// those after a leaf, to those of a span, or all.
+    /// A walk from a root, which is read at once, to the leaves of some keys or of all keys; optionally
+    /// only to those after a leaf, or those of a span.
     pub fn new(
         root: &IndexPage<'_>,
         layout: &Layout,
@@ -107,32 +107,32 @@ impl Walk {
         Ok(walk)
     }
 
-    /// The index walked.
+    /// The index that is walked.
     pub fn index(&self) -> IndexId {
         self.index
     }
 
-    /// The leaf after which it is to begin, when it has not met it.
+    /// The leaf after which the walk should start, while it is not found.
     pub fn looks_for(&self) -> Option<PageNo> {
         self.looks_for
     }
 
-    /// Branch pages it has looked into.
+    /// The number of branch pages read.
     pub fn branch_pages(&self) -> u64 {
         self.branch_pages
     }
 
-    /// Leaves learnt so far, given out or not.
+    /// The number of leaves found so far, whether returned or not.
     pub fn learnt_leaves(&self) -> u64 {
         self.learnt_leaves
     }
 
-    /// Leaves learnt and not given out.
+    /// The number of leaves found and not yet returned.
     pub fn leaves_ahead(&self) -> usize {
         self.levels[0].pages.len()
     }
 
-    /// All leaves: exact when every branch page was looked into, else by the mean so far.
+    /// The number of all leaves, and whether it is exact: otherwise estimated from the mean so far.
     pub fn total_leaves(&self) -> (u64, bool) {
         if self.is_all_learnt() {
             return (self.learnt_leaves, true);
@@ -144,18 +144,19 @@ impl Walk {
         (self.learnt_leaves.saturating_add(more), false)
     }
 
-    /// Whether no branch page is left to look into.
+    /// Whether all branch pages were read.
     pub fn is_all_learnt(&self) -> bool {
         self.levels.iter().skip(1).all(|level| level.pages.is_empty())
     }
 
-    /// Whether every step was given out.
+    /// Whether every step was returned.
     pub fn is_done(&self) -> bool {
         self.levels.iter().all(|level| level.pages.is_empty())
     }
 
-    /// The branch pages it can make use of, those it can be fed first in front: at most `most`.
-    /// The order within a level is key order.
+    /// Puts up to `most` branch pages that the walk can use into `pages`: the ones that can be fed now
+    /// come first.
+    /// Within a level they are in key order.
     pub fn wanted(&self, most: usize, pages: &mut Vec<PageNo>) {
         pages.clear();
         for level in self.levels.iter().skip(1) {
@@ -167,18 +168,18 @@ impl Walk {
         }
     }
 
-    /// The pages it can be fed now: the first of each level.
+    /// The pages that can be fed now: the first of each level.
     pub fn fronts(&self) -> impl Iterator<Item = PageNo> + '_ {
         self.levels.iter().skip(1).filter_map(|level| level.pages.front()?.non_null())
     }
 
-    /// Takes the leaf numbers learnt since the last time.
+    /// Takes the leaf numbers found since the last call.
     pub fn take_learnt(&mut self, into: &mut Vec<PageNo>) {
         into.clear();
         into.append(&mut self.learnt);
     }
 
-    /// Takes in one of [`Walk::fronts`], or why it could not be read.
+    /// Feeds one of [`Walk::fronts`], or its read error.
     pub fn feed(&mut self, page_no: PageNo, page: Result<Page<'_>>, layout: &Layout) {
         let at = self.levels.iter().skip(1).position(|l| l.pages.front() == Some(&page_no));
         let Some(level) = at.map(|above_leaves| above_leaves + 1) else { return };
@@ -199,7 +200,7 @@ impl Walk {
         self.sink_damage();
     }
 
-    /// Puts the children of the first page of a level on the level below.
+    /// Moves the children of the first page of a level to the level below.
     fn look_into(&mut self, page: &IndexPage<'_>, level_no: u16, layout: &Layout) {
         let level = usize::from(level_no);
         let page_no = page.page_no();
@@ -223,7 +224,7 @@ impl Walk {
             Some(span) => span.narrow(page, layout, &mut children),
         });
         if let Err(error) = named {
-            // The children named before the error are as good as any.
+            // The children named before the error are still valid.
             self.damage_below(level, page_no, error.into());
         }
         self.fed_parents += u64::from(level == 1);
@@ -252,7 +253,7 @@ impl Walk {
         self.learnt_leaves += 1;
     }
 
-    /// What the page after the last one taken from a level's front must be.
+    /// The required sibling after the last page taken from a level's front.
     fn next_on(&self, level: usize) -> Sibling {
         match self.levels[level].pages.front() {
             Some(page) => page.non_null().map_or(Sibling::Unknown, |page| Sibling::Is(Some(page))),
@@ -270,7 +271,7 @@ impl Walk {
         below.damaged.push_back((page, error));
     }
 
-    /// Passes damage at the front of a branch level on to the level below.
+    /// Moves damage at the front of a branch level to the level below.
     fn sink_damage(&mut self) {
         for level in (1..self.levels.len()).rev() {
             while self.levels[level].pages.front() == Some(&PageNo::NULL) {
@@ -283,7 +284,7 @@ impl Walk {
         }
     }
 
-    /// Marks a page as reached; `false` if it was before. A page past the file's end is reached
+    /// Marks a page as reached; `false` if it already was. A page past the file's end may be reached
     /// any number of times: it cannot be read, so it leads nowhere.
     fn reach(&mut self, page: PageNo) -> bool {
         if page.0 >= self.format.size_pages {
@@ -298,12 +299,12 @@ impl Walk {
         is_new
     }
 
-    /// The leaves learnt and not given out, in key order; those that damage took are left out.
+    /// The leaves found and not yet returned, in key order, without the damaged ones.
     pub fn leaves(&self) -> impl Iterator<Item = PageNo> + '_ {
         self.levels[0].pages.iter().filter_map(|page| page.non_null())
     }
 
-    /// Gives out all leaves at once, when all are learnt, in file order; nothing is left.
+    /// Takes all leaves at once, when all are found, in file order; the walk is then empty.
     pub fn take_file_order(&mut self) -> FileOrder {
         assert!(self.is_all_learnt(), "a leaf that is not learnt yet has no place");
         let leaves = std::mem::take(&mut self.levels[0]);
@@ -311,12 +312,12 @@ impl Walk {
         FileOrder::new(leaves.pages.into(), leaves.damaged, self.last_leaf, after)
     }
 
-    /// The leaf the next step is, if it is one and known.
+    /// The leaf of the next step, if that is known and a leaf.
     pub fn peek(&self) -> Option<PageNo> {
         self.levels[0].pages.front().and_then(|page| page.non_null())
     }
 
-    /// The next step; `None` when a branch page must be fed first, or all is done.
+    /// The next step; `None` when a branch page must be fed first, or at the end.
     pub fn next_step(&mut self) -> Option<Step> {
         let leaves = &mut self.levels[0].pages;
         if leaves.len() < 2 && !self.is_all_learnt() {

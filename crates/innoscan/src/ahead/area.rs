@@ -8,28 +8,28 @@ use innoscan_format::PageNo;
 
 use super::PoolView;
 
-/// The most pages of an area: `BUF_READ_AHEAD_PAGES`, of a pool of more than some 1,000 pages.
+/// The most pages of an area: `BUF_READ_AHEAD_PAGES`, for a pool of more than some 1,000 pages.
 const AREA_PAGES_MOST: usize = 64;
 
-/// The area a page is in.
+/// The area that contains a page.
 pub(super) fn area_of(page: PageNo, pool: &dyn PoolView) -> Range<u32> {
     let pages = AREA_PAGES_MOST.min((pool.pool_pages() / 32).next_power_of_two()) as u32;
     let low = page.0 - page.0 % pages;
     low..low.saturating_add(pages)
 }
 
-/// Whether a page is one of the change buffer's bitmaps, each the second of as many pages as a page
-/// has bytes: those are neither read ahead nor lead to it.
+/// Whether a page is one of the change buffer's bitmaps: page 1 of every range of pages as long as a
+/// page has bytes. These are not read ahead and do not trigger read-ahead.
 pub(super) fn is_ibuf_bitmap(page: PageNo, pool: &dyn PoolView) -> bool {
     page.0 as usize % pool.page_bytes() == 1
 }
 
-/// Whether so much is being read that no read-ahead begins: more than half of the pool.
+/// Whether too much is being read for read-ahead to start: more than half of the pool.
 pub(super) fn is_flooded(pool: &dyn PoolView) -> bool {
     pool.pending_pages() > pool.pool_pages() / 2
 }
 
-/// Areas that are to be read.
+/// Areas still to be read, without the pages already in the pool.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     runs: VecDeque<Range<u32>>,
@@ -52,7 +52,7 @@ impl Queue {
         }
     }
 
-    /// The next run, of at most so many pages.
+    /// Puts the next run, of at most `most_pages`, into `run`.
     pub fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
         run.clear();
         let Some(first) = self.runs.front_mut() else { return };
@@ -64,7 +64,7 @@ impl Queue {
         }
     }
 
-    /// Whether a page is in a run to come.
+    /// Whether a page is in a run that is still to be read.
     pub fn contains(&self, page: PageNo) -> bool {
         self.runs.iter().any(|run| run.contains(&page.0))
     }

@@ -1,20 +1,21 @@
-//! InnoDB's linear read-ahead (`buf_read_ahead_linear`): when an extent has been gone through in
-//! order, the extent the tree goes on with is read.
+//! InnoDB's linear read-ahead (`buf_read_ahead_linear`): when an extent was read in order, the extent
+//! in which the tree continues is read.
 //!
-//! It is tried at the first access of an extent's first or last page, and wants all but a few of
-//! its pages accessed before, in ascending order when the last page is accessed, in descending
-//! order when the first is. The page's own link says which extent comes next, and must lead to a
-//! border of that one. A table whose leaves are not in file order never sees it at work.
+//! The check happens at the first access of an extent's first or last page. All but a few pages of the
+//! extent must have been accessed before: in ascending order when the last page is accessed, in
+//! descending order when the first is. The page's own link names the next extent, and must lead to a
+//! border of that extent. A table whose leaves are not in file order never triggers this policy.
 //!
-//! The server compares times of access in milliseconds, of which neighbours share one; here each
-//! access is later than the one before it.
+//! The server compares times of access in milliseconds, and neighbours may share one; here each access
+//! is
+//! later than the one before.
 
 use innoscan_format::PageNo;
 
 use super::area::{Queue, area_of, is_flooded, is_ibuf_bitmap};
 use super::{Links, PolicyTraits, PoolView, ReadAhead};
 
-/// The policy; see the module's text.
+/// The policy of linear read-ahead; see the module's text.
 #[derive(Clone, Debug)]
 pub struct Linear {
     threshold: u32,
@@ -22,14 +23,15 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// A server's.
+    /// The traits of linear read-ahead: a server's.
     pub const TRAITS: PolicyTraits = PolicyTraits::SERVER;
 
     /// The server's default of `innodb_read_ahead_threshold`.
     pub const THRESHOLD_DEFAULT: u32 = 56;
 
-    /// `threshold`: pages of an extent that must have been accessed in order, 1 to 64; 0 reads
-    /// nothing ahead.
+    /// The policy for a threshold: the pages of an extent that must have been accessed in order, 1 to
+    /// 64;
+    /// 0 reads nothing ahead.
     pub fn new(threshold: u32) -> Linear {
         Linear { threshold, queue: Queue::default() }
     }
@@ -42,7 +44,8 @@ impl Linear {
         pool: &dyn PoolView,
     ) -> bool {
         let pages = area.len() as u32;
-        // The threshold is of 64 pages, whatever an area has: `ut_min(64 - threshold, area)`.
+        // The server's threshold is for 64 pages, whatever the area's size: `ut_min(64 - threshold,
+        // area)`.
         let failures_most = (64 - self.threshold.min(64)).min(pages);
         let mut failures = 0;
         let mut before = None;
@@ -74,7 +77,7 @@ impl ReadAhead for Linear {
         if !self.is_sequential(area, ascends, pool) {
             return;
         }
-        // Only a tree that has gone on to the next page so far is thought to go on so.
+        // Only a tree that has led to an adjacent page so far is expected to continue like this.
         let (came_from, goes_to, neighbour) = match ascends {
             true => (links.prev, links.next, page.0.checked_sub(1)),
             false => (links.next, links.prev, page.0.checked_add(1)),

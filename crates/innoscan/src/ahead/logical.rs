@@ -1,17 +1,17 @@
-//! Logical read-ahead: the leaves the scan will come to next, read in file order.
+//! Logical read-ahead: the next leaves in key order are read in file order.
 //!
 //! Up to `window_pages` leaves ahead of the scan are wanted. Reading sweeps over them in file
 //! order, from the front of the file to its end and again from the front, joining neighbours into
-//! runs. Each leaf the scan takes lets the next one into the window at once, ahead of the sweep or
-//! behind it, so the device is busy as long as the window is not wholly read: there is no
-//! saw-tooth of filling and emptying, as there is where one batch is fetched whole, used up, and
-//! only then followed by the next (Facebook's `innodb_lra_size` of 2013, which holds two batches).
+//! runs. Each leaf that the scan takes brings the next one into the window at once, ahead of the sweep
+//! or behind it, so the device is busy as long as some of the window is unread. The window is never
+//! filled and emptied in turns, unlike batches that are read whole, used up, and only then followed by
+//! the next (Facebook's `innodb_lra_size` of 2013, which holds two batches).
 //!
-//! Where requests are cheap the window starts small. When the scan had to wait for a leaf, the window
+//! Where requests are cheap, the window starts small. When the scan had to wait for a leaf, the window
 //! grows with each leaf taken, until it has doubled: the first rows come after a short sweep, a scan
-//! that stops early has read little in vain, and one that never waits, of a file in the page cache,
-//! needs little memory. Where they are dear it starts whole: a sweep over a small window of a
-//! shuffled table would read through nearly as many gaps as one over all of it.
+//! that stops early has read few pages in vain, and one that never waits, on a file in the page cache,
+//! needs little memory. Where requests are expensive, the window starts whole: a sweep over a small
+//! window of a shuffled table would read through nearly as many gaps as one over all of it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -20,41 +20,42 @@ use innoscan_format::PageNo;
 
 use super::{PolicyTraits, ReadAhead};
 
-/// What logical read-ahead is made with.
+/// Sizes for logical read-ahead, in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogicalOptions {
     /// The most leaves ahead of the scan that are wanted; at least 1.
     pub window_pages: usize,
-    /// How many of them at first.
+    /// The window's leaves at the start.
     pub first_pages: usize,
-    /// Unwanted pages between two wanted ones that are read rather than skipped.
+    /// The most unwanted pages between two wanted ones that are read rather than skipped.
     pub gap_pages: u32,
     /// The most pages of a run; at least 1.
     pub run_pages: u32,
 }
 
-/// A request that takes so long is dear: that of a disk, or of a volume with few of them a second.
+/// The time from which a request counts as expensive: that of a disk, or of a volume with few requests
+/// per second.
 const DEAR: Duration = Duration::from_micros(200);
 
-/// The policy; see the module's text.
+/// The policy of logical read-ahead; see the module's text.
 #[derive(Clone, Debug)]
 pub struct Logical {
     options: LogicalOptions,
-    /// Leaves of the window now, wherever they are: wanted, in flight, or read and not yet taken.
+    /// Leaves in the window now, in any state: wanted, in flight, or read and not yet taken.
     window: usize,
     window_most: usize,
-    /// How many leaves more the window still grows by.
+    /// The leaves by which the window still grows.
     growth: usize,
-    /// Learnt, and beyond the window.
+    /// Leaves found by the walk, after the window.
     beyond: VecDeque<PageNo>,
-    /// In the window, and in no run yet.
+    /// Leaves in the window that are in no run yet.
     wanted: BTreeSet<u32>,
-    /// Where the sweep is.
+    /// The sweep's position: the next page number.
     head: u32,
 }
 
 impl Logical {
-    /// What it reads fits, so nothing need go unused.
+    /// The traits of logical read-ahead: the window fits into the pool, so no unused page is evicted.
     pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: false,
@@ -62,7 +63,7 @@ impl Logical {
         in_file_order: false,
     };
 
-    /// A policy that has learnt nothing yet.
+    /// A policy without any leaves.
     pub fn new(options: LogicalOptions) -> Logical {
         assert!(options.window_pages > 0 && options.run_pages > 0, "sizes are at least 1");
         Logical {
@@ -98,7 +99,7 @@ impl ReadAhead for Logical {
     }
 
     fn on_consumed(&mut self, leaf: PageNo, waited: bool) {
-        // It was read on demand if it is still wanted.
+        // A leaf that is still wanted was read on demand.
         self.wanted.remove(&leaf.0);
         self.window = self.window.saturating_sub(1);
         if waited {
@@ -168,7 +169,7 @@ mod tests {
         learn(&mut policy, &[90, 10, 11, 50, 12, 51, 7]);
         assert_eq!(next(&mut policy, 64), [10, 11, 12]);
         assert_eq!(next(&mut policy, 64), [50, 51]);
-        // Leaf 7 comes into the window when 90, read or not, is taken; the sweep has passed it.
+        // Leaf 7 enters the window when 90, read or not, is taken; the sweep has passed it.
         policy.on_consumed(PageNo(90), false);
         assert!(policy.will_read(PageNo(7)) && !policy.will_read(PageNo(90)));
         learn(&mut policy, &[60]);

@@ -1,4 +1,4 @@
-//! Read-ahead policies: which pages to read before they are asked for.
+//! Read-ahead policies: they decide which pages are read before they are requested.
 //!
 //! A policy is a value. Its inputs are the leaf numbers of the tree, as the walk finds them, each leaf
 //! that the scan consumes, both in key order, and each page that is accessed or missed; its output is
@@ -40,39 +40,41 @@ pub use crate::page_status::PageStatus;
 
 /// A read-ahead policy: decides which pages are read before they are requested.
 pub trait ReadAhead: Send {
-    /// Sets the cost of a request, before the first leaf is known.
+    /// Receives the cost of a request, before the first leaf is known.
     fn set_request_cost(&mut self, _request: Duration) {}
 
-    /// Takes the leaf numbers that the walk has found, continuing in key order.
+    /// Receives the leaf numbers that the walk has found, continuing in key order.
     fn on_leaves(&mut self, _leaves: &[PageNo]) {}
 
-    /// The scan consumes `leaf`, the next in key order; `waited`: it had to wait for it.
+    /// Notes that the scan consumed `leaf`, the next in key order; `waited`: the scan had to wait for
+    /// it.
     fn on_consumed(&mut self, _leaf: PageNo, _waited: bool) {}
 
-    /// A page is not in the pool, and will be read on demand.
+    /// Notes that a page is not in the pool and will be read on demand.
     fn on_miss(&mut self, _page: PageNo, _pool: &dyn PoolView) {}
 
-    /// A page was accessed for the first time since it was read.
+    /// Notes that a page was accessed for the first time since it was read.
     fn on_access(&mut self, _page: PageNo, _links: Links, _pool: &dyn PoolView) {}
 
-    /// Puts the pages of the next run to read into `run`, ascending: the first and last page and
-    /// all between them are to be read at once, at most `most_pages` of them; those not named are
-    /// read only because they lie between. Leaves `run` empty when there is nothing to read now.
+    /// Puts the pages of the next run to read into `run`, ascending. All pages from the first to the
+    /// last
+    /// are read by one request, at most `most_pages`; those not named are read only because they lie
+    /// between. An empty `run` means that nothing is to be read now.
     fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>);
 
-    /// Whether `page` is still to come in a run. What is not will be read on demand.
+    /// Whether `page` is still to come in a run. Other pages will be read on demand.
     fn will_read(&self, page: PageNo) -> bool;
 }
 
-/// What a policy presupposes of the pool and of the walk.
+/// The demands of a policy on the pool and the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyTraits {
-    /// Used pages stay in the pool until their frames are needed, as in a server: the policy judges by
+    /// Used pages stay in the pool until their frames are needed, as in a server; the policy decides by
     /// them. Otherwise a page is released as soon as the scan has used it.
     pub keeps_used: bool,
-    /// Pages read ahead that nobody has used may be evicted for new ones.
+    /// Pages read ahead and never used may be evicted for new ones.
     pub evicts_unused: bool,
-    /// Branch pages are read one by one, when the scan has come to them, as a server does.
+    /// Branch pages are read one by one, when the scan reaches them, as in a server.
     pub descends_singly: bool,
     /// All leaves are found before the first is read, and consumed in file order instead of key order.
     pub in_file_order: bool,
@@ -88,29 +90,29 @@ impl PolicyTraits {
     };
 }
 
-/// A page's neighbours on its level, as its header names them.
+/// The neighbours of a page on its level, from its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// The page before it.
+    /// The page before, in key order.
     pub prev: Option<PageNo>,
-    /// The page after it.
+    /// The page after, in key order.
     pub next: Option<PageNo>,
 }
 
 /// The view of the pool that a policy has.
 pub trait PoolView {
-    /// The state of a page that is in the pool.
+    /// The state of a page; `None` if it is not in the pool.
     fn status(&self, page: PageNo) -> Option<PageStatus>;
 
-    /// Pages of the file.
+    /// The file's size in pages.
     fn file_pages(&self) -> u32;
 
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     fn page_bytes(&self) -> usize;
 
-    /// Pages the pool has frames for.
+    /// The pages for which the pool has frames.
     fn pool_pages(&self) -> usize;
 
-    /// Pages being read now.
+    /// The pages being read now.
     fn pending_pages(&self) -> usize;
 }

@@ -1,16 +1,17 @@
-//! No read-ahead: each page is read when the scan has come to it, as a server reads a table whose
+//! No read-ahead: each page is read when the scan reaches it, as a server reads a table whose
 //! leaves are not in file order.
 
 use innoscan_format::PageNo;
 
 use super::{PolicyTraits, ReadAhead};
 
-/// Reads nothing ahead.
+/// The policy that reads nothing ahead.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct None;
 
 impl None {
-    /// A server's; what was used is of no use to it, so it may go.
+    /// The traits of a server's scan, except that used pages are released: the policy does not look at
+    /// them.
     pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: false,

@@ -1,12 +1,12 @@
-//! The whole file in its order, into the pool, before the scan needs it: `buf_warmup` of the 2012
-//! blog, done by itself. Pages of other indexes come with it, and a pool smaller than the file has
-//! lost the first pages when it comes to the last.
+//! Physical read-ahead: the whole file is read in order into the pool, before the scan needs it, like
+//! `buf_warmup` of the 2012 blog. Pages of other indexes are read too, and a pool smaller than the
+//! file has evicted the first pages before it reaches the last.
 
 use innoscan_format::PageNo;
 
 use super::{PolicyTraits, ReadAhead};
 
-/// The policy; see the module's text.
+/// The policy of physical read-ahead; see the module's text.
 #[derive(Clone, Debug)]
 pub struct Physical {
     /// The next page to read.
@@ -16,7 +16,7 @@ pub struct Physical {
 }
 
 impl Physical {
-    /// What it read first may be gone before the scan comes to it.
+    /// The traits of physical read-ahead: pages may be evicted before the scan reaches them.
     pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: true,
@@ -24,7 +24,7 @@ impl Physical {
         in_file_order: false,
     };
 
-    /// A policy for a file of so many pages, in runs of at most `run_pages`; at least 1.
+    /// A policy for a file of `file_pages` pages, in runs of at most `run_pages`, which is at least 1.
     pub fn new(file_pages: u32, run_pages: u32) -> Physical {
         assert!(run_pages > 0, "sizes are at least 1");
         Physical { next: 0, file_pages, run_pages }

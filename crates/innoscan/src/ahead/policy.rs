@@ -1,4 +1,4 @@
-//! The policies by name, and what each is made with.
+//! The policies by name, and the sizes each is made with.
 
 use std::fmt;
 
@@ -7,30 +7,30 @@ use super::{
     ReadAhead, Segment,
 };
 
-/// Which policy reads ahead; see [`crate::ahead`].
+/// The name of a read-ahead policy, with its parameters; see [`crate::ahead`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadAheadPolicy {
-    /// None: page by page, on demand.
+    /// No read-ahead: pages are read on demand, one by one.
     None,
     /// InnoDB's linear read-ahead.
     Linear {
-        /// Pages of an extent that must have been accessed in order, to 64; 0: none.
+        /// Pages of an extent that must have been accessed in order, at most 64; 0: no read-ahead.
         threshold: u32,
     },
     /// InnoDB's random read-ahead.
     Random,
-    /// The whole file in its order.
+    /// The whole file in file order.
     Physical,
     /// A window of leaves in key order, read in file order.
     #[default]
     Logical,
-    /// All leaves in file order; rows come in that order.
+    /// All leaves in file order; rows come in that order too.
     Segment,
 }
 
 impl fmt::Display for ReadAheadPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `pad`, so that it fills a column.
+        // `pad` makes the name fill a table's column.
         f.pad(match self {
             ReadAheadPolicy::None => "none",
             ReadAheadPolicy::Linear { .. } => "linear",
@@ -42,34 +42,34 @@ impl fmt::Display for ReadAheadPolicy {
     }
 }
 
-/// What a policy has to do with.
+/// Sizes from which a policy is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub page_bytes: usize,
     pub file_pages: u32,
     /// Leaves ahead of the scan that may be read.
     pub window_pages: usize,
-    /// Unwanted pages that are read rather than skipped.
+    /// The most unwanted pages between two wanted ones that are read rather than skipped.
     pub gap_pages: u32,
     /// The most pages of a run; at least 1.
     pub run_pages: u32,
 }
 
 impl Sizes {
-    /// Leaves ahead of a scan in file order: enough to keep a device busy.
+    /// Bytes of leaves ahead of a scan in file order: enough to keep a device busy.
     const SEGMENT_BYTES: usize = 32 << 20;
 
     /// The first window of logical read-ahead, in bytes.
     const FIRST_WINDOW_BYTES: usize = 16 << 20;
 
-    /// Leaves ahead of a scan in file order; half of memory may be wanted for sorting them.
+    /// Leaves ahead of a scan in file order; half of the memory may be needed to sort them.
     pub fn segment_pages(&self) -> usize {
         (self.window_pages / 2).clamp(1, Sizes::SEGMENT_BYTES / self.page_bytes)
     }
 }
 
 impl ReadAheadPolicy {
-    /// How the scan and its pool go about things.
+    /// The policy's demands on pool and walk.
     pub(crate) fn traits(self) -> PolicyTraits {
         match self {
             ReadAheadPolicy::None => NoReadAhead::TRAITS,
@@ -81,7 +81,7 @@ impl ReadAheadPolicy {
         }
     }
 
-    /// The policy for a file.
+    /// A new policy for one file.
     pub(crate) fn begin(self, sizes: &Sizes) -> Box<dyn ReadAhead> {
         match self {
             ReadAheadPolicy::None => Box::new(NoReadAhead),

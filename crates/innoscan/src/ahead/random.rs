@@ -1,22 +1,22 @@
 //! InnoDB's random read-ahead (`buf_read_ahead_random`, `innodb_random_read_ahead`): when a page
-//! has to be read and enough of its extent is in use already, the rest of the extent is read too.
+//! must be read and enough of its extent is in use already, the rest of the extent is read too.
 
 use innoscan_format::PageNo;
 
 use super::area::{Queue, area_of, is_flooded, is_ibuf_bitmap};
 use super::{PolicyTraits, PoolView, ReadAhead};
 
-/// The policy; see the module's text.
+/// The policy of random read-ahead; see the module's text.
 #[derive(Clone, Debug, Default)]
 pub struct Random {
     queue: Queue,
 }
 
 impl Random {
-    /// A server's.
+    /// The traits of random read-ahead: a server's.
     pub const TRAITS: PolicyTraits = PolicyTraits::SERVER;
 
-    /// A policy that has seen nothing yet.
+    /// A policy with nothing queued.
     pub fn new() -> Random {
         Random::default()
     }
@@ -69,7 +69,7 @@ mod tests {
         policy.on_miss(PageNo(127), &pool);
         let read: u32 = runs(&mut policy).iter().map(|(first, end)| end - first).sum();
         assert_eq!(read, 64 - 15);
-        // Those that will soon be evicted do not count.
+        // Pages that will soon be evicted do not count.
         let old = PageStatus { first_access: Some(1), is_young: false };
         pool.resident.insert(126, old);
         policy.on_miss(PageNo(127), &pool);

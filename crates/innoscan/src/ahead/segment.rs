@@ -1,6 +1,6 @@
-//! The leaf segment once through, in the order of the file: at sequential speed, whatever the
-//! table's fragmentation, with next to no memory, and without a page of another index. Rows come in
-//! the order their leaves lie in.
+//! Segment read-ahead: the leaf segment is read once in file order. It runs at sequential speed,
+//! whatever the table's fragmentation, with little memory, and reads no page of another index. Rows
+//! come in the file order of their leaves.
 //!
 //! The branch pages name all leaves, so no extent descriptor is needed to know which pages of the
 //! segment are in use.
@@ -11,20 +11,20 @@ use innoscan_format::PageNo;
 
 use super::{PolicyTraits, ReadAhead};
 
-/// The policy; see the module's text.
+/// The policy of segment read-ahead; see the module's text.
 #[derive(Clone, Debug)]
 pub struct Segment {
     window_pages: usize,
     gap_pages: u32,
     run_pages: u32,
-    /// Leaves given out in runs and not taken.
+    /// Leaves put into runs and not yet consumed.
     ahead_pages: usize,
-    /// Ascending.
+    /// Leaves in no run yet, ascending.
     to_read: VecDeque<PageNo>,
 }
 
 impl Segment {
-    /// Leaves are learnt and taken in file order.
+    /// The traits of segment read-ahead: leaves are found and consumed in file order.
     pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,
         evicts_unused: false,
@@ -33,7 +33,7 @@ impl Segment {
     };
 
     /// A policy that keeps up to `window_pages` leaves ahead of the scan, reads through up to
-    /// `gap_pages` unwanted pages, and in runs of at most `run_pages`; at least 1.
+    /// `gap_pages` unwanted pages, in runs of at most `run_pages`, which is at least 1.
     pub fn new(window_pages: usize, gap_pages: u32, run_pages: u32) -> Segment {
         assert!(run_pages > 0, "sizes are at least 1");
         Segment { window_pages, gap_pages, run_pages, ahead_pages: 0, to_read: VecDeque::new() }
@@ -46,7 +46,7 @@ impl ReadAhead for Segment {
     }
 
     fn on_consumed(&mut self, leaf: PageNo, _waited: bool) {
-        // It was read on demand if it is still to come.
+        // A leaf that is still to come was read on demand.
         if self.to_read.front() == Some(&leaf) {
             self.to_read.pop_front();
         } else {
@@ -56,7 +56,7 @@ impl ReadAhead for Segment {
 
     fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
         run.clear();
-        // No run is cut short by the window.
+        // Runs are never cut short by the window.
         let is_full = self.ahead_pages + self.run_pages as usize > self.window_pages;
         if is_full && self.ahead_pages > 0 {
             return;

@@ -1,25 +1,25 @@
-//! What a file of InnoDB is, by its name.
+//! Kinds of InnoDB files by their names.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use innoscan_format::schema::filename;
 
-/// What an `.ibd` file is, by its name.
+/// The kind of an `.ibd` file, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// All of a table.
+    /// A whole table.
     Table,
-    /// A partition of this table.
+    /// A partition of the named table.
     Partition(String),
     /// A part of a FULLTEXT index.
     FullText,
-    /// Left over from an ALTER TABLE that was cut short.
+    /// A leftover of an interrupted ALTER TABLE.
     LeftOver,
 }
 
 impl FileKind {
-    /// The kind of a path; `None`: it is no `.ibd` file.
+    /// The kind of a path; `None` for other files than `.ibd`.
     pub fn of(path: &Path) -> Option<FileKind> {
         path.extension().filter(|extension| *extension == "ibd")?;
         let stem = path.file_stem()?.to_string_lossy();
@@ -33,17 +33,18 @@ impl FileKind {
     }
 }
 
-/// The database whose directory has this name.
+/// The name of the database in a directory of this name.
 pub fn database_of(directory: &OsStr) -> String {
     filename::decode(&directory.to_string_lossy())
 }
 
-/// The directory that a database's files are in, below its server's.
+/// The directory of a database's files, within the server's directory.
 pub fn directory_of(root: &Path, database: &str) -> PathBuf {
     root.join(filename::encode(database))
 }
 
-/// `FTS_0000000000000437_BEING_DELETED` and its kin (`fts0fts.cc`).
+/// Whether a file belongs to a FULLTEXT index: `FTS_0000000000000437_BEING_DELETED` and others
+/// (`fts0fts.cc`).
 pub(crate) fn is_fulltext(stem: &str) -> bool {
     let Some(rest) = stem.get(..4).filter(|head| head.eq_ignore_ascii_case("fts_")) else {
         return false;

@@ -1,4 +1,4 @@
-//! A definition that the user gives, in place of that in or beside the files.
+//! Definitions given by the user instead of those in or beside the files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,12 @@ use innoscan_format::schema::{TableDef, filename, from_create_table, server_of_t
 use super::{Catalog, TableName, partition_files, read_frm, schema_of, stem};
 use crate::{Error, Result};
 
-/// A definition that the user gives.
+/// A definition given by the user.
 #[derive(Clone, Debug)]
 pub(super) enum Given {
-    /// The text of a `CREATE TABLE`, and the file it is in.
+    /// The text of a `CREATE TABLE`, with the path of its file.
     Text(PathBuf, String),
-    /// That of a `.frm` file.
+    /// The definition in a `.frm` file.
     Frm(Box<TableDef>),
 }
 
@@ -30,24 +30,24 @@ impl Catalog {
     /// Whether a table has a tablespace of its own in the data directory, or one for a partition.
     ///
     /// # Errors
-    /// When there is no data directory, or its database's cannot be listed.
+    /// There is no data directory, or the directory of the database cannot be listed.
     pub fn has_own_file(&self, name: &TableName) -> Result<bool> {
         let dir = self.datadir()?.join(filename::encode(&name.schema));
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
         Ok(plain.is_file() || !partition_files(&dir, &name.table)?.is_empty())
     }
 
-    /// Every table is defined by this text of a `CREATE TABLE`, which `path` names in errors.
+    /// Defines every table by this text of a `CREATE TABLE`, whose `path` is named in errors.
     #[must_use]
     pub fn with_definition(mut self, path: PathBuf, sql: String) -> Catalog {
         self.definition = Some(Given::Text(path, sql));
         self
     }
 
-    /// Every table is defined by this `.frm` file.
+    /// Defines every table by this `.frm` file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// The file cannot be read.
     pub fn with_frm(mut self, path: &Path) -> Result<Catalog> {
         let schema = path.parent().map(schema_of).unwrap_or_default();
         let def = read_frm(path, &schema, &filename::decode(&stem(path)))?;
@@ -55,7 +55,7 @@ impl Catalog {
         Ok(self)
     }
 
-    /// The same for names in another directory.
+    /// The same catalog for names in another directory.
     #[must_use]
     pub fn in_directory(&self, root: &Path) -> Catalog {
         let (definition, force) = (self.definition.clone(), self.force);

@@ -1,4 +1,4 @@
-//! Files of tables that were looked at before the tables are asked for, or are looked at now.
+//! Parts of a table's files that were read before the table is opened, or are read now.
 
 use std::path::Path;
 
@@ -9,26 +9,26 @@ use super::stem;
 use crate::Result;
 use crate::file_head::FileHead;
 
-/// The files of a table of the data directory, which were looked at before.
+/// Parts of the files of a table of the data directory that were read before.
 #[derive(Debug)]
 pub(crate) struct LookedAt {
-    /// The table's `.frm`, as it was read.
+    /// The definition in the table's `.frm`.
     pub frm: Option<TableDef>,
-    /// The head of its `.ibd` file, and the definition that is in it.
+    /// The head of the `.ibd` file, and the definition in it.
     pub head: Option<(FileHead, Option<TableDef>)>,
-    /// A `.cfg` may be beside it.
+    /// Whether a `.cfg` may be beside the file.
     pub may_be_exported: bool,
 }
 
 impl LookedAt {
-    /// Nothing was looked at.
+    /// No parts read before.
     pub(super) fn new() -> LookedAt {
         LookedAt { frm: None, head: None, may_be_exported: true }
     }
 }
 
-/// The definition a MySQL 8+ file carries, and what the file begins with; of a partitioned table, only
-/// one of its files has a definition.
+/// The definition in a file of MySQL 8 and later, and the file's head; only one file of a partitioned
+/// table has a definition.
 pub(super) fn definition_in_sdi(
     ibd: &Path,
     table: &str,

@@ -1,10 +1,10 @@
-//! What a user should know of a table that was found.
+//! Warnings about a table for the user.
 
 use super::{Directory, Known};
 use crate::datadir::Shutdown;
 use crate::{Notes, TableDef};
 
-/// The notes on a table: what was not verified, and what its definition lacks.
+/// The warnings about a table: unverified facts, and gaps in the definition.
 pub(super) fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Notes {
     let mut notes = Notes::default();
     match directory.map(|found| found.datadir.shutdown()) {

@@ -1,4 +1,4 @@
-//! The files of a table's partitions.
+//! The files of the partitions of a table.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use innoscan_format::schema::{Partitioning, TableDef, filename};
 use super::{sorted_entries, stem};
 use crate::{Error, Result};
 
-/// The files of all partitions, in the partitions' order.
+/// The files of all partitions, in the order of the partitions.
 pub(super) fn partition_paths(
     any: &Path,
     def: &TableDef,

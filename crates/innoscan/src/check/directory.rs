@@ -1,4 +1,4 @@
-//! The tablespaces of a directory, each to be checked.
+//! The tablespaces of a directory that `check` reads.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use crate::{Reason, Result, Wanted};
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
 pub struct Tablespaces {
-    /// The data directory it is, or is of.
+    /// The data directory: the directory itself, or the one that contains it.
     pub root: Option<PathBuf>,
-    /// The `.ibd` files: of tables, those of full-text indexes among them, and general tablespaces.
+    /// The `.ibd` files: of tables and their full-text indexes, and general tablespaces.
     pub files: Vec<PathBuf>,
-    /// Tables of InnoDB that have no such file, as `db.table`, and why.
+    /// InnoDB tables without an `.ibd` file, as `db.table`, with the reason.
     pub without_file: Vec<(String, Reason)>,
 }
 
 /// Finds the tablespaces of a data directory, of the directory of one of its databases, or of any
 /// other directory with `.ibd` files. The system tablespace and undo tablespaces are left out.
 ///
-/// # Errors
-/// When it cannot be listed, or must not be read: a server runs on it, or was not shut down cleanly.
+/// The directory cannot be listed, or must not be read: a server runs on it, or was not shut down
+/// cleanly.
 pub fn tablespaces_in(directory: &Path, force: bool) -> Result<Tablespaces> {
     let is_root = |path: &Path| DataDir::is_one(path) || path.join("mysql.ibd").is_file();
     if is_root(directory) {
@@ -44,13 +44,13 @@ pub fn tablespaces_in(directory: &Path, force: bool) -> Result<Tablespaces> {
     Ok(Tablespaces { files, ..Tablespaces::default() })
 }
 
-/// The last part of a directory's path.
+/// The last component of a directory's path.
 fn canonical_name(directory: &Path) -> Option<String> {
     let path = std::fs::canonicalize(directory).ok()?;
     path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Those of a data directory, or of the directory of one database in it.
+/// The tablespaces of a data directory, or of the directory of one database in it.
 fn of_root(root: &Path, only: Option<&str>, force: bool) -> Result<Tablespaces> {
     let catalog = Catalog::new(Some(root.to_owned())).with_force(force);
     catalog.require_readable()?;
@@ -74,14 +74,14 @@ fn of_root(root: &Path, only: Option<&str>, force: bool) -> Result<Tablespaces> 
     Ok(found)
 }
 
-/// Tables that the server's definitions or dictionary have, and that have no file of their own.
+/// Tables that the server's definitions or dictionary list, but that have no file of their own.
 fn without_file(
     catalog: &Catalog,
     only: Option<&str>,
     tables: &BTreeSet<(String, String)>,
 ) -> Result<Vec<(String, Reason)>> {
     let databases: Vec<String> = only.map(filename::decode).into_iter().collect();
-    // The databases of the server's own are not planned.
+    // The server's own databases are not in the plan.
     if databases.iter().any(|database| SYSTEM_DATABASES.contains(&&**database)) {
         return Ok(Vec::new());
     }

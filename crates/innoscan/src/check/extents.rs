@@ -1,7 +1,7 @@
-//! Who owns which pages: the file's extents and segments, and the lists that hold them.
+//! Page ownership: the file's extents and segments, and the lists that contain them.
 //!
-//! Extent descriptors and segments are kept whole (some 60 bytes for each MiB of the file), the
-//! lists are walked in memory when all pages were seen.
+//! Extent descriptors and segments are kept in memory (some 60 bytes per MiB of the file); the
+//! lists are walked in memory after all pages were read.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use innoscan_format::{PageNo, PageSize, Result};
 
 use super::report::{Area, Report};
 
-/// An extent's descriptor, and the list it was found in.
+/// An extent's descriptor, and the list that contains it.
 struct Described {
     addr: FileAddr,
     first: PageNo,
@@ -31,7 +31,7 @@ enum List {
     Free,
     FreeFrag,
     FullFrag,
-    /// Of a segment: none, some or all of their pages used.
+    /// Extents of a segment: none, some or all of their pages used.
     SegmentFree(u64),
     SegmentNotFull(u64),
     SegmentFull(u64),
@@ -54,24 +54,24 @@ impl List {
 pub(super) struct Ownership {
     page_size: PageSize,
     extents: Vec<Described>,
-    /// Which extent of `extents` is described where.
+    /// The index in `extents` of each descriptor, by its address.
     places: HashMap<FileAddr, usize>,
     segments: Vec<Segment>,
     inode_pages: Vec<(FileAddr, ListNode, bool)>,
-    /// Single pages of segments.
+    /// Single pages of segments, with the segment's number.
     fragments: HashMap<PageNo, u64>,
-    /// Descriptors on some page could not be read: lists may lead there.
+    /// Whether some descriptors could not be read; lists may lead there.
     incomplete: bool,
 }
 
-/// Who owns a page, as far as descriptors say.
+/// The owner of a page, as far as descriptors are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// Its extent's descriptor was not readable.
+    /// The extent's descriptor was not readable.
     Unknown,
-    /// Nobody: beyond the free limit, or in a free extent.
+    /// No owner: beyond the free limit, or in a free extent.
     Nobody,
-    /// A single page of no segment that is known.
+    /// A single page of no known segment.
     Single,
     Segment(u64),
 }
@@ -89,7 +89,7 @@ impl Ownership {
         }
     }
 
-    /// Takes in a page of extent descriptors; those of extents past the file's end are unused.
+    /// Adds a page of extent descriptors; those of extents past the file's end are unused.
     pub fn add_extents(&mut self, page: Page<'_>, pages: u64) -> Result<()> {
         for extent in ExtentsPage::parse(page)?.extents() {
             let extent = extent.inspect_err(|_| self.incomplete = true)?;
@@ -115,12 +115,12 @@ impl Ownership {
         });
     }
 
-    /// A page of extent descriptors that could not be read.
+    /// Notes a page of extent descriptors that could not be read.
     pub fn miss_extents(&mut self) {
         self.incomplete = true;
     }
 
-    /// Takes in a page of file segments.
+    /// Adds a page of file segments.
     pub fn add_segments(&mut self, page: Page<'_>) -> Result<()> {
         let inodes = InodePage::parse(page)?;
         let segments = inodes.segments()?;
@@ -133,12 +133,12 @@ impl Ownership {
         Ok(())
     }
 
-    /// The segment a segment header points to.
+    /// The segment to which a segment header points.
     pub fn segment_at(&self, addr: FileAddr) -> Option<u64> {
         self.segments.iter().find(|segment| segment.addr == addr).map(|segment| segment.id)
     }
 
-    /// Who owns a page.
+    /// The owner of a page.
     pub fn owner(&self, page: PageNo) -> Owner {
         let place = self.extents.partition_point(|extent| extent.first <= page);
         let extent = place.checked_sub(1).and_then(|place| self.extents.get(place));
@@ -154,7 +154,7 @@ impl Ownership {
         }
     }
 
-    /// Walks all lists and compares them with what the descriptors say.
+    /// Walks all lists and compares them with the descriptors.
     pub fn check(&mut self, header: &SpaceHeader, report: &mut Report) {
         self.walk(List::Free, &header.free, report);
         self.walk(List::FreeFrag, &header.free_frag, report);
@@ -197,7 +197,7 @@ impl Ownership {
         of_list.map(|extent| u64::from(extent.pages - extent.n_free)).sum()
     }
 
-    /// Follows a list both ways at once: each node must name the one before it.
+    /// Follows a list in both directions at once: each node must name the one before it.
     fn walk(&mut self, list: List, base: &ListBase, report: &mut Report) {
         let mut before: Option<FileAddr> = None;
         let mut at = base.first;
@@ -243,7 +243,7 @@ impl Ownership {
         }
     }
 
-    /// Each extent must be in the list its state and its free pages call for.
+    /// Each extent must be in the list that its state and its free pages require.
     fn check_states(&self, header: &SpaceHeader, report: &mut Report) {
         for extent in &self.extents {
             let used = extent.pages - extent.n_free;
@@ -292,7 +292,7 @@ impl Ownership {
         }
     }
 
-    /// The two lists of pages of segments, by whether they have room.
+    /// Checks the two lists of pages of segments, with and without room.
     fn check_inode_lists(&self, header: &SpaceHeader, report: &mut Report) {
         let lists = [
             ("FSP_SEG_INODES_FULL", &header.full_inodes, true),
@@ -331,7 +331,7 @@ impl Ownership {
         }
     }
 
-    /// Bytes of a page.
+    /// The size of a page.
     pub fn page_size(&self) -> PageSize {
         self.page_size
     }

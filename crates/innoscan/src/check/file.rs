@@ -1,4 +1,4 @@
-//! A file and, where it is known, its table: what `check` and `inspect` are given by name.
+//! A tablespace file and its table, if known: the target of `check` and `inspect`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,19 +16,19 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table};
 
-/// Memory a check reads through.
+/// Bytes of memory for the pool of a check.
 const POOL_BYTES: usize = 64 << 20;
-/// A tablespace, with what is known of its clustered index.
+/// A tablespace, with its clustered index if that is known.
 pub struct Subject<'t> {
     space: Space,
     io: IoOptions,
     known: Option<(Cow<'t, TableDef>, Layout, IndexId)>,
-    /// Why the table's records cannot be understood, though its definition is known.
+    /// The reason why the table's records cannot be parsed although its definition is known.
     pub not_understood: Option<Error>,
 }
 
 impl<'t> Subject<'t> {
-    /// Opens a file of `table`, or one of which nothing is known.
+    /// Opens a file of `table`, or a file whose table is not known.
     pub fn open(path: &Path, table: Option<&'t Table>, io: &IoOptions) -> Result<Subject<'t>> {
         let space = Space::open(path, io.direct)?;
         let mut subject = Subject { space, io: io.clone(), known: None, not_understood: None };
@@ -49,7 +49,7 @@ impl<'t> Subject<'t> {
         Some(Known { def, layout, index: *index })
     }
 
-    /// Checks every page. `on_progress` hears of pages checked, and of how many.
+    /// Checks every page. `on_progress` receives the number of pages checked and of all pages.
     pub fn check(&self, on_progress: impl FnMut(u64, u64)) -> Result<Report> {
         let page_bytes = self.space.page_context().physical_bytes();
         let engine = self.io.open_engine(u64::MAX)?;
@@ -62,7 +62,7 @@ impl<'t> Subject<'t> {
     /// Describes a page.
     ///
     /// # Errors
-    /// When the file has no such page, or it cannot be read.
+    /// The file has no such page, or it cannot be read.
     pub fn inspect(&self, page_no: PageNo, options: InspectOptions) -> Result<String> {
         let pages = self.space.file_pages();
         if page_no.0 >= pages {

@@ -1,13 +1,13 @@
-//! Checks a tablespace: every page by itself, then what pages say of each other.
+//! The check of a tablespace: every page by itself, then the references between pages.
 //!
-//! The file is read once, in file order and in large requests. Each page is verified as it comes
-//! (checksum, number, tablespace, LSN, records, directory, heap, order of keys); what it says of
-//! others is noted and compared at the end: links both ways, levels, parents and children
+//! The file is read once, in file order and in large requests. Each page is verified as it arrives
+//! (checksum, number, tablespace, LSN, records, directory, heap, order of keys); its references to
+//! others are noted and compared at the end: links in both directions, levels, parents and children
 //! (`trees`), extents, segments and their lists (`extents`), order from page to page
 //! (`order`).
 //!
-//! Without a definition of the table all but two things are checked: children against parents, and
-//! the order of keys, for both of which records must be understood.
+//! Without the table's definition everything is checked except children against parents and
+//! the order of keys, for which records must be parsed.
 
 mod directory;
 mod extents;
@@ -35,11 +35,12 @@ use extents::Ownership;
 use order::Orders;
 use trees::Trees;
 
-/// Bytes asked for in one request.
+/// The bytes of one request.
 const REQUEST_BYTES: usize = 1 << 20;
 
-/// Checks a file whose header was read. `pool`'s frames must be of the file's page size.
-/// `known`: its table, when that is known. `on_progress` hears of pages checked, and of how many.
+/// Checks a file whose header was read. `pool`'s frames must have the file's page size.
+/// `known`: the file's table, if known. `on_progress` receives the number of pages checked and of all
+/// pages.
 pub fn check(
     pool: &mut Pool,
     file: Arc<File>,
@@ -82,7 +83,7 @@ fn read_bytes(pool: &Pool) -> u64 {
     counters.demand.read_bytes + counters.ahead.read_bytes
 }
 
-/// A check under way: pages go in, in file order, and a report comes out.
+/// A check in progress: it receives pages in file order, and ends with a report.
 pub struct Checker<'t> {
     header: SpaceHeader,
     context: PageContext,
@@ -92,13 +93,13 @@ pub struct Checker<'t> {
     ownership: Ownership,
     trees: Trees,
     orders: Orders<'t>,
-    /// One bit for each page the last extent descriptors speak of.
+    /// Whether each page of the range of the last extent descriptors is free.
     free: Vec<bool>,
     free_from: u32,
 }
 
 impl<'t> Checker<'t> {
-    /// Of a file of so many bytes.
+    /// A check of a file of `size_bytes` bytes.
     pub fn new(header: &SpaceHeader, size_bytes: u64, known: Option<Known<'t>>) -> Checker<'t> {
         let page_size = header.flags.page_size;
         let page_bytes = u64::from(page_size.bytes());
@@ -126,7 +127,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// The next page of the file.
+    /// Adds the next page of the file.
     pub fn add(&mut self, page_no: PageNo, bytes: &[u8]) {
         let harmless = self.is_free(page_no);
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -141,7 +142,7 @@ impl<'t> Checker<'t> {
         self.scratch = scratch;
     }
 
-    /// The next page, which the device did not give.
+    /// Adds the next page, which could not be read.
     pub fn add_unreadable(&mut self, page_no: PageNo, why: String) {
         self.add_bad(page_no, why, false);
     }
@@ -204,7 +205,7 @@ impl<'t> Checker<'t> {
         Ok(())
     }
 
-    /// Whether extent descriptors say that nobody uses a page; not when there are none.
+    /// Whether extent descriptors mark a page as free; `false` if there are none.
     fn is_free(&self, page: PageNo) -> bool {
         if page >= self.header.free_limit {
             return true;
@@ -241,7 +242,7 @@ impl<'t> Checker<'t> {
         Ok(())
     }
 
-    /// All pages were added: what is wrong.
+    /// Ends the check after all pages were added, and returns the report.
     pub fn finish(mut self) -> Report {
         self.ownership.check(&self.header, &mut self.report);
         self.orders.finish(&mut self.trees, &mut self.report);

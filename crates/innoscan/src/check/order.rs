@@ -1,11 +1,13 @@
 //! The order of keys, on pages and from page to page.
 //!
-//! A key is compared up to its first column that cannot be ([`KeyOrder`]): text sorts by
+//! Keys are compared up to the first column that has no known order ([`KeyOrder`]): text sorts by
 //! collation, of which only the `_bin` ones are known here.
 //!
-//! On a page whole keys are compared. From page to page the first [`IMAGE_BYTES`] of each leaf's
-//! first and last key are, since both leaves are seldom at hand at once: 36 bytes are kept of each
-//! leaf. Where these tie, nothing is said.
+//! Within a page whole keys are compared. From page to page only the first [`IMAGE_BYTES`] of each
+//! leaf's
+//! first and last key are compared, since both leaves are seldom in memory at once: 36 bytes are kept
+//! per
+//! leaf. Equal images prove nothing.
 
 use innoscan_format::key::KeyOrder;
 use innoscan_format::layout::Layout;
@@ -18,31 +20,31 @@ use innoscan_format::{IndexId, PageNo};
 use super::report::{Area, Report};
 use super::trees::Trees;
 
-/// Bytes of a key kept from page to page.
+/// Bytes of a key that are kept for comparison from page to page.
 const IMAGE_BYTES: usize = 16;
 
-/// A table whose records can be understood.
+/// A table whose records can be parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'t> {
-    /// Its definition.
+    /// The table's definition.
     pub def: &'t TableDef,
     /// The fields of its clustered index.
     pub layout: &'t Layout,
-    /// That index.
+    /// The clustered index.
     pub index: IndexId,
 }
 
-/// The start of a key, such that images sort as keys do.
+/// The start of a key, in a form that sorts like keys.
 type Image = [u8; IMAGE_BYTES];
 
-/// A leaf's first and last key.
+/// The first and last key of a leaf.
 struct Ends {
     page: PageNo,
     first: Image,
     last: Image,
 }
 
-/// The keys of the clustered index, as far as they can be compared.
+/// The keys of the clustered index, as far as they are comparable.
 pub(super) struct Orders<'t> {
     known: Option<(Known<'t>, KeyOrder)>,
     fields: Fields,
@@ -60,7 +62,7 @@ impl<'t> Orders<'t> {
         }
     }
 
-    /// Takes in a sound page of a B-tree.
+    /// Adds a sound page of a B-tree.
     pub fn add(&mut self, page: &IndexPage<'_>, trees: &mut Trees, report: &mut Report) {
         let Some((known, order)) = self.known.take() else { return };
         if known.index == page.index_id() {
@@ -142,12 +144,12 @@ impl<'t> Orders<'t> {
         Ok(())
     }
 
-    /// Compares leaf with leaf and leaf with parent, when all were seen.
+    /// Compares leaf with leaf and leaf with parent, after all were added.
     pub fn finish(&mut self, trees: &mut Trees, report: &mut Report) {
         let Some((known, order)) = &self.known else { return };
         let compared = (order.parts().len(), order.key_columns());
         trees.set_order_compared(known.index, Some(order.index_name()), compared);
-        // Images of whole keys within IMAGE_BYTES: equal ones are equal keys.
+        // Images of whole keys within IMAGE_BYTES: equal images mean equal keys.
         let is_exact =
             order.is_whole() && order.image_bytes().is_some_and(|len| len <= IMAGE_BYTES);
         let ends_of = |page: PageNo| {
@@ -186,7 +188,7 @@ fn compare(
     }
 }
 
-/// The first bytes of a key, zeroes behind a shorter one.
+/// The first bytes of a key; a shorter one is padded with zeroes.
 fn image(key: &[u8]) -> Image {
     let mut image = [0; IMAGE_BYTES];
     for (to, from) in image.iter_mut().zip(key) {

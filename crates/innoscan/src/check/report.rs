@@ -1,4 +1,4 @@
-//! What a check found, for people and for programs.
+//! The report of a check, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use innoscan_format::page::SpaceHeader;
 use innoscan_format::{IndexId, Lsn, PageNo, PageSize, SpaceId};
 use serde_json::{Value, json};
 
-/// What is wrong, by what it concerns.
+/// The area that a finding concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
     /// The file as a whole: its header, its length.
@@ -43,37 +43,37 @@ impl fmt::Display for Area {
     }
 }
 
-/// One thing that is wrong.
+/// A finding: one contradiction or damage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it concerns.
+    /// The area of the finding.
     pub area: Area,
-    /// The page, when it is one page's fault.
+    /// The page, if the finding concerns one page.
     pub page: Option<PageNo>,
-    /// What contradicts what.
+    /// The description of the contradiction.
     pub what: String,
-    /// It lies where nothing lives (a free page): no row depends on it.
+    /// Whether the finding lies on a free page, on which no row depends.
     pub harmless: bool,
 }
 
-/// What was seen of one index.
+/// A summary of one index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexSummary {
-    /// Its number.
+    /// The number of the index.
     pub id: IndexId,
-    /// Its name, where the table's definition tells.
+    /// The name of the index, if the table's definition has it.
     pub name: Option<String>,
-    /// Its root.
+    /// The root page.
     pub root: Option<PageNo>,
     /// Pages of each level, leaves first.
     pub level_pages: Vec<u64>,
-    /// Records on its leaves, the delete-marked included.
+    /// Records on the leaves, including delete-marked ones.
     pub records: u64,
-    /// Of these, the delete-marked.
+    /// Delete-marked records on the leaves.
     pub delete_marked: u64,
-    /// Whether children were compared with what their parents say.
+    /// Whether children were compared with their parents' records.
     pub parents_compared: bool,
-    /// Columns at the start of its key whose order was compared, of how many.
+    /// The number of the key's first columns whose order was compared, and the number of all.
     pub key_columns_compared: Option<(usize, usize)>,
 }
 
@@ -82,32 +82,32 @@ pub struct IndexSummary {
 pub struct Report {
     /// The tablespace.
     pub space: SpaceId,
-    /// Bytes of a page.
+    /// The size of a page.
     pub page_size: PageSize,
     /// Pages in the file.
     pub pages: u64,
     /// Pages by type.
     pub kinds: BTreeMap<String, u64>,
-    /// Pages that are free, zeroes or not.
+    /// Free pages, whether zeroed or not.
     pub free_pages: u64,
     /// Pages that could not be read or whose checksum or identity is wrong, in file order.
     pub damaged_pages: Vec<PageNo>,
-    /// The newest change, and on which page.
+    /// The newest LSN, and the page that has it.
     pub newest: Option<(Lsn, PageNo)>,
     /// The indexes, by number.
     pub indexes: Vec<IndexSummary>,
-    /// What is wrong, up to [`Report::MOST_FINDINGS`].
+    /// The findings, up to [`Report::MOST_FINDINGS`].
     pub findings: Vec<Finding>,
-    /// How many things are wrong, those not listed included.
+    /// The number of all findings, including those not listed.
     pub findings_total: u64,
-    /// Of these, in places nothing lives in.
+    /// The number of findings on free pages.
     pub harmless_total: u64,
     /// Bytes read.
     pub read_bytes: u64,
 }
 
 impl Report {
-    /// Findings kept; more are only counted.
+    /// The most findings kept; more are only counted.
     pub const MOST_FINDINGS: usize = 1000;
 
     pub(super) fn new(header: &SpaceHeader, pages: u64) -> Report {
@@ -127,12 +127,12 @@ impl Report {
         }
     }
 
-    /// Whether nothing that matters is wrong.
+    /// Whether there are no findings except harmless ones.
     pub fn is_sound(&self) -> bool {
         self.findings_total == self.harmless_total
     }
 
-    /// Adds a finding, or counts it when there are too many.
+    /// Adds a finding, or only counts it when there are too many.
     pub(super) fn add(&mut self, area: Area, page: Option<PageNo>, what: impl Into<String>) {
         self.add_finding(Finding { area, page, what: what.into(), harmless: false });
     }
@@ -145,7 +145,7 @@ impl Report {
         }
     }
 
-    /// For programs.
+    /// The report as JSON.
     pub fn to_json(&self) -> Value {
         let findings: Vec<Value> = self
             .findings

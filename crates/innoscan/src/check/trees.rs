@@ -1,8 +1,8 @@
-//! The shape of the B-trees: each page's links, level and parent, compared when all pages were
-//! seen.
+//! The shape of the B-trees: each page's links, level and parent, compared after all pages were
+//! read.
 //!
-//! Pages come in file order, so a parent may come before or after its children; 20 bytes are kept
-//! of each page of the file until the end (1.3 MB for a GB of 16 KiB pages).
+//! Pages arrive in file order, so a parent may come before or after its children; 20 bytes are kept
+//! per page of the file until the end (1.3 MB for a GB of 16 KiB pages).
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use super::report::{Area, IndexSummary, Report};
 
 /// More indexes than a table can have; a file that names more is damaged.
 const MOST_INDEXES: usize = 4096;
-/// No index.
+/// The index number of pages without an index.
 const NO_INDEX: u16 = u16::MAX;
 
-/// What is kept of a page.
+/// The facts kept about a page.
 #[derive(Clone, Copy)]
 struct Note {
     prev: PageNo,
     next: PageNo,
-    /// The page its parent names after it; [`PageNo::NULL`] for the parent's last child.
+    /// The next page according to the parent; [`PageNo::NULL`] for the parent's last child.
     next_by_parent: PageNo,
     index: u16,
     parent_index: u16,
@@ -33,9 +33,9 @@ struct Note {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Not of a B-tree, or free.
+    /// Not a page of a B-tree, or free.
     Other,
-    /// Could not be read: nothing is known of it.
+    /// Not readable.
     Damaged,
     Index,
 }
@@ -51,10 +51,10 @@ const UNSEEN: Note = Note {
     state: State::Other,
 };
 
-/// An index, as its pages tell.
+/// An index, from its pages.
 struct Tree {
     summary: IndexSummary,
-    /// The leaves' and the branches' segments, as its root says.
+    /// The segments of the leaves and of the branch pages, from the root.
     segments: Option<(Option<FileAddr>, Option<FileAddr>)>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Trees {
 }
 
 impl Trees {
-    /// Of a file of so many pages.
+    /// The trees of a file of `pages` pages.
     pub fn new(pages: u64) -> Trees {
         let pages = usize::try_from(pages).unwrap_or_default();
         Trees {
@@ -78,7 +78,7 @@ impl Trees {
         }
     }
 
-    /// A page that could not be read.
+    /// Adds a page that could not be read.
     pub fn add_damaged(&mut self, page: PageNo) {
         if let Some(note) = self.notes.get_mut(page.0 as usize) {
             note.state = State::Damaged;
@@ -86,7 +86,7 @@ impl Trees {
         self.has_damaged = true;
     }
 
-    /// A sound page of a B-tree.
+    /// Adds a sound page of a B-tree.
     pub fn add(&mut self, page: &IndexPage<'_>) {
         let Some(index) = self.index_of(page.index_id()) else { return };
         let Some(note) = self.notes.get_mut(page.page_no().0 as usize) else { return };
@@ -101,7 +101,7 @@ impl Trees {
             tree.summary.level_pages.resize(level + 1, 0);
         }
         tree.summary.level_pages[level] += 1;
-        // Whether it is the root shows when all levels are known; only roots name segments.
+        // The root is known only when all levels are; only roots name segments.
         if page.prev().is_none() && page.next().is_none() {
             let segments = (page.leaf_segment(), page.branch_segment());
             if let (Ok(leaf @ Some(_)), Ok(branch)) = segments {
@@ -110,7 +110,7 @@ impl Trees {
         }
     }
 
-    /// Records of a leaf.
+    /// Adds the record counts of a leaf.
     pub fn count(&mut self, index: IndexId, records: u64, delete_marked: u64) {
         if let Some(&index) = self.by_id.get(&index) {
             let summary = &mut self.trees[usize::from(index)].summary;
@@ -119,7 +119,7 @@ impl Trees {
         }
     }
 
-    /// The children a branch page names, in its order.
+    /// Adds the children of a branch page, in its order.
     pub fn add_children(&mut self, page: &IndexPage<'_>, children: &[PageNo], report: &mut Report) {
         let Some(index) = self.index_of(page.index_id()) else { return };
         self.trees[usize::from(index)].summary.parents_compared = true;
@@ -136,7 +136,7 @@ impl Trees {
         }
     }
 
-    /// Tells what was compared of the order of an index's keys.
+    /// Sets how far the order of an index's keys was compared.
     pub fn set_order_compared(
         &mut self,
         index: IndexId,
@@ -178,7 +178,7 @@ impl Trees {
         Some(index)
     }
 
-    /// Compares everything with everything, when all pages were seen.
+    /// Compares all pages with each other, after all were added.
     pub fn finish(mut self, ownership: &Ownership, report: &mut Report) {
         for number in 0..self.notes.len() {
             let page = PageNo(number as u32);
@@ -234,12 +234,13 @@ impl Trees {
         }
     }
 
-    /// A page's parent must be one level up in the same index, and agree on who comes next.
+    /// A page's parent must be one level up in the same index, and agree with the page's link to the
+    /// next page.
     fn check_parent(&self, page: PageNo, note: &Note, report: &mut Report) {
         let tree = &self.trees[usize::from(note.index)];
         let is_top = usize::from(note.level) + 1 == tree.summary.level_pages.len();
         if note.parent_index == NO_INDEX {
-            // Where pages could not be read, the one that points to it may be among them.
+            // Where pages could not be read, the parent may be among them.
             if tree.summary.parents_compared && !is_top && !self.has_damaged {
                 report.add(Area::Tree, Some(page), "no branch (non-leaf) page points to it");
             }
@@ -302,7 +303,7 @@ impl Trees {
         let mut at = Some(*head);
         while let Some(note) = at.and_then(|page| self.note(page)) {
             if note.state == State::Damaged {
-                // Who comes after it is not known.
+                // The page after it is not known.
                 return;
             }
             if chained > pages || note.state != State::Index {
@@ -329,7 +330,7 @@ impl Trees {
         }
     }
 
-    /// Leaves must lie in the index's leaf segment, the root and the branches in the other.
+    /// Leaves must lie in the index's leaf segment, the root and other branch pages in the other one.
     fn check_owners(&self, ownership: &Ownership, report: &mut Report) {
         let segments: Vec<Option<(u64, u64)>> = self
             .trees

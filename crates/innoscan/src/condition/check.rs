@@ -1,4 +1,4 @@
-//! What is to hold of a value, on the scale of its column.
+//! Tests of values, on the scale of their column.
 
 use innoscan_format::schema::{ColumnDef, Family, ServerVersion};
 use innoscan_format::types::{Codec, ColumnType};
@@ -8,11 +8,11 @@ use super::target::{RowValue, Scale, Target, integers, target};
 use super::{Operator, Test};
 use crate::{Error, Result};
 
-/// What is to hold of a value that is not NULL.
+/// A test of a value that is not NULL.
 #[derive(Clone, Debug)]
 pub(super) enum Check {
     Compare(Operator, Target),
-    /// In order.
+    /// One of these values, in order.
     OneOf {
         targets: Vec<Target>,
         is_not: bool,
@@ -22,12 +22,12 @@ pub(super) enum Check {
         high: Target,
         is_not: bool,
     },
-    /// Compared with NULL.
+    /// A comparison with NULL, which no value satisfies.
     Never,
 }
 
 impl Check {
-    /// A test of values, and their scale; none where all of them are NULL.
+    /// The check of a test, and its scale; `None` where all its values are NULL.
     pub fn new(
         (column, server): (&ColumnDef, ServerVersion),
         codec: &Codec,
@@ -54,7 +54,7 @@ impl Check {
                 return Err(Error::usage(why, "leave out the comparison"));
             }
             if matches!(test, Test::Between { .. }) && is_below_unsigned(&target, &column.ty) {
-                // MySQL 5.7 takes it for a great number.
+                // MySQL 5.7 takes the value for a great number.
                 let why = format!("{literal} is BETWEEN of `{}`, which has no sign", column.name);
                 return Err(Error::usage(why, "compare it by >= and <="));
             }
@@ -76,7 +76,7 @@ impl Check {
             },
             Test::OneOf { values, is_not } => {
                 if values.contains(&Literal::Null) {
-                    // MySQL 8.0.33 finds no TIME in such a list.
+                    // MySQL 8.0.33 finds no TIME in a list with NULL.
                     let why = format!("NULL is among the values of `{}` IN", column.name);
                     return Err(Error::usage(why, "leave it out: nothing is equal to it"));
                 }
@@ -87,7 +87,7 @@ impl Check {
             }
             Test::Between { low, high, is_not } => match (target(low)?, target(high)?) {
                 (Some(low), Some(high)) => Check::Between { low, high, is_not: *is_not },
-                // Below or above the one that is known is outside, whatever the other is.
+                // Values beyond the known bound are outside, whatever the NULL bound would be.
                 (Some(low), None) if *is_not => Check::Compare(Operator::Less, low),
                 (None, Some(high)) if *is_not => Check::Compare(Operator::Greater, high),
                 _ => Check::Never,
@@ -96,7 +96,7 @@ impl Check {
         Ok((scale, check))
     }
 
-    /// Whether it holds of a value on its scale.
+    /// Whether a value on the scale satisfies the check.
     pub fn holds(&self, value: RowValue<'_>) -> bool {
         match self {
             Check::Compare(operator, target) => {
@@ -123,7 +123,7 @@ impl Check {
     }
 }
 
-/// Whether a test asks for equality: by a key some servers find the nearest value there can be.
+/// Whether a test asks for equality: with a key, some servers then find the nearest possible value.
 fn is_equality(test: &Test) -> bool {
     match test {
         Test::Compare(operator, _) => {
@@ -134,7 +134,7 @@ fn is_equality(test: &Test) -> bool {
     }
 }
 
-/// Whether a column can hold an integer; others are not looked at.
+/// Whether a column can hold a target that is an integer; `true` for other targets.
 fn is_among(target: &Target, ty: &ColumnType) -> bool {
     match (target, integers(ty)) {
         (Target::Integer { floor, is_above }, range) => {
@@ -144,7 +144,7 @@ fn is_among(target: &Target, ty: &ColumnType) -> bool {
     }
 }
 
-/// Whether a number is negative, and the column's are not.
+/// Whether a number is negative and the column unsigned.
 fn is_below_unsigned(target: &Target, ty: &ColumnType) -> bool {
     let is_unsigned = match ty {
         ColumnType::Bit { .. } | ColumnType::Enum { .. } | ColumnType::Set { .. } => true,
@@ -153,7 +153,7 @@ fn is_below_unsigned(target: &Target, ty: &ColumnType) -> bool {
     is_unsigned && matches!(target, Target::Integer { floor, .. } if *floor < 0)
 }
 
-/// Whether it is a `CHAR` of one of MariaDB's `_nopad_` collations.
+/// Whether a column is a `CHAR` of one of MariaDB's `_nopad_` collations.
 fn is_ordered_twice(column: &ColumnDef) -> bool {
     let ColumnType::Char { collation, .. } = column.ty else { return false };
     let newest = ServerVersion { family: Family::MariaDb, number: u32::MAX };

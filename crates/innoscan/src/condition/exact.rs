@@ -1,4 +1,4 @@
-//! Exact numbers of any number of digits.
+//! Exact decimal numbers with any number of digits.
 
 use std::cmp::Ordering;
 
@@ -6,14 +6,14 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
     is_negative: bool,
-    /// Before the point, without zeros in front.
+    /// Digits before the decimal point, without leading zeros.
     whole: String,
-    /// Behind it, without zeros at the end.
+    /// Digits after the decimal point, without trailing zeros.
     fraction: String,
 }
 
 impl Exact {
-    /// Of digits with a sign and a point, as the server prints them; `None` for anything else.
+    /// Parses digits with a sign and a point, as the server prints them; `None` for anything else.
     pub fn parse(text: &str) -> Option<Exact> {
         let (is_negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
@@ -30,7 +30,7 @@ impl Exact {
         Some(Exact { is_negative: is_negative && !is_zero, whole, fraction })
     }
 
-    /// Of a decimal as it is printed, which it is compared with.
+    /// Compares a printed decimal with a number.
     pub fn compare_printed(printed: &[u8], with: &Exact) -> Ordering {
         let (is_negative, digits) = match printed.strip_prefix(b"-") {
             Some(digits) => (true, digits),
@@ -47,7 +47,7 @@ impl Exact {
         order((is_negative, whole, fraction), with.parts())
     }
 
-    /// How it compares with another.
+    /// Compares two numbers.
     pub fn cmp(&self, other: &Exact) -> Ordering {
         order(self.parts(), other.parts())
     }
@@ -56,13 +56,14 @@ impl Exact {
         (self.is_negative, self.whole.as_bytes(), self.fraction.as_bytes())
     }
 
-    /// Significant digits before the point, and behind it.
+    /// The significant digits before and after the decimal point.
     pub fn digits(&self) -> (usize, usize) {
         (self.whole.len(), self.fraction.len())
     }
 
-    /// The greatest integer that is not greater, or the nearest there is; and whether the number is
-    /// above it.
+    /// The greatest integer that is not greater than the number, limited to the range of `i128`, and
+    /// whether
+    /// the number is above it.
     pub fn floor(&self) -> (i128, bool) {
         let has_fraction = !self.fraction.is_empty();
         let whole = match self.whole.as_str() {
@@ -77,7 +78,7 @@ impl Exact {
     }
 }
 
-/// Whether it is negative, the digits before the point, those behind it.
+/// The sign (`true`: negative), the digits before the point, the digits after it.
 type Parts<'n> = (bool, &'n [u8], &'n [u8]);
 
 fn order((is_negative, whole, fraction): Parts<'_>, other: Parts<'_>) -> Ordering {

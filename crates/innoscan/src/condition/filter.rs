@@ -1,4 +1,4 @@
-//! Which rows satisfy a condition, by the values of their columns.
+//! Filters of rows by the values of their columns.
 
 use innoscan_format::LobRef;
 use innoscan_format::locate::{Located, Row};
@@ -13,21 +13,21 @@ use super::target::{Scale, ZERO_DATE};
 use super::{Comparison, Operator, RowCondition, Test};
 use crate::{Error, Remedy, Result};
 
-/// Says of rows whether they are wanted.
+/// A filter that tests rows.
 #[derive(Debug)]
 pub(crate) struct RowFilter {
     tests: Vec<ColumnTest>,
 }
 
-/// What is to hold of a column.
+/// A test of a column.
 #[derive(Debug)]
 struct ColumnTest {
-    /// Its place among those that rows hold.
+    /// The column's index among those that rows hold.
     place: usize,
     name: String,
     codec: Codec,
     kind: Kind,
-    /// IS NULL was typed, and means another value.
+    /// Whether IS NULL was typed for a column where it means the zero date.
     is_zero_date: bool,
 }
 
@@ -36,23 +36,23 @@ enum Kind {
     Null {
         is_not: bool,
     },
-    /// By the place of an `ENUM`'s member.
+    /// Whether each member of an `ENUM` is wanted, by its number.
     Members(Vec<bool>),
-    /// Not NULL, and this holds.
+    /// A comparison, which NULL does not satisfy.
     Values {
         scale: Scale,
         check: Check,
     },
-    /// Of no row.
+    /// A test that no row satisfies.
     Never,
 }
 
 impl RowFilter {
-    /// Of a condition on columns; `None` for keys and ranges of keys.
+    /// The filter of a condition on columns; `None` for keys and ranges of keys.
     ///
     /// # Errors
-    /// Names the column that the table lacks or does not store, and the value that cannot be
-    /// compared with a column as a server does.
+    /// The table lacks or does not store a column of the condition, or a value cannot be compared with a
+    /// column as a server compares it.
     pub fn new(condition: &RowCondition, def: &TableDef) -> Result<Option<RowFilter>> {
         let comparisons = condition.comparisons();
         if comparisons.is_empty() {
@@ -69,12 +69,12 @@ impl RowFilter {
                 return Err(Error::usage(why, "compare the column with '0000-00-00' alone"));
             }
         }
-        // What is likely to be far away comes last.
+        // Values that are likely to be off-page are tested last.
         tests.sort_by_key(|test| test.codec.class().is_string());
         Ok(Some(RowFilter { tests }))
     }
 
-    /// Whether a row is wanted. `room` is to work in; `fetch` appends what is elsewhere.
+    /// Whether a row satisfies the filter. `room` is a buffer; `fetch` appends an off-page value.
     pub fn has(
         &self,
         row: &Row<'_, '_>,
@@ -103,7 +103,7 @@ impl RowFilter {
         Ok(true)
     }
 
-    /// Whether a row is wanted of which all values are here.
+    /// Whether a row without off-page values satisfies the filter.
     pub fn has_values(&self, row: &[Option<&[u8]>], room: &mut Vec<u8>) -> Result<bool> {
         for test in &self.tests {
             if !test.holds(row.get(test.place).copied().flatten(), room)? {
@@ -122,7 +122,7 @@ impl ColumnTest {
             &comparison.test,
             wanted_members((column, def.server), &codec, &comparison.test),
         ) {
-            // For programs that know no zero dates: they are found as NULL
+            // For client programs that know no zero dates, the server finds them as NULL
             // (`remove_eq_conds`, sql_select.cc).
             (Test::Null { is_not: false }, _)
                 if !column.nullable
@@ -146,7 +146,7 @@ impl ColumnTest {
         Ok(ColumnTest { place, name: column.name.clone(), codec, kind, is_zero_date })
     }
 
-    /// `None`: NULL.
+    /// Whether a stored value satisfies the test; `None`: NULL.
     fn holds(&self, stored: Option<&[u8]>, room: &mut Vec<u8>) -> innoscan_format::Result<bool> {
         let Some(stored) = stored else {
             return Ok(matches!(self.kind, Kind::Null { is_not: false }));
@@ -167,7 +167,7 @@ impl ColumnTest {
     }
 }
 
-/// A column that rows hold, and its place among those.
+/// A column that rows hold, and its index among those.
 fn stored_column<'d>(name: &str, def: &'d TableDef) -> Result<(usize, &'d ColumnDef)> {
     let named = |column: &&ColumnDef| column.name.to_lowercase() == name.to_lowercase();
     let table = def.qualified_name();

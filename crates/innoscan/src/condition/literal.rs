@@ -1,25 +1,25 @@
-//! Values as they are typed: `42`, `-1.5`, `'it''s'`, `0x00ff`, `x'00ff'`, `2024-01-31`.
+//! Literals as users type them: `42`, `-1.5`, `'it''s'`, `0x00ff`, `x'00ff'`, `2024-01-31`.
 
 use innoscan_format::schema::{ColumnDef, TableDef};
 use innoscan_format::types::{Class, Codec, ColumnType};
 
 use crate::{Error, Remedy, Result};
 
-/// A value as it was typed.
+/// A typed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
-    /// Quoted; in keys also bare.
+    /// Quoted text; in keys also a bare word.
     Text(String),
-    /// Digits, with a sign, a point, an exponent.
+    /// A number: digits with a sign, a point, an exponent.
     Number(String),
-    /// In hexadecimal.
+    /// Bytes in hexadecimal.
     Bytes(Vec<u8>),
     /// `NULL`.
     Null,
 }
 
 impl Literal {
-    /// The value of a bare word: a number, a date, hexadecimal digits behind `0x`.
+    /// The value of a bare word: a number, a date, hexadecimal digits after `0x`.
     pub fn of_word(word: &str) -> Literal {
         let hex =
             word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(bytes_of_hex);
@@ -35,7 +35,7 @@ impl Literal {
         }
     }
 
-    /// The bytes a record stores of it.
+    /// The value in the form that a record stores.
     pub fn stored(&self, def: &TableDef, column: usize) -> Result<Vec<u8>> {
         let Some(column) = def.columns.get(column) else {
             return Err(Error::usage("the key has no such column", Remedy::SeeDefinition));
@@ -49,7 +49,7 @@ impl Literal {
         })
     }
 
-    /// The same, for a column and what reads it; `None` where it is no value of that.
+    /// The value in the form that a column stores, by its codec; `None` where the column cannot hold it.
     pub fn stored_in(&self, column: &ColumnDef, codec: &Codec) -> Option<Vec<u8>> {
         let mut stored = Vec::new();
         let encoded = match self {
@@ -64,7 +64,7 @@ impl Literal {
             }
             Literal::Text(text) | Literal::Number(text) => codec.encode(text, &mut stored).ok(),
         };
-        // A server does not take a shorter BINARY for one with zeros behind it.
+        // A server does not take a shorter BINARY for one with trailing zeros.
         let fits = match (&column.ty, self) {
             (ColumnType::Binary { bytes }, Literal::Text(text) | Literal::Number(text)) => {
                 text.len() == *bytes as usize
@@ -89,7 +89,7 @@ impl std::fmt::Display for Literal {
     }
 }
 
-/// Takes text apart from its beginning.
+/// A scanner of text from its beginning.
 pub(super) struct Scanner<'a> {
     rest: &'a str,
 }
@@ -103,27 +103,28 @@ impl<'a> Scanner<'a> {
         self.rest.is_empty()
     }
 
-    /// What is left.
+    /// The text not yet scanned.
     pub fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// Takes `wanted` and the spaces behind it, if it is next.
+    /// Takes `wanted` and the spaces after it, if it comes next.
     pub fn take(&mut self, wanted: &str) -> bool {
         let taken = self.rest.strip_prefix(wanted);
         self.rest = taken.map_or(self.rest, str::trim_start);
         taken.is_some()
     }
 
-    /// Takes what is next up to the first character that `ends` a word.
+    /// Takes the text up to the first character that `ends` a word.
     pub fn word(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
         let (word, rest) = self.rest.split_at(self.rest.find(ends).unwrap_or(self.rest.len()));
         self.rest = rest.trim_start();
         word
     }
 
-    /// Takes text in quotes; `None` where there is none, or no end of it. A quote within is doubled
-    /// or, in text, behind a backslash.
+    /// Takes text in quotes; `None` where there is none, or its end is missing. A quote within is
+    /// doubled
+    /// or, in text, follows a backslash.
     pub fn quoted(&mut self, quote: char) -> Option<String> {
         let mut characters = self.rest.char_indices();
         characters.next().filter(|(_, first)| *first == quote)?;
@@ -131,7 +132,7 @@ impl<'a> Scanner<'a> {
         while let Some((_, character)) = characters.next() {
             if character == '\\' && quote != '`' {
                 let (_, escaped) = characters.next()?;
-                // Only a pattern needs these two escaped.
+                // Only a pattern needs these two characters escaped.
                 if matches!(escaped, '%' | '_') {
                     text.push(character);
                 }
@@ -165,7 +166,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What a backslash before a character means (`MY_LEX_ESCAPED`, sql_lex.cc).
+/// The character that a backslash escape stands for (`MY_LEX_ESCAPED`, sql_lex.cc).
 fn unescaped(character: char) -> char {
     match character {
         '0' => '\0',
@@ -178,7 +179,7 @@ fn unescaped(character: char) -> char {
     }
 }
 
-/// Whether a word is a number as SQL has it.
+/// Whether a word is a number in SQL.
 pub(super) fn is_number(word: &str) -> bool {
     let unsigned = word.strip_prefix(['-', '+']).unwrap_or(word);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

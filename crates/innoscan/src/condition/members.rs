@@ -1,4 +1,4 @@
-//! Conditions on an `ENUM` by its members' texts: which members satisfy them.
+//! Conditions on an `ENUM` by its members' texts.
 
 use innoscan_format::schema::{ColumnDef, ServerVersion};
 use innoscan_format::types::{Codec, ColumnType};
@@ -9,8 +9,9 @@ use super::literal::Literal;
 use super::target::{RowValue, Scale};
 use crate::Result;
 
-/// For each place of an `ENUM`, from that of the empty string that is no member, whether it
-/// satisfies a test by texts; `None` for other columns and tests.
+/// Whether each member of an `ENUM` satisfies a test by text, starting with the empty string of number
+/// 0,
+/// which is no member; `None` for other columns and tests.
 pub(crate) fn wanted_members(
     (column, server): (&ColumnDef, ServerVersion),
     codec: &Codec,

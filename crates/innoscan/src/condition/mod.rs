@@ -1,8 +1,8 @@
-//! Which rows are wanted: by keys that are typed, or by a condition as SQL has it.
+//! Conditions that select rows: by typed keys, or by comparisons in SQL.
 //!
-//! A [`RowCondition`] is what somebody typed. With a table's definition it becomes a `RowFilter`,
-//! which says of each row whether it is wanted, as the server would; and, as far as the order of
-//! the primary key goes, `KeyRanges`, by which pages are left out.
+//! A [`RowCondition`] holds values as the user typed them. With a table's definition it becomes a
+//! `RowFilter`, which tests each row as the server would; and, as far as the order of
+//! the primary key allows, `KeyRanges`, by which pages are skipped.
 
 mod check;
 mod exact;
@@ -28,33 +28,33 @@ pub(crate) use self::members::wanted_members;
 pub(crate) use self::target::integers;
 use crate::{Error, Result};
 
-/// Which rows are wanted, in the values of their columns.
+/// A condition that selects rows, with values as the user typed them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowCondition(Wanted);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Values of the key's first columns, or of all.
+    /// Keys by the values of their first columns, or of all.
     Keys(Vec<Vec<Literal>>),
-    /// From one key to another, both among them.
+    /// A range from one key to another, both included.
     Range(Vec<Literal>, Vec<Literal>),
-    /// All of these hold.
+    /// Comparisons that must all hold.
     All(Vec<Comparison>),
-    /// Any of some ranges of keys, and all of these comparisons hold; there may be none.
+    /// Ranges of keys, of which any, and comparisons, if any, that must all hold.
     Within(Vec<LiteralRange>, Vec<Comparison>),
 }
 
-/// A range of keys, each by the values of the key's first columns, or of all.
+/// A range of keys, each by the values of its first columns, or of all.
 pub(crate) type LiteralRange = (Bound<Vec<Literal>>, Bound<Vec<Literal>>);
 
-/// A column, and what is to hold of it.
+/// A test of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Comparison {
     pub column: String,
     pub test: Test,
 }
 
-/// What is to hold of a value.
+/// A test of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     Null { is_not: bool },
@@ -63,7 +63,7 @@ pub(crate) enum Test {
     Between { low: Literal, high: Literal, is_not: bool },
 }
 
-/// How two values compare.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equal,
@@ -76,7 +76,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// All of them; one before those it begins with.
+    /// All operators; each comes before those that are its prefixes.
     const ALL: [(&str, Operator); 8] = [
         ("<=>", Operator::NullSafeEqual),
         ("<=", Operator::LessOrEqual),
@@ -90,19 +90,19 @@ impl Operator {
 }
 
 impl RowCondition {
-    /// Keys as `42`, `'it''s'` or `7,'a'`: the values of the key's first columns, or of all.
+    /// Parses keys such as `42`, `'it''s'` or `7,'a'`: the values of a key's first columns, or of all.
     ///
     /// # Errors
-    /// When one is no list of values.
+    /// A key is not a list of values.
     pub fn of_keys<'k>(typed: impl IntoIterator<Item = &'k str>) -> Result<RowCondition> {
         let keys: Result<Vec<_>> = typed.into_iter().map(values).collect();
         keys.map(|keys| RowCondition(Wanted::Keys(keys)))
     }
 
-    /// A range of keys as `10..20`, `10..`, `..20`, both ends among it.
+    /// Parses a range of keys such as `10..20`, `10..`, `..20`, with both ends included.
     ///
     /// # Errors
-    /// When it is not of that form.
+    /// The text is not of that form.
     pub fn of_range(typed: &str) -> Result<RowCondition> {
         let parts = typed.split_once("..").filter(|(from, to)| !from.is_empty() || !to.is_empty());
         let Some((from, to)) = parts else {
@@ -112,23 +112,24 @@ impl RowCondition {
         Ok(RowCondition(Wanted::Range(end(from)?, end(to)?)))
     }
 
-    /// A condition in SQL: columns compared with values by `=`, `<>`, `<`, `<=`, `>`, `>=`, `<=>`,
+    /// Parses a condition in SQL: columns compared with values by `=`, `<>`, `<`, `<=`, `>`, `>=`,
+    /// `<=>`,
     /// `[NOT] BETWEEN`, `[NOT] IN` and `IS [NOT] NULL`, joined by `AND`.
     ///
     /// # Errors
-    /// When it is anything else.
+    /// The text is anything else.
     pub fn of_where(typed: &str) -> Result<RowCondition> {
         parse::comparisons(typed).map(|comparisons| RowCondition(Wanted::All(comparisons)))
     }
 
-    /// Rows whose key is in any of some ranges, and which satisfy a condition of
+    /// A condition for rows whose key is in any of some ranges, and which satisfy a condition of
     /// [`RowCondition::of_where`].
     pub(crate) fn within(ranges: Vec<LiteralRange>, and: Option<&RowCondition>) -> RowCondition {
         let comparisons = and.map(RowCondition::comparisons).unwrap_or_default();
         RowCondition(Wanted::Within(ranges, comparisons.to_vec()))
     }
 
-    /// The comparisons of which all are to hold; none for keys and ranges of keys.
+    /// The comparisons that must all hold; none for keys and ranges of keys.
     pub(crate) fn comparisons(&self) -> &[Comparison] {
         match &self.0 {
             Wanted::All(comparisons) | Wanted::Within(_, comparisons) => comparisons,
@@ -140,7 +141,7 @@ impl RowCondition {
         &self.0
     }
 
-    /// The condition for a server, with its own quoting; `None` for keys and ranges of keys.
+    /// The condition as SQL for a server, with its own quoting; `None` for keys and ranges of keys.
     pub fn to_sql(&self) -> Option<String> {
         match &self.0 {
             Wanted::All(comparisons) => Some(sql::conjunction(comparisons)),
@@ -148,13 +149,13 @@ impl RowCondition {
         }
     }
 
-    /// The columns it names.
+    /// The columns in the condition.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.comparisons().iter().map(|comparison| &*comparison.column)
     }
 
-    /// Whether it says something of the primary key's first column that the key's order may help
-    /// with; if not, every row is looked at.
+    /// Whether the condition restricts the primary key's first column in a way that the key's order may
+    /// support; otherwise every row is read.
     pub fn may_use_key(&self, def: &TableDef) -> bool {
         let Wanted::All(comparisons) = &self.0 else { return true };
         let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
@@ -177,7 +178,7 @@ impl RowCondition {
     }
 }
 
-/// Values separated by commas.
+/// Parses values separated by commas.
 fn values(typed: &str) -> Result<Vec<Literal>> {
     let mut text = Scanner::new(typed);
     let mut values = Vec::new();

@@ -1,4 +1,4 @@
-//! From a condition's text to its comparisons.
+//! The parser of conditions.
 
 use super::literal::{Literal, Scanner};
 use super::{Comparison, Operator, Test};
@@ -7,7 +7,7 @@ use crate::{Error, Result};
 const CONDITIONS: &str = "compare columns with values by =, <>, <, <=, >, >=, <=>, BETWEEN, IN or \
                           IS NULL, joined by AND; text and dates in quotes";
 
-/// What is not read, by the word or sign it begins with.
+/// Unsupported syntax, by the word or sign with which it begins.
 const UNREAD: [(&str, &str); 9] = [
     ("or", "OR is not supported"),
     ("||", "OR is not supported"),
@@ -20,7 +20,7 @@ const UNREAD: [(&str, &str); 9] = [
     ("(", "parentheses and functions are not supported"),
 ];
 
-/// The comparisons of a condition, which all are to hold.
+/// Parses a condition into comparisons, which must all hold.
 pub(super) fn comparisons(typed: &str) -> Result<Vec<Comparison>> {
     let mut sql = Scanner::new(typed);
     let mut comparisons = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn comparisons(typed: &str) -> Result<Vec<Comparison>> {
     }
 }
 
-/// Why a condition was not read on from `rest`.
+/// The reason why a condition could not be parsed from `rest` on.
 fn reason(typed: &str, rest: &str) -> String {
     if rest.is_empty() {
         return format!("`{typed}` breaks off");
@@ -116,7 +116,7 @@ fn test(sql: &mut Scanner<'_>) -> Option<Test> {
     None
 }
 
-/// A value as SQL has it: quoted, a number, hexadecimal digits, or NULL.
+/// A value in SQL: quoted, a number, hexadecimal digits, or NULL.
 fn value(sql: &mut Scanner<'_>) -> Option<Literal> {
     let before = sql.rest();
     let value = sql.literal(ends_word);
@@ -125,7 +125,7 @@ fn value(sql: &mut Scanner<'_>) -> Option<Literal> {
     match value {
         Some(Literal::Text(word)) if !is_quoted && is_null(&word) => Some(Literal::Null),
         Some(Literal::Text(_)) if !is_quoted => {
-            // A column, a function, or text without quotes.
+            // The text is a column, a function, or unquoted text.
             *sql = Scanner::new(before);
             None
         }

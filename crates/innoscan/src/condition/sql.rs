@@ -1,10 +1,10 @@
-//! A condition as a server is to read it, whatever its `sql_mode`.
+//! Conditions as SQL that means the same under any `sql_mode`.
 
 use super::literal::Literal;
 use super::{Comparison, Operator, Test};
 use crate::sink::sql::quoted_name;
 
-/// All comparisons, joined by AND.
+/// The comparisons joined by AND.
 pub(super) fn conjunction(comparisons: &[Comparison]) -> String {
     comparisons.iter().map(comparison).collect::<Vec<_>>().join(" AND ")
 }
@@ -31,7 +31,7 @@ fn sign(operator: Operator) -> &'static str {
     Operator::ALL.iter().find(|(_, of)| *of == operator).map_or("=", |(sign, _)| sign)
 }
 
-/// Text in hexadecimal: no mode of the server changes what that means.
+/// A literal; text is written in hexadecimal, whose meaning no mode of the server changes.
 fn literal(value: &Literal) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     match value {

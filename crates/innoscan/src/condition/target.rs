@@ -1,4 +1,4 @@
-//! What a column's values are compared with, on the scale on which a server compares them.
+//! Targets of comparisons, on the scale on which a server compares a column's values.
 //!
 //! | column | with | compares |
 //! |---|---|---|
@@ -25,7 +25,7 @@ use super::literal::Literal;
 use super::times::{duration, instant, midnight, temporal};
 use crate::{Error, Result};
 
-/// How values are compared.
+/// A scale on which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     Integer,
@@ -35,22 +35,22 @@ pub(super) enum Scale {
     Bytes,
 }
 
-/// A value that was typed, on its scale.
+/// A typed value on its scale.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
-    /// So much, or a fraction above it.
+    /// An integer, or a fraction above it.
     Integer {
         floor: i128,
         is_above: bool,
     },
     Decimal(Exact),
     Real(f64),
-    /// Bytes, or a text's sort key.
+    /// Bytes, or the sort key of a text.
     Bytes(Vec<u8>),
 }
 
 impl Target {
-    /// How it compares with another of the same scale.
+    /// The order relative to another target of the same scale.
     pub fn order(&self, other: &Target) -> Ordering {
         match (self, other) {
             (
@@ -65,7 +65,7 @@ impl Target {
     }
 }
 
-/// A row's value, on the same scale.
+/// A row's value on a scale.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RowValue<'r> {
     Integer(i128),
@@ -75,7 +75,7 @@ pub(super) enum RowValue<'r> {
 }
 
 impl RowValue<'_> {
-    /// How it compares.
+    /// The order relative to a target of the same scale.
     pub fn order(self, target: &Target) -> Ordering {
         match (self, target) {
             (RowValue::Integer(number), &Target::Integer { floor, is_above }) => {
@@ -89,14 +89,14 @@ impl RowValue<'_> {
                 real.partial_cmp(with).unwrap_or(Ordering::Less)
             }
             (RowValue::Bytes(bytes), Target::Bytes(with)) => bytes.cmp(with.as_slice()),
-            // A scale has one form of both.
+            // Each scale has only one form of both.
             _ => Ordering::Less,
         }
     }
 }
 
 impl Scale {
-    /// A stored value on the scale; `room` is for what has to be written down.
+    /// A stored value on the scale; `room` is a buffer for values that must be converted.
     pub fn value<'r>(
         self,
         codec: &Codec,
@@ -153,13 +153,13 @@ fn integer(value: Value<'_>) -> i128 {
     }
 }
 
-/// The midnight that the zero date is.
+/// The zero date as its midnight.
 pub(super) const ZERO_DATE: Target = Target::Integer { floor: 0, is_above: false };
 
-/// Why a value is not compared with a column, and what to do.
+/// The reason why a value is not compared with a column, and a remedy.
 type Refusal = (&'static str, &'static str);
 
-/// A value that was typed, on the scale on which a server compares it with a column's.
+/// The target of a typed value, on the scale on which a server compares it with a column.
 pub(super) fn target(
     column: &ColumnDef,
     codec: &Codec,
@@ -179,7 +179,7 @@ fn refused(column: &ColumnDef, literal: &Literal, (why, remedy): Refusal) -> Err
     Error::usage(format!("{literal} cannot be compared with `{name}` ({ty}): {why}"), remedy)
 }
 
-/// The collation of a column that is compared as text.
+/// The collation of a column whose values are compared as text.
 fn text_collation(ty: &ColumnType) -> Option<CollationId> {
     match *ty {
         ColumnType::Char { collation, .. }
@@ -219,7 +219,7 @@ fn text_target(
     Ok((Scale::Text(collator), Target::Bytes(key)))
 }
 
-/// The same of columns that are not compared as text.
+/// The target for a column whose values are not compared as text.
 fn value_target(
     column: &ColumnDef,
     codec: &Codec,
@@ -291,14 +291,14 @@ fn value_target(
     }
 }
 
-/// A value that is compared by its stored bytes.
+/// The target of a value that is compared by its stored bytes.
 fn stored_target(codec: &Codec, text: &str) -> Option<(Scale, Target)> {
     let mut stored = Vec::new();
     codec.encode(text, &mut stored).ok()?;
     Some((Scale::Bytes, Target::Bytes(stored)))
 }
 
-/// A number that a `FLOAT` or `DOUBLE` is compared with; `has_digits`: of a column with `(M,D)`.
+/// The target of a number for a `FLOAT` or `DOUBLE`; `has_digits`: the column has `(M,D)`.
 fn real_target(
     real: f64,
     has_digits: bool,
@@ -321,7 +321,7 @@ fn year_target(text: &str) -> std::result::Result<(Scale, Target), Refusal> {
     Ok((Scale::Integer, Target::Integer { floor: year?.into(), is_above: false }))
 }
 
-/// Whether a value is members of a `SET` in their order.
+/// Whether a value lists members of a `SET` in their order.
 fn is_set(value: &Literal, members: &[Vec<u8>], collator: Collator) -> Result<bool> {
     let Literal::Text(value) = value else { return Ok(false) };
     let key_of = |text: &[u8]| {
@@ -341,7 +341,7 @@ fn is_set(value: &Literal, members: &[Vec<u8>], collator: Collator) -> Result<bo
     Ok(true)
 }
 
-/// The SQL type's name alone.
+/// The name of an SQL type.
 fn type_name(ty: &ColumnType) -> &'static str {
     match ty {
         ColumnType::Int { .. } => "an integer",
@@ -369,7 +369,7 @@ fn type_name(ty: &ColumnType) -> &'static str {
     }
 }
 
-/// The integers a column can hold; `None` for other columns.
+/// The range of integers that a column can hold; `None` for other columns.
 pub(crate) fn integers(ty: &ColumnType) -> Option<RangeInclusive<i128>> {
     let &ColumnType::Int { width, unsigned, zerofill, .. } = ty else { return None };
     let bits = 8 * (width as u32);
@@ -377,7 +377,7 @@ pub(crate) fn integers(ty: &ColumnType) -> Option<RangeInclusive<i128>> {
     Some(least..=least + (1_i128 << bits) - 1)
 }
 
-/// What text of a column is compared by.
+/// The collator by which a column's text is compared.
 pub(super) fn collator(column: &ColumnDef, collation: CollationId) -> Result<Collator> {
     Collator::of(collation).ok_or_else(|| {
         let newest = ServerVersion { family: Family::MariaDb, number: u32::MAX };
@@ -387,7 +387,7 @@ pub(super) fn collator(column: &ColumnDef, collation: CollationId) -> Result<Col
     })
 }
 
-/// A text in a charset; `None` where that has no such characters.
+/// A text in the collation's charset; `None` where the charset lacks a character.
 fn text(collator: Collator, literal: &Literal) -> Option<Vec<u8>> {
     match literal {
         Literal::Text(text) => {
@@ -408,11 +408,11 @@ fn bytes(literal: &Literal) -> Vec<u8> {
 
 type Compared = std::result::Result<(Scale, Target), &'static str>;
 
-/// A number without an exponent. With one the servers do not agree with themselves on what a key
-/// finds.
+/// Parses a number without an exponent. For numbers with one, servers find different rows with a key
+/// and without.
 fn exact(text: &str) -> std::result::Result<Exact, &'static str> {
     let exact = Exact::parse(text).ok_or("that is no number without an exponent")?;
-    // The most a DECIMAL has (`DECIMAL_MAX_PRECISION`, `DECIMAL_MAX_SCALE`).
+    // The limits of DECIMAL (`DECIMAL_MAX_PRECISION`, `DECIMAL_MAX_SCALE`).
     let (whole, fraction) = exact.digits();
     match whole + fraction > 65 || fraction > 30 {
         true => Err("it has more digits than a server's decimals"),
@@ -425,8 +425,8 @@ fn integer_target(text: &str) -> Compared {
     Ok((Scale::Integer, Target::Integer { floor, is_above }))
 }
 
-/// More digits behind the point than the column has are rounded by some servers (MySQL 8.0.33), and
-/// by others not.
+/// The target for a decimal column. Excess digits after the point are rounded by some servers
+/// (MySQL 8.0.33), and not by others.
 fn decimal_target(text: &str, scale: u8) -> Compared {
     let exact = exact(text)?;
     match exact.digits().1 > usize::from(scale) {
@@ -435,8 +435,9 @@ fn decimal_target(text: &str, scale: u8) -> Compared {
     }
 }
 
-/// A server compares an integer with one in quotes as doubles, but a `BIGINT` as integers: the same
-/// where doubles are exact.
+/// The target of an integer in quotes. A server compares it with integers as doubles, but with `BIGINT`
+/// as
+/// integers: both agree where doubles are exact.
 fn integer_in_quotes(text: &str) -> Option<(Scale, Target)> {
     const EXACT_MOST: u64 = 1 << 53;
     let number: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;

@@ -1,15 +1,15 @@
-//! Dates and times as numbers that compare as they do.
+//! Dates and times as numbers in the same order.
 
 use innoscan_format::schema::{Family, ServerVersion};
 use innoscan_format::types::ColumnType;
 use innoscan_format::value::{Date, DateTime, Time};
 
-/// The number of a day's beginning.
+/// The number of the start of a day.
 pub(super) fn midnight(date: Date) -> i128 {
     instant(DateTime { date, ..DateTime::default() })
 }
 
-/// A number that compares as the parts do, one after the other.
+/// A number that orders like the parts of a date and time, one after the other.
 pub(super) fn instant(datetime: DateTime) -> i128 {
     let DateTime { date, hours, minutes, seconds, micros, .. } = datetime;
     let parts = [(date.month, 16), (date.day, 32), (hours, 32), (minutes, 64), (seconds, 64)];
@@ -19,7 +19,7 @@ pub(super) fn instant(datetime: DateTime) -> i128 {
     whole * 1_000_000 + i128::from(micros)
 }
 
-/// The same of a duration.
+/// A number that orders like durations.
 pub(super) fn duration(time: Time) -> i128 {
     let Time { negative, hours, minutes, seconds, micros, .. } = time;
     let whole = (i128::from(hours) * 64 + i128::from(minutes)) * 64 + i128::from(seconds);
@@ -27,14 +27,14 @@ pub(super) fn duration(time: Time) -> i128 {
     if negative { -size } else { size }
 }
 
-/// A date or time as a server prints it.
+/// Parses a date or time as a server prints it.
 pub(super) fn temporal(ty: &ColumnType, text: &str, server: ServerVersion) -> Option<i128> {
     match ty {
         ColumnType::Date => date(text).map(midnight),
         ColumnType::Time(temporal) => time(text, temporal.fsp, 839).map(duration),
         ColumnType::Timestamp(temporal) => {
             let instant = datetime(text, temporal.fsp)?;
-            // Others a server does not compare the same with a key and without.
+            // Values beyond this a server compares differently with a key and without.
             let last = match (server.family, server.number) {
                 (Family::MariaDb, 110_500..) => "2106-02-07 06:28:15.999999",
                 _ => "2038-01-19 03:14:07.999999",
@@ -47,7 +47,7 @@ pub(super) fn temporal(ty: &ColumnType, text: &str, server: ServerVersion) -> Op
     }
 }
 
-/// A day, or an instant of it, with no more digits behind the point than the column has.
+/// Parses a day, or a time of a day, with at most `fsp` digits after the decimal point.
 fn datetime(text: &str, fsp: u8) -> Option<i128> {
     let (day, rest) = text.split_once(' ').unwrap_or((text, "00:00:00"));
     let time = time(rest, fsp, 24).filter(|time| !time.negative)?;
@@ -60,7 +60,7 @@ fn datetime(text: &str, fsp: u8) -> Option<i128> {
     Some(instant(DateTime { date, hours, minutes, seconds, micros, fsp: 6 }))
 }
 
-/// A day there is, or the zero date.
+/// Parses an existing day, or the zero date.
 fn date(text: &str) -> Option<Date> {
     let (year, rest) = text.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
@@ -83,7 +83,7 @@ fn date(text: &str) -> Option<Date> {
     (is_day || is_zero).then_some(Date { year, month: month as u8, day: day as u8 })
 }
 
-/// `[-]hh:mm:ss[.ffffff]`, with no more digits behind the point than the column has.
+/// Parses `[-]hh:mm:ss[.ffffff]`, with at most `fsp` digits after the decimal point.
 fn time(text: &str, fsp: u8, hours_end: u16) -> Option<Time> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -1,9 +1,9 @@
-//! Rows by primary key: which keys are wanted, and which pages can hold them.
+//! Rows by primary key: the wanted keys, and the pages that can hold them.
 //!
-//! A [`RowCondition`] is what somebody typed, in values; with a table's definition it becomes
-//! [`KeyRanges`], in images ([`KeyOrder`]). By these the walk leaves out the children that hold no
-//! wanted key, and the decode workers the rows at the edges. Of a condition on columns they hold at
-//! least the keys of all rows that satisfy it; which of those rows do, the rest of it says.
+//! A [`RowCondition`] holds values as the user typed them; with a table's definition it becomes
+//! [`KeyRanges`], which hold key images ([`KeyOrder`]). They let the walk skip the children that hold no
+//! wanted key, and the decode workers the rows at the edges. For a condition on columns, the ranges
+//! contain at least the keys of all rows that satisfy it; the row filter tests the rest.
 
 mod ranges;
 #[cfg(test)]
@@ -22,8 +22,8 @@ use innoscan_format::{PageNo, key::KeyOrder, tree};
 use crate::Result;
 use crate::condition::{RowCondition, Wanted};
 
-/// A place between keys: before all keys that begin with an image, or after them. Without an image:
-/// before or after all keys there are.
+/// A place between keys: before or after all keys that begin with an image. An empty image:
+/// before or after all keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Cut {
     image: Vec<u8>,
@@ -39,7 +39,7 @@ impl Cut {
         Cut { image, is_after: true }
     }
 
-    /// Whether a whole key comes before it.
+    /// Whether a whole key comes before the cut.
     fn is_above(&self, key: &[u8]) -> bool {
         match key.get(..self.image.len()).unwrap_or(key).cmp(&self.image) {
             Ordering::Less => true,
@@ -71,27 +71,27 @@ impl PartialOrd for Cut {
     }
 }
 
-/// The keys from one cut to another.
+/// The keys between two cuts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KeyRange {
     from: Cut,
     to: Cut,
 }
 
-/// The keys of a clustered index that are wanted.
+/// The wanted keys of a clustered index.
 #[derive(Clone, Debug)]
 pub struct KeyRanges {
     order: KeyOrder,
-    /// In the keys' order; none overlaps another.
+    /// The ranges in the order of the keys, without overlaps.
     ranges: Vec<KeyRange>,
 }
 
 impl KeyRanges {
-    /// The keys of a table's clustered index that rows can have that satisfy a condition; `None`
-    /// where it says nothing of them.
+    /// The keys of a table's clustered index that rows satisfying a condition can have; `None`
+    /// where the condition does not restrict them.
     ///
     /// # Errors
-    /// When keys were typed that are none of this index, or their order is not known.
+    /// The condition has keys that this index cannot have, or their order is not known.
     pub fn new(
         condition: &RowCondition,
         def: &TableDef,
@@ -119,7 +119,7 @@ impl KeyRanges {
         Ok(Some(KeyRanges { order, ranges }))
     }
 
-    /// Whether a row's key is among them; `image` is room to work in.
+    /// Whether the ranges contain a row's key; `image` is a buffer.
     pub(crate) fn have(
         &self,
         record: &Record<'_>,
@@ -132,10 +132,10 @@ impl KeyRanges {
         Ok(self.ranges.get(at).is_some_and(|range| !range.from.is_above(image)))
     }
 
-    /// Appends those children of a branch page that can hold one of these keys, in key order.
+    /// Appends the children of a branch page that can hold one of these keys, in key order.
     ///
     /// # Errors
-    /// As [`tree::children`] has them; what was appended before is good.
+    /// Those of [`tree::children`]; the children appended before the error are valid.
     pub(crate) fn children(
         &self,
         page: &IndexPage<'_>,
@@ -151,7 +151,7 @@ impl KeyRanges {
             if !record.is_min_rec() {
                 self.order.append_pointer(&record, layout, &mut image)?;
             }
-            // Keys that cannot be compared to their end may go on behind the next child's first.
+            // Keys that cannot be compared completely may continue past the next child's first key.
             let end = Cut { image: image.clone(), is_after: !self.order.is_whole() };
             if let Some((before, from)) = child.replace((page_no, Cut::before(image)))
                 && self.meet(&from, &end)
@@ -167,7 +167,7 @@ impl KeyRanges {
         Ok(())
     }
 
-    /// Whether one of them has keys between two cuts.
+    /// Whether a range has keys between two cuts.
     fn meet(&self, from: &Cut, to: &Cut) -> bool {
         let at = self.ranges.partition_point(|range| range.to <= *from);
         self.ranges.get(at).is_some_and(|range| range.from < *to)

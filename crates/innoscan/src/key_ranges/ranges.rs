@@ -1,4 +1,4 @@
-//! From what is typed to ranges of keys.
+//! Conversion of typed values to ranges of keys.
 
 use innoscan_format::charset::Collator;
 use innoscan_format::key::{KeyOrder, KeyPart};
@@ -9,10 +9,10 @@ use super::{Cut, KeyRange};
 use crate::condition::{Comparison, Exact, Literal, Operator, Test, integers, wanted_members};
 use crate::{Error, Remedies, Remedy, Result};
 
-/// The most ranges that columns with several values each are made into.
+/// The most ranges into which columns with several values each are combined.
 const RANGES_MAX: usize = 100_000;
 
-/// Those that begin with each of some keys.
+/// The ranges of all keys that begin with one of some keys.
 pub(super) fn of_keys(
     keys: &[Vec<Literal>],
     def: &TableDef,
@@ -21,7 +21,7 @@ pub(super) fn of_keys(
     keys.iter().map(|key| image(def, order, key).map(whole)).collect()
 }
 
-/// From one key to another, both among them.
+/// The range between two keys, both included.
 pub(super) fn between(
     from: &[Literal],
     to: &[Literal],
@@ -41,12 +41,12 @@ pub(super) fn between(
     Ok(vec![KeyRange { from: Cut::before(from), to: Cut::after(to) }])
 }
 
-/// All keys that begin with an image.
+/// The range of all keys that begin with an image.
 pub(super) fn whole(image: Vec<u8>) -> KeyRange {
     KeyRange { from: Cut::before(image.clone()), to: Cut::after(image) }
 }
 
-/// The part of the key a value is compared with.
+/// The part of the key with which a value is compared.
 fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyPart, usize)> {
     let part = order.parts().get(nth);
     if let Some((part, column)) = part.and_then(|part| Some((part, part.column?))) {
@@ -80,7 +80,7 @@ fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyP
     Err(Error::usage(format!("{}: {what}", def.qualified_name()), remedies))
 }
 
-/// A column of the primary key, by its name where that is known.
+/// A column of the primary key, by its name if that is known.
 fn named(def: &TableDef, nth: usize) -> String {
     let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
     let column = primary.and_then(|index| match index.parts.get(nth)?.source {
@@ -90,7 +90,7 @@ fn named(def: &TableDef, nth: usize) -> String {
     column.map_or_else(|| (nth + 1).to_string(), |column| format!("`{}`", column.name))
 }
 
-/// The image of a key's first columns, or of all.
+/// The image of the first columns of a key, or of all.
 pub(super) fn image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result<Vec<u8>> {
     let mut image = Vec::new();
     for (nth, value) in key.iter().enumerate() {
@@ -100,22 +100,23 @@ pub(super) fn image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result
     Ok(image)
 }
 
-/// What one test says of a key's column.
+/// The restriction of a key's column by one test.
 enum Narrowed {
-    /// It is one of these, in stored form.
+    /// The column is one of these values, in stored form.
     OneOf(Vec<Vec<u8>>),
-    /// It lies between these, or nothing is said of a side.
+    /// The column lies between these bounds; `None` is no bound.
     Between(Option<Bound>, Option<Bound>),
 }
 
-/// A stored value, and whether it is among those wanted.
+/// A stored value, and whether it is included in the range.
 struct Bound {
     stored: Vec<u8>,
     is_among: bool,
 }
 
-/// Equal values of the key's first columns, and a range of the next; `None` where nothing is said
-/// of the first.
+/// Ranges of keys with equal values of the first columns, and a range of the next; `None` where the
+/// first
+/// column is not restricted.
 pub(super) fn of_comparisons(
     comparisons: &[Comparison],
     def: &TableDef,
@@ -157,7 +158,7 @@ pub(super) fn of_comparisons(
     Ok(is_narrowed.then(|| equal.into_iter().map(whole).collect()))
 }
 
-/// The keys that begin with `image` and whose next column is as `narrowed` says.
+/// The range of keys that begin with `image` and whose next column satisfies `narrowed`.
 fn range(part: &KeyPart, image: &[u8], narrowed: &[Narrowed]) -> Result<KeyRange> {
     let mut range = whole(image.to_vec());
     for narrowed in narrowed {
@@ -166,7 +167,7 @@ fn range(part: &KeyPart, image: &[u8], narrowed: &[Narrowed]) -> Result<KeyRange
             let Some(bound) = bound else { continue };
             let mut image = image.to_vec();
             part.append_typed(&bound.stored, &mut image)?;
-            // Where values descend, those above come before.
+            // Where values descend, greater ones come first.
             let is_from = is_low != part.descending;
             let cut = Cut { image, is_after: bound.is_among != is_from };
             match is_from {
@@ -178,7 +179,7 @@ fn range(part: &KeyPart, image: &[u8], narrowed: &[Narrowed]) -> Result<KeyRange
     Ok(range)
 }
 
-/// What a test says of a key's column, as far as the order of its stored values goes.
+/// The restriction of a key's column by a test, as far as the order of the stored values allows.
 fn narrow(test: &Test, column: &ColumnDef, def: &TableDef) -> Result<Option<Narrowed>> {
     let codec = Codec::new(&column.ty, def.server)?;
     if let ColumnType::Enum { members, .. } = &column.ty {
@@ -194,7 +195,7 @@ fn narrow(test: &Test, column: &ColumnDef, def: &TableDef) -> Result<Option<Narr
     let side = |value: &Literal, is_low: bool, is_among: bool| {
         stored(column, &codec, value).map(|exact| match exact {
             Stored::Is(stored) => Side::Bound(Bound { stored, is_among }),
-            // What is above the one below it is above the number.
+            // Values greater than the stored value below the number are greater than the number.
             Stored::Above(stored) => Side::Bound(Bound { stored, is_among: !is_low }),
             Stored::BelowAll => {
                 if is_low {
@@ -238,9 +239,9 @@ fn narrow(test: &Test, column: &ColumnDef, def: &TableDef) -> Result<Option<Narr
 
 /// A side of a range.
 enum Side {
-    /// Nothing is beyond it.
+    /// No bound: the range includes everything on this side.
     All,
-    /// All is beyond it.
+    /// An empty range: nothing satisfies the test.
     None,
     Bound(Bound),
 }
@@ -264,17 +265,18 @@ fn one_of(column: &ColumnDef, codec: &Codec, values: &[Literal]) -> Option<Narro
     Some(Narrowed::OneOf(found))
 }
 
-/// A value among those a column can store.
+/// A value relative to those that a column can store.
 enum Stored {
     Is(Vec<u8>),
-    /// It is none of them, but above this one and below the next.
+    /// A value that the column cannot store: it is above this one and below the next.
     Above(Vec<u8>),
     BelowAll,
     AboveAll,
 }
 
-/// A value as a key stores it; `None` where the key's order is not known to be that by which a
-/// server compares.
+/// A value in the form that a key stores; `None` where the key's order is not known to be the one by
+/// which
+/// a server compares.
 fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> {
     let encoded = |text: &str| {
         let mut stored = Vec::new();
@@ -293,7 +295,7 @@ fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> 
             let stored = encoded(&floor.to_string())?;
             Some(if is_above { Stored::Above(stored) } else { Stored::Is(stored) })
         }
-        // Places and masks are compared as such, not by text.
+        // Servers compare member numbers and masks, not text.
         (ColumnType::Enum { .. } | ColumnType::Set { .. }, _) => None,
         (ColumnType::Float(_), Literal::Number(text)) => {
             let real: f64 = text.parse().ok()?;

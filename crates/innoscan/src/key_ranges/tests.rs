@@ -28,7 +28,7 @@ fn cuts_lie_between_the_keys_they_are_said_to() {
     assert_eq!(above(b"b"), [false, false, false, false, false, false, false, true]);
 }
 
-/// The rows of `grown` with such keys.
+/// The rows of the fixture `grown` that satisfy a condition.
 fn rows(typed: &str, options: &ScanOptions) -> Result<ScanOutcome> {
     let fixture = fixture("grown");
     let condition = Some(Arc::new(RowCondition::of_where(typed)?));

@@ -1,4 +1,4 @@
-//! From ranges of typed values to ranges of keys.
+//! Conversion of ranges of typed values to ranges of keys.
 
 use std::ops::Bound;
 
@@ -11,7 +11,7 @@ use super::{Cut, KeyRange};
 use crate::condition::{Literal, LiteralRange};
 use crate::{Error, Result};
 
-/// The keys of some ranges.
+/// The ranges of keys for some ranges of typed values.
 pub(super) fn within(
     ranges: &[LiteralRange],
     def: &TableDef,
@@ -52,7 +52,7 @@ fn one_range(range: &LiteralRange, def: &TableDef, order: &KeyOrder) -> Result<K
     })
 }
 
-/// The image of a key whose numbers are not rounded.
+/// The image of a key; a number that would have to be rounded is an error.
 fn exact_image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result<Vec<u8>> {
     for (value, part) in key.iter().zip(order.parts()) {
         let Some(column) = part.column.and_then(|column| def.columns.get(column)) else { continue };

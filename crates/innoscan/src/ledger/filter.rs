@@ -1,4 +1,4 @@
-//! Which of a source's objects the user chose.
+//! The user's selection among the objects of a source.
 
 use std::fmt;
 
@@ -7,53 +7,53 @@ use crate::catalog::{SYSTEM_DATABASES, TableName};
 use crate::wanted::{Exclusion, Wanted};
 use crate::{Reason, Result};
 
-/// Which objects beside tables are wanted.
+/// The selected kinds of objects other than tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectKinds {
     /// Views.
     pub views: bool,
-    /// Triggers of wanted tables.
+    /// Triggers of selected tables.
     pub triggers: bool,
     /// Functions, procedures and packages.
     pub routines: bool,
     /// Events.
     pub events: bool,
-    /// Accounts and roles, with what they are granted.
+    /// Accounts and roles, with their grants.
     pub users: bool,
 }
 
 impl ObjectKinds {
-    /// All but accounts.
+    /// All kinds except accounts.
     pub fn without_users() -> ObjectKinds {
         ObjectKinds { views: true, triggers: true, routines: true, events: true, users: false }
     }
 }
 
-/// Why the user's choice leaves an object out.
+/// The choice of the user that leaves an object out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Choice {
     /// The server's own database.
     System,
-    /// A selection by database, table or pattern does not name it.
+    /// The object is not in the selection by database, table or pattern.
     Selection(Exclusion),
-    /// Views are not wanted.
+    /// Views were not selected.
     NoViews,
-    /// Triggers are not wanted.
+    /// Triggers were not selected.
     NoTriggers,
-    /// Routines are not wanted.
+    /// Routines were not selected.
     NoRoutines,
-    /// Events are not wanted.
+    /// Events were not selected.
     NoEvents,
     /// Accounts are dumped only on request.
     NoUsers,
-    /// Only rows are wanted.
+    /// Definitions were not selected.
     NoSchemas,
-    /// The format holds rows alone.
+    /// The output format holds only rows.
     Format,
 }
 
 impl Choice {
-    /// Its name in JSON.
+    /// The name of the choice in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Choice::System => "system",
@@ -88,23 +88,23 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Which of a source's objects the user chose.
+/// The user's selection among the objects of a source.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Which databases and tables.
+    /// The selected databases and tables.
     pub wanted: Wanted,
-    /// Which kinds of objects beside tables.
+    /// The selected kinds of objects other than tables.
     pub kinds: ObjectKinds,
-    /// Whether definitions are written: without them nothing but rows is.
+    /// Whether definitions are written; otherwise only rows are.
     pub definitions: bool,
-    /// Whether the output has a place for objects that are no tables.
+    /// Whether the output can hold objects other than tables.
     pub holds_objects: bool,
-    /// Why the output has no place for rows that a server selects, if it has none.
+    /// The reason why the output cannot hold rows selected by a server, if it cannot.
     pub select_refusal: Option<Reason>,
 }
 
 impl Filter {
-    /// Everything but accounts.
+    /// A selection of everything except accounts.
     pub fn all() -> Filter {
         Filter {
             wanted: Wanted::default(),
@@ -115,10 +115,10 @@ impl Filter {
         }
     }
 
-    /// The choice that leaves an object out, if one does.
+    /// The choice that leaves an object out, if any does.
     ///
     /// # Errors
-    /// When a pattern takes too long on its name.
+    /// A pattern takes too long to match the object's name.
     pub fn choice(&self, listed: &Listed) -> Result<Option<Choice>> {
         let Item { database, kind, name } = &listed.item;
         if SYSTEM_DATABASES.contains(&&**database) {
@@ -165,10 +165,10 @@ impl Filter {
         }
     }
 
-    /// Whether objects of a kind may be wanted at all: whether their list is worth reading.
+    /// Whether objects of a kind may be selected, so that their list must be read.
     pub fn may_want(&self, kind: ItemKind) -> bool {
         let Wanted { databases, tables, .. } = &self.wanted;
-        // They are dumped with whole databases.
+        // Routines and events are dumped only with whole databases.
         let is_out_of_reach =
             kind.is_routine_or_event() && databases.is_empty() && !tables.is_empty();
         self.by_kind(kind).is_none() && !is_out_of_reach

@@ -1,10 +1,10 @@
-//! The objects that a server's own lists (`information_schema`) name.
+//! Objects as a server's own lists (`information_schema`) name them.
 
 use std::fmt;
 
 use crate::dump::{Object, ObjectKind};
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "SQL's own names")]
 pub enum ItemKind {
@@ -41,12 +41,12 @@ impl ItemKind {
         ItemKind::Role,
     ];
 
-    /// The kind with a [name](ItemKind::name).
+    /// The kind that has a [name](ItemKind::name).
     pub fn by_name(name: &str) -> Option<ItemKind> {
         ItemKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Its name in JSON and messages.
+    /// The name of the kind in JSON and messages.
     pub fn name(self) -> &'static str {
         match self {
             ItemKind::Database => "database",
@@ -64,7 +64,7 @@ impl ItemKind {
         }
     }
 
-    /// The name of several.
+    /// The plural of the kind's name.
     pub fn plural(self) -> String {
         match self {
             ItemKind::PackageBody => "package bodies".to_owned(),
@@ -72,14 +72,16 @@ impl ItemKind {
         }
     }
 
-    /// Whether objects of this kind are in a database beside tables, views and sequences: they are
-    /// dumped with whole databases.
+    /// Whether objects of this kind belong to a database but are not tables, views or sequences: they
+    /// are
+    /// dumped only with whole databases.
     pub fn is_routine_or_event(self) -> bool {
         use ItemKind::{Event, Function, Package, PackageBody, Procedure};
         matches!(self, Function | Procedure | Package | PackageBody | Event)
     }
 
-    /// The kind of an object's statements; `None` of grants and default roles, which belong to the
+    /// The kind of the object that statements create; `None` for grants and default roles, which belong
+    /// to the
     /// item of their account.
     pub fn of_object(kind: &ObjectKind) -> Option<ItemKind> {
         Some(match kind {
@@ -104,25 +106,26 @@ impl fmt::Display for ItemKind {
     }
 }
 
-/// An object by its kind and names.
+/// An object, identified by its kind and names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Item {
-    /// Its database; empty of accounts.
+    /// The database; empty for accounts.
     pub database: String,
-    /// What it is.
+    /// The kind of the object.
     pub kind: ItemKind,
-    /// Its name: of a database its own, of an account `'name'@'host'`, of a role of MariaDB its name
-    /// in backticks.
+    /// The object's name: for a database its own, for an account `'name'@'host'`, for a role of MariaDB
+    /// its
+    /// name in backticks.
     pub name: String,
 }
 
 impl Item {
-    /// An object of a database.
+    /// An object in a database.
     pub fn new(database: &str, kind: ItemKind, name: &str) -> Item {
         Item { database: database.to_owned(), kind, name: name.to_owned() }
     }
 
-    /// The item whose statements these are; `None` of grants and default roles.
+    /// The item that an object's statements create; `None` for grants and default roles.
     pub fn of_object(object: &Object) -> Option<Item> {
         let kind = ItemKind::of_object(&object.kind)?;
         // MariaDB's roles have no host: the object's name is in backticks.

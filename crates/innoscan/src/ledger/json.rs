@@ -1,19 +1,19 @@
-//! The ledger as `innoscan.json` has it.
+//! The ledger in `innoscan.json`.
 
 use serde_json::{Map, Value, json};
 
 use super::{Entry, Ledger, Listed, State, Unlisted};
 
 impl Ledger {
-    /// An object for each entry: `kind`, `database`, `name`, where they are known `engine`, `table`
-    /// and `partitions`; `state`: `dumped` (with `damaged`, places of damage that were skipped, if
-    /// there are any), `left_out` (with `by`), `not_dumped` (with `reason`), or of a dry run
+    /// The entries as JSON objects: `kind`, `database`, `name`, where known `engine`, `table`
+    /// and `partitions`; `state`: `dumped` (with `damaged`, the places of damage that were skipped, if
+    /// there are any), `left_out` (with `by`), `not_dumped` (with `reason`), or in a dry run
     /// `planned`.
     pub fn to_json(&self) -> Value {
         self.entries().map(Entry::to_json).collect()
     }
 
-    /// An object for each class that is not listed: `kinds`, `reason`.
+    /// The classes of objects that could not be listed, as JSON objects: `kinds`, `reason`.
     pub fn unlisted_json(&self) -> Value {
         let unlisted = |unlisted: &Unlisted| {
             let kinds: Vec<&str> = unlisted.kinds.iter().map(|kind| kind.name()).collect();

@@ -1,9 +1,10 @@
-//! The ledger of a dump: what becomes of every object of its source.
+//! The ledger of a dump: the state of every object of its source.
 //!
-//! Whoever lists a source, a running server or a stopped server's directory, enters each object
-//! once ([`Ledger::enter`]), with what is planned for it, the user's choice that leaves it out, or
-//! why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
-//! writes it down. A dump is complete when every object is dumped or left out by choice.
+//! The code that lists a source, a running server or a stopped server's directory, enters each object
+//! once ([`Ledger::enter`]): with the plan for it, the user's choice that leaves it out, or
+//! the reason why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`])
+//! and
+//! writes the result. A dump is complete when every object is dumped or left out by choice.
 
 mod filter;
 mod item;
@@ -21,38 +22,38 @@ pub use self::item::{Item, ItemKind};
 use crate::dump::{Object, ObjectKind, TableOutcome};
 use crate::{Reason, counted};
 
-/// An object that a source lists.
+/// An object listed by a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its kind and names.
+    /// The kind and names of the object.
     pub item: Item,
-    /// A table's engine, as the server names it.
+    /// The engine of a table, by the server's name.
     pub engine: Option<String>,
-    /// The table that a trigger is of.
+    /// The table of a trigger.
     pub table: Option<String>,
     /// The names of a table's partitions, or of its subpartitions.
     pub partitions: Vec<String>,
 }
 
 impl Listed {
-    /// An object of which no more than its names are known.
+    /// An object with only its names.
     pub fn new(database: &str, kind: ItemKind, name: &str) -> Listed {
         Listed::from(Item::new(database, kind, name))
     }
 
-    /// A table.
+    /// A table with its engine.
     pub fn table(database: &str, name: &str, engine: Option<String>) -> Listed {
         Listed { engine, ..Listed::new(database, ItemKind::Table, name) }
     }
 
-    /// A table by its definition.
+    /// A table from its definition.
     pub fn of_table(def: &TableDef) -> Listed {
         let partitions = def.partitioning.as_ref().map(Partitioning::names).unwrap_or_default();
         let engine = Some(def.options.engine.clone());
         Listed { partitions, ..Listed::table(&def.schema, &def.name, engine) }
     }
 
-    /// The item whose statements an object has; `None` of grants and default roles, which belong to
+    /// The item that an object's statements create; `None` for grants and default roles, which belong to
     /// the item of their account.
     pub fn of_object(object: &Object) -> Option<Listed> {
         let table = match &object.kind {
@@ -74,34 +75,34 @@ impl From<Item> for Listed {
 pub struct Entry {
     /// The object.
     pub listed: Listed,
-    /// What is planned for it, or has become of it.
+    /// The state of the object.
     pub state: State,
 }
 
-/// What is planned for an object, or has become of it. A settled ledger has no planned entry.
+/// The state of an object: planned, or final. A settled ledger has no planned entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is to be dumped.
+    /// The object will be dumped.
     Planned(Means),
-    /// It was dumped.
+    /// The object was dumped.
     Dumped {
         /// Places of damage that were skipped on request: rows are missing there.
         damaged: u64,
     },
-    /// An option of the user's, or its absence, leaves it out.
+    /// An option, or the lack of one, leaves the object out.
     LeftOut(Choice),
-    /// It cannot be dumped, or could not be: why.
+    /// The object cannot or could not be dumped, for this reason.
     NotDumped(Reason),
 }
 
-/// How an object is dumped.
+/// The way in which an object is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// Rows are read from the files.
     Files,
     /// Rows are selected from the server.
     Select,
-    /// It has a definition and no rows of its own.
+    /// The definition is dumped; the object has no rows of its own.
     Definition,
 }
 
@@ -115,17 +116,17 @@ impl fmt::Display for Means {
     }
 }
 
-/// A class of objects whose list cannot be read, so that nobody knows which are missing.
+/// A class of objects whose list cannot be read, so that the missing ones are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlisted {
-    /// What is not listed.
+    /// The kinds of objects without a list.
     pub kinds: Vec<ItemKind>,
-    /// Why.
+    /// The reason why the list cannot be read.
     pub reason: Reason,
 }
 
 impl Unlisted {
-    /// The kinds, and why they are not listed.
+    /// The kinds and the reason as one message.
     pub fn to_reason(&self) -> Reason {
         let kinds: Vec<String> = self.kinds.iter().map(|kind| kind.plural()).collect();
         let Reason { what, remedies } = &self.reason;
@@ -139,7 +140,7 @@ impl fmt::Display for Unlisted {
     }
 }
 
-/// What becomes of every object of a source.
+/// A ledger of all objects of a source with their states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     entries: BTreeMap<Item, Entry>,
@@ -148,7 +149,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Enters an object. Of an object that is entered twice, what keeps it from being dumped stands.
+    /// Enters an object. If it was entered before, a state that prevents dumping prevails.
     pub fn enter(&mut self, listed: Listed, state: State) {
         let known = self.entries.get(&listed.item);
         if known.is_some_and(|known| matches!(known.state, State::NotDumped(_))) {
@@ -162,17 +163,17 @@ impl Ledger {
         self.unlisted.push(unlisted);
     }
 
-    /// Notes what the source does not have that a whole server would.
+    /// Adds a note on what the source lacks compared to a whole server.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// What the source does not have that a whole server would.
+    /// The notes on what the source lacks compared to a whole server.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Changes the state of an object that was entered.
+    /// Sets the state of an object that was entered.
     pub fn set(&mut self, item: &Item, state: State) {
         if let Some(entry) = self.entries.get_mut(item) {
             entry.state = state;
@@ -202,7 +203,7 @@ impl Ledger {
         })
     }
 
-    /// Whether every object is dumped, or planned to be, or left out by the user's own choice.
+    /// Whether every object is dumped, planned to be dumped, or left out by the user's choice.
     pub fn is_complete(&self) -> bool {
         let is_whole = |entry: &Entry| match entry.state {
             State::Planned(_) | State::LeftOut(_) => true,
@@ -212,7 +213,7 @@ impl Ledger {
         self.unlisted.is_empty() && self.entries().all(is_whole)
     }
 
-    /// What is missing of a dump that is not complete: `3 objects were not dumped`.
+    /// A summary of what an incomplete dump lacks: `3 objects were not dumped`.
     pub fn what_is_missing(&self) -> Option<String> {
         let mut parts = Vec::new();
         match self.not_dumped().count() {
@@ -233,7 +234,7 @@ impl Ledger {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Gives every planned entry its end: tables as their outcomes say, the rest is dumped.
+    /// Settles all planned entries: tables by their outcomes; all others are dumped.
     pub fn settle(&mut self, outcomes: &[TableOutcome]) {
         let outcome = |outcome: &TableOutcome| match &outcome.error {
             Some(error) => State::NotDumped(error.reason()),

@@ -1,4 +1,4 @@
-//! What there is in a stopped server's directory, in a table's file, or in a dump.
+//! Listings of a stopped server's directory, of a table's file, or of a dump.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::source::{EngineTable, Offline, data_bytes, look_at};
 use crate::verify::{Manifest, ManifestState, ManifestTable};
 use crate::{Reason, Result, Table};
 
-/// What a listing is of.
+/// The kind of source of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListingKind {
     /// A stopped server's directory, or a physical backup.
@@ -25,7 +25,7 @@ pub enum ListingKind {
 }
 
 impl ListingKind {
-    /// Its name in JSON.
+    /// The name of the kind in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ListingKind::Directory => "directory",
@@ -35,31 +35,31 @@ impl ListingKind {
     }
 }
 
-/// An object, and what is known of it without reading a row.
+/// An object, with the facts that are known without reading rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedObject {
-    /// Its kind and names; a table's engine and partitions.
+    /// The kind and names of the object; for a table also engine and partitions.
     pub listed: Listed,
-    /// A table's row format, as `information_schema.tables` has it: `Dynamic`.
+    /// The row format of a table in the words of `information_schema.tables`: `Dynamic`.
     pub row_format: Option<String>,
-    /// Bytes of a table's files: of a directory those of rows and keys, of a dump all.
+    /// Bytes of a table's files: in a directory those of rows and keys, in a dump all.
     pub size_bytes: Option<u64>,
-    /// Rows, where they are counted already.
+    /// The number of rows, if already counted.
     pub rows: Option<u64>,
-    /// A database of the server's own, of which nothing more is listed.
+    /// Whether the object is one of the server's own databases, whose contents are not listed.
     pub is_system: bool,
-    /// Why it cannot be read; in a dump, why it is not there or not whole.
+    /// The reason why the object cannot be read, or, in a dump, is missing or incomplete.
     pub error: Option<Reason>,
 }
 
-/// The objects of a source.
+/// A listing of the objects of a source.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// What it is of.
+    /// The kind of the source.
     pub kind: ListingKind,
     /// The objects, by database, kind and name.
     pub objects: Vec<ListedObject>,
-    /// Kinds of objects that could not be listed, and why.
+    /// Kinds of objects that could not be listed, with the reasons.
     pub unlisted: Vec<Reason>,
 }
 
@@ -67,7 +67,7 @@ impl Listing {
     /// Lists a source: the directory of a stopped server or of a dump, or a table's file.
     ///
     /// # Errors
-    /// When the source as a whole cannot be read, or must not be since a server runs on it.
+    /// The source as a whole cannot be read, or must not be because a server runs on it.
     pub fn of(source: &Path, filter: &Filter, force: bool) -> Result<Listing> {
         if Manifest::is_in(source) {
             return Listing::of_dump(&Manifest::read(source)?, filter);
@@ -164,7 +164,7 @@ impl Listing {
         Ok(Listing { kind: ListingKind::Dump, objects, unlisted })
     }
 
-    /// An object with `kind`, `objects` and `unlisted`.
+    /// The listing as a JSON object with `kind`, `objects` and `unlisted`.
     pub fn to_json(&self) -> Value {
         json!({
             "kind": self.kind.name(),
@@ -208,19 +208,19 @@ fn key(def: &TableDef) -> (String, String) {
     (def.schema.clone(), def.name.clone())
 }
 
-/// The format of an InnoDB table's rows: as the dictionary has it, else as the tablespace's flags
-/// have it, and where these leave it open, the clustered index's root.
+/// The row format of an InnoDB table: according to the dictionary, else to the tablespace's flags,
+/// and where these are ambiguous, to the clustered index's root.
 ///
 /// # Errors
-/// When a file of the table cannot be read.
+/// A file of the table cannot be read.
 fn row_format(table: &Table) -> Result<Option<String>> {
     let (Some(file), Some(head)) = (table.files.first(), look_at(table)?) else { return Ok(None) };
     if let Some(known) = table.def.physical.row_format {
         return Ok(Some(name_of(known).to_owned()));
     }
     let flags = head.flags;
-    // With all page checksums of the newest MariaDB the flags do not say whether long columns are
-    // cut as of DYNAMIC or of COMPACT (`fil_space_t::full_crc32`): what the user asked for does.
+    // With full_crc32 checksums the flags do not distinguish the prefixes of long columns of DYNAMIC and
+    // COMPACT (`fil_space_t::full_crc32`); the ROW_FORMAT option of the definition does.
     let asked = table.def.options.row_format.as_deref().and_then(by_name);
     let known = match (flags.row_format(true), flags.atomic_blobs) {
         (RowFormat::Compressed, _) => Some(RowFormat::Compressed),

@@ -1,4 +1,4 @@
-//! The order in which resident pages give up their frames: InnoDB's LRU list with a midpoint
+//! The order in which resident pages are evicted: InnoDB's LRU list with a midpoint
 //! (`buf0lru.cc`, MySQL 8.0).
 //!
 //! ```text
@@ -7,22 +7,22 @@
 //!   ^ promoted pages                   ^ pages just read in     ^ evicted first
 //! ```
 //!
-//! What is read in enters at the midpoint, so that a scan's pages pass through the old part alone
-//! and leave those that others use again and again where they are.
+//! Pages just read enter at the midpoint, so that a scan's pages pass only through the old part and do
+//! not evict the pages that others use repeatedly.
 
-/// Where a page is in the list.
+/// The place of a page in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place(u32);
 
-/// With fewer pages the list has no old part (`BUF_LRU_OLD_MIN_LEN`).
+/// The least pages of a list that has an old part (`BUF_LRU_OLD_MIN_LEN`).
 const DIVIDED_LEAST: usize = 512;
 
-/// By so many pages the old part may differ from its share (`BUF_LRU_OLD_TOLERANCE`).
+/// The pages by which the old part may differ from its share (`BUF_LRU_OLD_TOLERANCE`).
 const TOLERANCE: usize = 20;
 
 const NIL: u32 = u32::MAX;
 
-/// The list; `T` names a page.
+/// An LRU list with a midpoint; `T` identifies a page.
 #[derive(Debug)]
 pub(super) struct Lru<T> {
     nodes: Vec<Node<T>>,
@@ -49,7 +49,7 @@ struct Ends {
 }
 
 impl<T: Copy> Lru<T> {
-    /// An empty list whose old part has so many percent of it.
+    /// An empty list whose old part has a share of `old_pct` percent.
     pub fn new(old_pct: usize) -> Lru<T> {
         let ends = || Ends { first: NIL, last: NIL, len: 0 };
         Lru { nodes: Vec::new(), vacant: Vec::new(), young: ends(), old: ends(), old_pct }
@@ -59,7 +59,7 @@ impl<T: Copy> Lru<T> {
         self.young.len + self.old.len
     }
 
-    /// Puts a page at the midpoint; at the head while the list is too short to be divided.
+    /// Inserts a page at the midpoint; at the head while the list is too short to be divided.
     pub fn insert(&mut self, page: T) -> Place {
         let is_old = self.old.len > 0 || self.len() + 1 >= DIVIDED_LEAST;
         let node = Node { page, is_old, before: NIL, after: NIL };
@@ -78,26 +78,26 @@ impl<T: Copy> Lru<T> {
         Place(at)
     }
 
-    /// Takes a page out.
+    /// Removes a page.
     pub fn remove(&mut self, place: Place) {
         self.unlink(place.0);
         self.vacant.push(place.0);
         self.balance();
     }
 
-    /// Whether the page is in the old part.
+    /// Whether a page is in the old part.
     pub fn is_old(&self, place: Place) -> bool {
         self.nodes[place.0 as usize].is_old
     }
 
-    /// Puts a page at the head.
+    /// Moves a page to the head.
     pub fn promote(&mut self, place: Place) {
         self.unlink(place.0);
         self.link_first(place.0, false);
         self.balance();
     }
 
-    /// Pages from the tail on.
+    /// The pages from the tail to the head.
     pub fn tail_first(&self) -> impl Iterator<Item = T> + '_ {
         let last = if self.old.last == NIL { self.young.last } else { self.old.last };
         let mut at = last;
@@ -200,7 +200,7 @@ mod tests {
         let places: Vec<Place> = (0..1000).map(|page| lru.insert(page)).collect();
         let old = places.iter().filter(|place| lru.is_old(**place)).count();
         assert!((350..=390).contains(&old), "{old}");
-        // What comes now is evicted before the pages that are young.
+        // New pages are evicted before the young ones.
         let young = places.iter().position(|place| !lru.is_old(*place)).unwrap() as u32;
         for page in 1000..2000 {
             let oldest = lru.tail_first().next().unwrap();
@@ -213,7 +213,7 @@ mod tests {
         assert!(lru.tail_first().any(|page| page == young));
     }
 
-    /// Against a list that is kept in the simplest way.
+    /// Compares with a list that is kept in the simplest way.
     #[test]
     fn it_keeps_its_order_whatever_is_done() {
         let mut lru = Lru::new(37);

@@ -1,18 +1,18 @@
-//! The buffer pool: the one place pages are read into and read from.
+//! The buffer pool: the only place into which pages are read.
 //!
-//! A page is absent, being read, or resident. Each entry remembers whether the page was requested or
+//! A page is absent, being read, or resident. Each entry records whether the page was requested or
 //! read ahead, so that the use of a policy's reads can be counted. Frames come from one slab: when
 //! all are in use, nothing more is read until one is free. A [`PageRef`] pins its frame wherever it
 //! goes, even after the pool has evicted the page.
 //!
-//! The unit that is read is a *block*: one page, or where pages are smaller than a block device's
+//! The unit of reading is a *block*: one page, or where pages are smaller than a block device's
 //! (1 and 2 KiB with ROW_FORMAT=COMPRESSED) the neighbours that fill [`io::ALIGNMENT`] bytes. Pages are
 //! looked up, kept and evicted one by one; a block's frame is free when none of its pages is kept.
-//! Pages are as the file stores them: who uses one opens it ([`innoscan_format::page::open`]).
+//! Pages are in the form that the file stores; their users open them ([`innoscan_format::page::open`]).
 //!
-//! A scan takes each page when it comes to it ([`Pool::take`]), and the pool releases it: in a full
-//! scan nobody will ask for it again. With [`PoolOptions::keeps_used`] the pool keeps it, as a
-//! server's does, until its frame is needed ([`Pool::reserve_frames`]). Readers that may come back
+//! A scan takes each page when it reaches it ([`Pool::take`]), and the pool releases the page: a full
+//! scan never needs it again. With [`PoolOptions::keeps_used`] the pool keeps the page, like a
+//! server's, until its frame is needed ([`Pool::reserve_frames`]). Readers that may return to a page
 //! use [`Pool::get`].
 
 use std::collections::HashMap;
@@ -42,33 +42,33 @@ use page_ref::{Block, Blocks};
 pub use request::{Presence, Request, Retention};
 pub use runs::{RunReader, runs_in_file_order};
 
-/// A file of the pool, by the order of [`Pool::add_file`].
+/// A file of the pool: its number, in the order of [`Pool::add_file`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileSlot(u32);
 
-/// A page of a file of the pool.
+/// The key of a page in the pool: its file and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageKey {
-    /// The file.
+    /// The file of the page.
     pub file: FileSlot,
-    /// The page.
+    /// The number of the page in its file.
     pub page: PageNo,
 }
 
-/// Where a page is.
+/// The presence of a page in the pool.
 #[derive(Debug)]
 pub enum Lookup {
-    /// Nowhere: it has to be read.
+    /// Not in the pool, and not being read.
     Absent,
     /// Being read.
     InFlight,
-    /// Here.
+    /// In the pool.
     Resident,
-    /// It was requested and could not be read; [`Pool::take`] gives the error.
+    /// Requested, but could not be read; [`Pool::take`] returns the error.
     Failed,
 }
 
-/// Pages by number, and the reads that bring them.
+/// A buffer pool: pages by key, and the reads that fetch them.
 pub struct Pool {
     options: PoolOptions,
     slab: Slab,
@@ -77,9 +77,9 @@ pub struct Pool {
     files: Vec<Arc<File>>,
     pages: HashMap<PageKey, Entry>,
     lru: Lru<PageKey>,
-    /// Pages whose frames were needed: InnoDB's `freed_page_clock`.
+    /// The number of pages evicted because their frames were needed: InnoDB's `freed_page_clock`.
     evicted: u64,
-    /// First accesses so far.
+    /// The number of first accesses so far.
     accesses: u64,
     reads: HashMap<u64, Pending>,
     pending_pages: usize,
@@ -115,7 +115,7 @@ impl Entry {
     }
 }
 
-/// A read under way: its first block, and its pages that are to be kept, ascending.
+/// A read in flight: its first block, and its pages that will be kept, ascending.
 struct Pending {
     file: FileSlot,
     first: u32,
@@ -126,7 +126,7 @@ impl Pool {
     /// A pool of `frames` blocks, for files whose pages take `page_bytes` each.
     ///
     /// # Errors
-    /// When the system has no memory for it.
+    /// The system has no memory for the frames.
     pub fn new(
         frames: usize,
         page_bytes: usize,
@@ -153,24 +153,24 @@ impl Pool {
         })
     }
 
-    /// Adds a file, whose pages have the pool's size.
+    /// Adds a file, whose pages have the pool's page size.
     pub fn add_file(&mut self, file: Arc<File>) -> FileSlot {
         let slot = FileSlot(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
         self.files.push(file);
         slot
     }
 
-    /// Bytes that a page takes in its file.
+    /// The size of a page in its file, in bytes.
     pub fn page_bytes(&self) -> usize {
         self.blocks.page_bytes()
     }
 
-    /// Frames that are free now.
+    /// The number of free frames.
     pub fn free_frames(&self) -> usize {
         self.slab.free_frames()
     }
 
-    /// Frames that reading a run of ascending pages by one request takes.
+    /// The frames needed to read a run of ascending pages by one request.
     fn frames_for(&self, run: &[PageNo]) -> usize {
         match (run.first(), run.last()) {
             (Some(first), Some(last)) => {
@@ -180,27 +180,27 @@ impl Pool {
         }
     }
 
-    /// Frames it has.
+    /// The number of all frames.
     pub fn frames(&self) -> usize {
         self.slab.frames()
     }
 
-    /// Pages being read.
+    /// The number of pages being read.
     pub fn pending_pages(&self) -> usize {
         self.pending_pages
     }
 
-    /// Reads that could be started now, as far as the engine is concerned.
+    /// The number of reads that the engine could start now.
     pub fn engine_room(&self) -> usize {
         self.engine.depth() - self.engine.in_flight()
     }
 
-    /// Whether reads are under way.
+    /// Whether reads are in flight.
     pub fn is_reading(&self) -> bool {
         self.engine.in_flight() > 0
     }
 
-    /// What makes a waiting [`Pool::poll`] return.
+    /// A waker, which makes a waiting [`Pool::poll`] return.
     pub fn waker(&self) -> Arc<dyn Wake> {
         self.engine.waker()
     }
@@ -210,17 +210,17 @@ impl Pool {
         self.engine.name()
     }
 
-    /// What reading took so far.
+    /// The counters of all reads so far.
     pub fn counters(&self) -> io::Counters {
         self.counters
     }
 
-    /// What became of the pages so far.
+    /// The statistics of the pool so far.
     pub fn stats(&self) -> PoolStats {
         self.stats
     }
 
-    /// Where a page is.
+    /// The presence of a page.
     pub fn lookup(&self, key: PageKey) -> Lookup {
         match self.pages.get(&key).map(|entry| &entry.state) {
             None => Lookup::Absent,
@@ -230,14 +230,15 @@ impl Pool {
         }
     }
 
-    /// The state of a page that is here or being read.
+    /// The state of a page that is resident or being read.
     pub fn status(&self, key: PageKey) -> Option<PageStatus> {
         let entry = self.pages.get(&key)?;
         let first_access = entry.first_access.map(|access| access.number);
         Some(PageStatus { first_access, is_young: self.is_young(entry) })
     }
 
-    /// Whether fewer pages were evicted since it came to the head of the list than a quarter of the
+    /// Whether fewer pages were evicted since the page came to the head of the list than a quarter of
+    /// the
     /// young ones.
     fn is_young(&self, entry: &Entry) -> bool {
         let young_pct = 100 - self.options.old_blocks_pct.min(100);
@@ -251,7 +252,7 @@ impl Pool {
         let State::Resident(page, place) = &entry.state else { return None };
         let (page, place) = (page.clone(), *place);
         let is_promoted = match entry.first_access {
-            // Before anything is evicted there is nothing to be kept from it.
+            // Before the first eviction, no page needs to be protected by promotion.
             Some(_) if self.evicted == 0 => false,
             Some(first) if self.lru.is_old(place) => {
                 first.at.elapsed() >= self.options.old_blocks_time
@@ -275,8 +276,8 @@ impl Pool {
         Some(page)
     }
 
-    /// Takes a resident page, or the error of one that could not be read, for somebody who will not
-    /// come back for it: unless the pool keeps used pages, it releases the page. `None` when it is
+    /// Takes a resident page, or the error of one that could not be read, for a caller that will not
+    /// return to it: unless the pool keeps used pages, the page is released. `None` when it is
     /// absent or being read.
     pub fn take(&mut self, key: PageKey) -> Option<Result<PageRef>> {
         let is_kept = self.options.keeps_used || self.options.is_shared && self.is_used(key);
@@ -304,7 +305,7 @@ impl Pool {
         self.pages.get(&key).is_some_and(|entry| entry.first_access.is_some())
     }
 
-    /// Releases a resident page; `false` when it is not there.
+    /// Evicts a resident page; `false` when it is not resident.
     pub fn evict(&mut self, key: PageKey) -> bool {
         let MapEntry::Occupied(entry) = self.pages.entry(key) else { return false };
         let State::Resident(_, place) = entry.get().state else { return false };
@@ -318,11 +319,11 @@ impl Pool {
         true
     }
 
-    /// Evicts pages from the end of the LRU list until `frames` frames are free, or no page is left
-    /// that may be evicted. Pinned pages stay.
+    /// Evicts pages from the end of the LRU list until `frames` frames are free, or no evictable page is
+    /// left. Pinned pages stay.
     pub fn reserve_frames(&mut self, frames: usize) {
         let PoolOptions { keeps_used, is_shared, evictable, .. } = self.options;
-        // Where pages do not stay after use, there are next to none of these to be found.
+        // Where pages do not stay after use, the list has next to no used pages.
         if keeps_used || is_shared || evictable != Evictable::Used {
             self.evict_until(frames, evictable);
         }
@@ -355,10 +356,9 @@ impl Pool {
         }
     }
 
-    /// Starts to read `keep` (ascending) and whatever lies between its pages, in one request.
-    /// Pages that are here or on their way split it; each part is a request. Returns how many
-    /// of `keep`, from its start, are dealt with: fewer than all when the engine or the slab is
-    /// full.
+    /// Starts to read `keep` (ascending) and all pages between by one request. Pages that are resident
+    /// or being read split the request. Returns the number of pages of `keep`, from its start, that are
+    /// resident or being read: fewer than all when the engine or the slab is full.
     pub fn read(&mut self, file: FileSlot, keep: &[PageNo], kind: Kind) -> usize {
         let mut start = 0;
         while let Some(&first) = keep.get(start) {
@@ -377,7 +377,7 @@ impl Pool {
         start
     }
 
-    /// Pages that are neither here nor on their way, in file order, as runs of neighbours.
+    /// The pages that are neither resident nor being read, in file order, as runs of neighbours.
     pub fn absent_runs(
         &self,
         file: FileSlot,
@@ -392,7 +392,7 @@ impl Pool {
             .collect()
     }
 
-    /// One request for as many of `keep` as there are frames for; all are absent.
+    /// Starts one request for as many pages of `keep` as there are frames for; all are absent.
     fn start_read(&mut self, file: FileSlot, keep: &[PageNo], kind: Kind) -> usize {
         if self.engine_room() == 0 {
             return 0;
@@ -426,8 +426,8 @@ impl Pool {
         fitting
     }
 
-    /// Starts what was asked for and takes in what has come; how many reads were over.
-    /// Waiting is counted as time a scan stood still.
+    /// Starts the requested reads and accepts the completed ones; returns the number of completed reads.
+    /// Waiting counts as time that the scan was blocked.
     pub fn poll(&mut self, wait: Wait) -> Result<usize> {
         let mut done = std::mem::take(&mut self.done);
         let started = (wait == Wait::UntilSomething).then(Instant::now);
@@ -473,7 +473,8 @@ impl Pool {
                     let file = &self.files[pending.file.0 as usize];
                     entry.state = State::Failed(unreadable(page, error).in_file(file.path()));
                 } else {
-                    // One of many, or nobody has asked: whoever does will ask for it alone.
+                    // The page was read with others, or not requested: a caller that needs it will
+                    // request it alone.
                     self.pages.remove(&key);
                     self.stats.dropped_pages += 1;
                 }
@@ -482,8 +483,8 @@ impl Pool {
     }
 }
 
-/// A read error as the library's: a file that ends too early is damage, a device that refuses is
-/// not.
+/// The library's error for a failed read: a file that ends too early is damage, a device that
+/// fails is not.
 pub(crate) fn unreadable(page: PageNo, error: io::ReadError) -> Error {
     match error {
         io::ReadError::EndOfFile { .. } => {

@@ -1,20 +1,21 @@
-//! How long a pool keeps its pages.
+//! Options of a pool: which pages stay, and for how long.
 
 use std::time::Duration;
 
-/// Which pages a pool keeps, and for how long.
+/// Options of a pool: which pages stay, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolOptions {
-    /// Pages that were taken stay until their frames are needed.
+    /// Whether pages stay after they were taken, until their frames are needed.
     pub keeps_used: bool,
-    /// The scan is not the only user of the pool: pages that [`super::Pool::get`] returned stay until
+    /// Whether the pool has users other than the scan: pages that [`super::Pool::get`] returned stay
+    /// until
     /// their frames are needed, even when the scan takes them.
     pub is_shared: bool,
-    /// Which pages may be evicted when frames are needed.
+    /// The pages that may be evicted when frames are needed.
     pub evictable: Evictable,
-    /// Share of the LRU list that new pages pass through, in percent: `innodb_old_blocks_pct`.
+    /// The share of the LRU list that new pages pass through, in percent: `innodb_old_blocks_pct`.
     pub old_blocks_pct: usize,
-    /// A page is promoted when it is accessed again this long after its first access:
+    /// The time after a page's first access from which another access promotes the page:
     /// `innodb_old_blocks_time`.
     pub old_blocks_time: Duration,
 }
@@ -31,12 +32,12 @@ impl Default for PoolOptions {
     }
 }
 
-/// Which pages may be evicted.
+/// The pages that may be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evictable {
     /// Pages that were used.
     Used,
-    /// Pages that were used or read ahead; not those that somebody waits for.
+    /// Pages that were used or read ahead, but not those that a caller waits for.
     ReadAhead,
     /// All pages.
     Any,

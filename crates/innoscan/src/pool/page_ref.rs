@@ -1,4 +1,4 @@
-//! A page in memory, and the block it was read with.
+//! Pages in memory, and the blocks in which they were read.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use innoscan_format::PageNo;
 use innoscan_io::{ALIGNMENT, Frame};
 
-/// Pages that are read as one: a page, or as many neighbours as fill [`ALIGNMENT`] bytes.
+/// The division of pages into blocks: one page, or as many neighbours as fill [`ALIGNMENT`] bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
     page_bytes: usize,
@@ -15,7 +15,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Of pages of a size that is a power of two.
+    /// The division for a page size that is a power of two.
     pub fn new(page_bytes: usize) -> Blocks {
         Blocks { page_bytes, pages: (ALIGNMENT / page_bytes.max(1)).max(1) as u32 }
     }
@@ -28,17 +28,17 @@ impl Blocks {
         self.page_bytes * self.pages as usize
     }
 
-    /// Pages of a block.
+    /// The number of pages in a block.
     pub fn pages(self) -> u32 {
         self.pages
     }
 
-    /// The number of the block that a page is in.
+    /// The number of the block that contains a page.
     pub fn block_of(self, page: PageNo) -> u32 {
         page.0 / self.pages
     }
 
-    /// Where a page is in its block.
+    /// The byte range of a page in its block.
     pub fn place_of(self, page: PageNo) -> Range<usize> {
         let start = (page.0 % self.pages) as usize * self.page_bytes;
         start..start + self.page_bytes
@@ -49,7 +49,7 @@ impl Blocks {
 #[derive(Debug)]
 pub(super) struct Block {
     frame: Frame,
-    /// Pages of it that the pool keeps.
+    /// The number of its pages that the pool keeps.
     kept: AtomicU32,
 }
 
@@ -59,7 +59,7 @@ impl Block {
     }
 }
 
-/// A page in memory, as the file stores it; its frame stays as long as a clone of this does.
+/// A page in memory, in the form that the file stores; the frame stays as long as any clone of this.
 #[derive(Clone, Debug)]
 pub struct PageRef {
     block: Arc<Block>,
@@ -78,13 +78,13 @@ impl PageRef {
         }
     }
 
-    /// The same page, no longer kept by the pool.
+    /// The same page after the pool released it.
     pub(super) fn released(self) -> PageRef {
         self.block.kept.fetch_sub(1, Ordering::Relaxed);
         self
     }
 
-    /// Whether somebody beside the pool holds a page of its block.
+    /// Whether a page of the block is in use outside of the pool.
     pub(super) fn is_pinned(&self) -> bool {
         Arc::strong_count(&self.block) > self.block.kept.load(Ordering::Relaxed) as usize
     }

@@ -1,45 +1,45 @@
-//! Asking for a page: it is looked up, else its read is started, else the caller waits.
+//! Requests for a page: it is looked up, else its read is started, else the caller waits.
 
 use innoscan_io::{Kind, Wait};
 
 use super::{Evictable, Lookup, PageKey, PageRef, Pool};
 use crate::{Error, Result};
 
-/// How a page is asked for.
+/// The parameters of a page request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Who asks, for the counters.
+    /// The kind of read, for the counters.
     pub kind: Kind,
-    /// What becomes of the page once the caller has it.
+    /// Whether the pool keeps the page once the caller has it.
     pub retention: Retention,
-    /// Frames that a read leaves free for others.
+    /// The frames that a read must leave free for others.
     pub spare_frames: usize,
 }
 
-/// What becomes of a page in the pool once a caller has it.
+/// Whether the pool keeps a page once a caller has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
-    /// It stays until its frame is needed.
+    /// The page stays until its frame is needed.
     Keep,
-    /// It is released, unless the pool keeps used pages.
+    /// The page is released, unless the pool keeps used pages.
     Release,
 }
 
-/// Where a page is, after it was asked for.
+/// The presence of a page after a request for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// In the pool, or failed to be read.
+    /// The page is in the pool, or failed to be read.
     Here,
-    /// It was being read already.
+    /// The page was being read already.
     Pending,
-    /// Its read was started now.
+    /// The page's read was started now.
     Started,
-    /// It is absent, and there is neither a frame nor a request for it.
+    /// The page is absent, and its read cannot start: there is no frame or no room in the engine.
     NoRoom,
 }
 
 impl Pool {
-    /// Starts to read a page, unless it is here or being read, or there is no room for it.
+    /// Starts to read a page, unless it is present or being read, or there is no room for it.
     pub fn ensure(&mut self, key: PageKey, kind: Kind, spare_frames: usize) -> Presence {
         match self.lookup(key) {
             Lookup::Resident | Lookup::Failed => Presence::Here,
@@ -55,7 +55,7 @@ impl Pool {
         }
     }
 
-    /// A page if it is here, or why it could not be read; else [`Pool::ensure`], whose answer is the
+    /// A page that is present, or its read error; otherwise the result of [`Pool::ensure`], as the
     /// error.
     pub fn request(
         &mut self,
@@ -66,7 +66,7 @@ impl Pool {
         self.collect(key, request.retention).ok_or(presence)
     }
 
-    /// A page that is here, or why it could not be read.
+    /// A page that is present, or its read error.
     pub fn collect(&mut self, key: PageKey, retention: Retention) -> Option<Result<PageRef>> {
         match (retention, self.lookup(key)) {
             (Retention::Keep, Lookup::Resident) => self.get(key).map(Ok),
@@ -74,10 +74,10 @@ impl Pool {
         }
     }
 
-    /// Waits for a page, with nothing else going on.
+    /// Waits for a page, while nothing else proceeds.
     ///
     /// # Errors
-    /// When it cannot be read, or all frames are pinned.
+    /// The page cannot be read, or all frames are pinned.
     pub fn wait_for(&mut self, key: PageKey, retention: Retention) -> Result<PageRef> {
         let request = Request { kind: Kind::Demand, retention, spare_frames: 0 };
         loop {
@@ -93,7 +93,7 @@ impl Pool {
         }
     }
 
-    /// Evicts pages that nobody else holds, from the end of the LRU list, until one more frame is free;
+    /// Evicts unpinned pages from the end of the LRU list until one more frame is free;
     /// `false` when there is none.
     pub(crate) fn evict_any(&mut self) -> bool {
         let free_frames = self.free_frames();

@@ -61,7 +61,7 @@ fn small_pages_are_read_by_blocks_and_kept_one_by_one() {
     assert_eq!(pool.free_frames(), 2);
     drop(six);
     assert_eq!(pool.free_frames(), 3);
-    // All pages of a block go before a frame is free.
+    // All pages of a block are evicted before its frame is free.
     pool.read(file, &numbers(&[0, 1, 2, 3]), Kind::Demand);
     pool.read(file, &numbers(&[13, 14]), Kind::Demand);
     drain(&mut pool);
@@ -73,7 +73,7 @@ fn small_pages_are_read_by_blocks_and_kept_one_by_one() {
     assert_eq!(held[0], 9);
     while pool.evict_any() {}
     assert_eq!(pool.free_frames(), 3);
-    // The last block of a file whose size is no multiple of a block's.
+    // The last block of a file whose size is not a multiple of the block size.
     assert_eq!(pool.wait_for(key(62), Retention::Keep).unwrap()[0], 62);
     let error = pool.wait_for(key(63), Retention::Keep).unwrap_err();
     assert!(error.kind() == ErrorKind::Corrupt, "{error}");

@@ -1,4 +1,4 @@
-//! Rows as they travel from the decode workers to the reader of an iterator.
+//! Batches of rows: they carry rows from the decode workers to the iterator.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use crate::Result;
 use crate::row_shape::RowShape;
 use crate::sink::RowSink;
 
-/// A batch of so many bytes of values is sent before its leaves are done.
+/// The bytes of values at which a batch is sent before its leaves are finished.
 pub(super) const FULL_BYTES: usize = 1 << 20;
 
-/// Set in a cell that is NULL.
+/// The bit of an end that marks the value as NULL.
 const NULL: u64 = 1 << 63;
 
 /// The shown values of some rows, in stored form.
@@ -17,7 +17,7 @@ const NULL: u64 = 1 << 63;
 pub(super) struct RowBatch {
     pub shape: Arc<RowShape>,
     bytes: Vec<u8>,
-    /// The end of each value in `bytes`, row by row; where it is NULL, with that bit.
+    /// The end of each value in `bytes`, row by row; the [`NULL`] bit marks NULL.
     ends: Vec<u64>,
     rows: usize,
     scratch: Vec<u8>,
@@ -28,7 +28,7 @@ impl RowBatch {
         self.rows
     }
 
-    /// A value in stored form; `None` for NULL and what is not there.
+    /// A value in stored form; `None` for NULL and for a place that does not exist.
     pub fn stored(&self, row: usize, column: usize) -> Option<&[u8]> {
         let place = row.checked_mul(self.shape.columns.len())?.checked_add(column)?;
         let end = *self.ends.get(place)?;
@@ -42,11 +42,11 @@ impl RowBatch {
     }
 }
 
-/// Copies what is shown of rows, checked, into batches.
+/// A sink that copies the shown values of rows into batches, and checks that each can be read.
 pub(super) struct BatchSink(pub Arc<RowShape>);
 
 impl BatchSink {
-    /// Requires that a value can be read by whoever asks for it, in a thread that knows its place.
+    /// Requires that a value can be read, in the decode worker, which can name its place.
     fn check(&self, column: usize, stored: &[u8], scratch: &mut Vec<u8>) -> Result<()> {
         let column = &self.0.columns[column];
         let codec = column.codec();

@@ -1,4 +1,4 @@
-//! The iterator: a thread that scans, and the end of the channel over which its batches come.
+//! The iterator over rows: a scanning thread, and the receiving end of the channel for its batches.
 
 use std::iter::FusedIterator;
 use std::sync::Arc;
@@ -13,27 +13,26 @@ use crate::row_shape::{RowColumn, RowShape};
 use crate::scan::{ScanOptions, ScanOutcome, scan_sized};
 use crate::{Error, Result, Table};
 
-/// Batches that wait to be taken.
+/// The most batches that wait in the channel.
 const BATCHES_MAX: usize = 4;
 
 /// A table's rows, read while they are iterated over.
 ///
-/// After an error there are no more rows; those before it, in the order of the rows, came before it.
-/// Dropped, it ends the scan and waits until its threads are gone: no longer than the reads that are
-/// under way take.
+/// An error ends the rows; all rows before it, in the order of the rows, were yielded before. Dropping
+/// the iterator ends the scan and waits for its threads: no longer than the reads in flight take.
 #[derive(Debug)]
 pub struct Rows {
     shape: Arc<RowShape>,
     batch: Option<Arc<RowBatch>>,
-    /// The next row of the batch.
+    /// The number of the next row in the batch.
     next: usize,
-    /// Rows that may still be given out.
+    /// Rows that the limit still allows.
     left: u64,
     scan: Option<Scan>,
     outcome: Option<ScanOutcome>,
 }
 
-/// The scan's thread; dropped, it is stopped and waited for.
+/// The scan's thread; dropping it stops the thread and waits for it.
 #[derive(Debug)]
 struct Scan {
     batches: Option<Receiver<RowBatch>>,
@@ -44,10 +43,10 @@ struct Scan {
 impl Drop for Scan {
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
-        // A thread that waits to send sees that nobody takes it.
+        // A thread that waits to send notices that the receiver is gone.
         self.batches = None;
         if let Some(thread) = self.thread.take() {
-            // What it has to say nobody asked for.
+            // The result of a scan that was stopped is not needed.
             _ = thread.join();
         }
     }
@@ -84,13 +83,13 @@ impl Rows {
         &self.shape
     }
 
-    /// What the scan did and what it passed over; `None` before the last row was given out, after an
-    /// error, and where a limit ended the rows before the table did.
+    /// The outcome of the scan, with the damage it skipped; `None` before the last row was yielded, after an
+    /// error, and where a limit ended the rows before the end of the table.
     pub fn outcome(&self) -> Option<&ScanOutcome> {
         self.outcome.as_ref()
     }
 
-    /// Waits for the next batch with rows; `None` at the end.
+    /// The next batch that has rows, waiting for it; `None` at the end.
     fn next_batch(&mut self) -> Result<Option<Arc<RowBatch>>> {
         let Some(scan) = &self.scan else { return Ok(None) };
         for batch in scan.batches.iter().flatten() {

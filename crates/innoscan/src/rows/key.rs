@@ -13,7 +13,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyValue(Literal);
 
-/// The values of a key's first columns, or of all.
+/// The values of the first columns of a key, or of all its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(Vec<Literal>);
 
@@ -24,29 +24,29 @@ pub struct KeyRange {
     to: Bound<Key>,
 }
 
-/// What can be a key: a value, or a tuple, array or vector of values for the key's first columns.
+/// A type that can be a key: a value, or a tuple, array or vector of values for the key's first columns.
 ///
 /// Numbers stand for integers, `DECIMAL`, `FLOAT`, `DOUBLE`, `BIT` and `YEAR`; text for text,
 /// members of an `ENUM`, addresses, `UUID`, and dates and times as the server prints them, in UTC;
 /// bytes for `BINARY` and `VARBINARY`.
 pub trait IntoKey {
-    /// The key.
+    /// Converts to a key.
     fn into_key(self) -> Key;
 }
 
-/// What can be a range of keys: a key, which stands for all keys that begin with it, or a Rust range
-/// of keys.
+/// A type that can be a range of keys: a key, which stands for all keys that begin with it, or a Rust
+/// range of keys.
 pub trait IntoKeyRange {
-    /// The range.
+    /// Converts to a range of keys.
     fn into_key_range(self) -> KeyRange;
 }
 
 impl KeyValue {
-    /// The value of a row's column.
+    /// A key's value from the value of a row's column.
     ///
     /// # Errors
-    /// A value of `ENUM` or `SET`, of which only the text (`Row::utf8`) can be in a key; of `JSON`,
-    /// `GEOMETRY` or `VECTOR`, which no key has.
+    /// The value is of `ENUM` or `SET`, of which only the text (`Row::utf8`) can be in a key; or of `JSON`,
+    /// `GEOMETRY` or `VECTOR`, which cannot be key columns.
     pub fn from_value(value: Value<'_>) -> Result<KeyValue> {
         let text = |write: &dyn Fn(&mut Vec<u8>)| {
             let mut text = Vec::new();
@@ -99,15 +99,15 @@ fn uuid_text(bytes: [u8; 16]) -> String {
 }
 
 impl Key {
-    /// A key of these values.
+    /// A key from values of its first columns.
     pub fn new(values: impl IntoIterator<Item = KeyValue>) -> Key {
         Key(values.into_iter().map(|value| value.0).collect())
     }
 }
 
 impl KeyRange {
-    /// The keys between two bounds. A bound of fewer values than the key has columns stands for all
-    /// keys that begin with it: included, all of them are in the range.
+    /// The range of keys between two bounds. A bound with fewer values than the key has columns stands for
+    /// all keys that begin with it; an included bound includes all of them.
     pub fn new(from: Bound<Key>, to: Bound<Key>) -> KeyRange {
         KeyRange { from, to }
     }
@@ -274,7 +274,7 @@ macro_rules! ranges {
 
 ranges!(Range, RangeInclusive, RangeFrom, RangeTo, RangeToInclusive);
 
-/// All keys that begin with a key.
+/// The range of all keys that begin with a key.
 fn one(key: impl IntoKey) -> KeyRange {
     let key = key.into_key();
     KeyRange::new(Bound::Included(key.clone()), Bound::Included(key))

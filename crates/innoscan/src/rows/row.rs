@@ -11,9 +11,9 @@ use super::batch::RowBatch;
 use crate::row_shape::RowColumn;
 use crate::{Error, Result};
 
-/// A row: the values of the columns that were asked for, in that order, counted from 0.
+/// One row: the values of the selected columns, in the selected order, counted from 0.
 ///
-/// It is cheap to clone and to keep, but keeps the batch that it came with (about 1 MiB).
+/// A row is cheap to clone and to keep, but keeps its whole batch (about 1 MiB) in memory.
 #[derive(Clone, Debug)]
 pub struct Row {
     batch: Arc<RowBatch>,
@@ -25,17 +25,17 @@ impl Row {
         Row { batch, row }
     }
 
-    /// The columns.
+    /// The row's columns.
     pub fn columns(&self) -> &[RowColumn] {
         self.batch.shape.columns()
     }
 
-    /// How many columns it has.
+    /// The number of columns.
     pub fn len(&self) -> usize {
         self.columns().len()
     }
 
-    /// Whether it has no columns.
+    /// Whether the row has no columns.
     pub fn is_empty(&self) -> bool {
         self.columns().is_empty()
     }
@@ -43,7 +43,7 @@ impl Row {
     /// The value of a column, without loss; `None` for NULL.
     ///
     /// # Errors
-    /// There is no such column. (Values that cannot be read end the iterator instead.)
+    /// The column does not exist. (Values that cannot be read end the iterator instead.)
     pub fn get(&self, column: usize) -> Result<Option<Value<'_>>> {
         let codec = self.column(column)?.codec();
         let value = self.batch.stored(self.row, column).map(|stored| codec.value(stored));
@@ -52,12 +52,12 @@ impl Row {
 
     /// The value of a column as text in UTF-8; `None` for NULL.
     ///
-    /// Text as it is, members of `ENUM` and `SET`, numbers, dates and JSON as the server prints them,
-    /// `TIMESTAMP` in UTC, bytes as upper-case hexadecimal digits, `BIT` as a decimal number. Bytes of
-    /// a text that are no character of the column's charset become U+FFFD.
+    /// Text is unchanged; members of `ENUM` and `SET`, numbers, dates and JSON are printed as the server
+    /// prints them, `TIMESTAMP` in UTC; bytes are upper-case hexadecimal digits, `BIT` a decimal number.
+    /// Bytes of a text that are no character of the column's charset become U+FFFD.
     ///
     /// # Errors
-    /// As [`Row::get`].
+    /// Those of [`Row::get`].
     pub fn utf8(&self, column: usize) -> Result<Option<Cow<'_, str>>> {
         let codec = self.column(column)?.codec();
         let Some(stored) = self.batch.stored(self.row, column) else { return Ok(None) };
@@ -74,11 +74,11 @@ impl Row {
         Ok(Some(Cow::Owned(String::from_utf8_lossy(&text).into_owned())))
     }
 
-    /// The bytes that the server itself sends for the value where nothing is transcoded: text in the
-    /// column's own charset, `TIMESTAMP` in UTC; `None` for NULL.
+    /// The value as the bytes that the server itself sends without transcoding: text in the column's own
+    /// charset, `TIMESTAMP` in UTC; `None` for NULL.
     ///
     /// # Errors
-    /// As [`Row::get`].
+    /// Those of [`Row::get`].
     pub fn text(&self, column: usize) -> Result<Option<Vec<u8>>> {
         let codec = self.column(column)?.codec();
         let Some(stored) = self.batch.stored(self.row, column) else { return Ok(None) };
@@ -87,8 +87,8 @@ impl Row {
         Ok(Some(text))
     }
 
-    /// The value's bytes as the record stores them, for [`Codec`](crate::Codec); `None` for NULL and
-    /// where there is no such column.
+    /// The value's bytes as stored in the record, to be read by a [`Codec`](crate::Codec); `None` for NULL
+    /// and for a column that does not exist.
     pub fn stored(&self, column: usize) -> Option<&[u8]> {
         self.columns().get(column)?;
         self.batch.stored(self.row, column)

@@ -1,4 +1,4 @@
-//! Foreground readers with no scan beside them: what lookups take when nothing else reads.
+//! Foreground readers without a scan: the latency of lookups on an idle device.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use super::{Budget, ScanOptions, Shared, open_spaces, pool_for};
 use crate::pool::FileSlot;
 use crate::{Error, Result, Table};
 
-/// Runs foreground readers for a time, with no scan beside them.
+/// Runs foreground readers for a time, without a scan.
 pub fn run_alone(
     table: &Table,
     options: &ScanOptions,
@@ -35,7 +35,7 @@ pub fn run_alone(
         while Instant::now() < until && !options.is_cancelled() {
             let progress = service.serve(&mut pool, 0) | (pool.poll(Wait::No)? > 0);
             if !progress {
-                // Announced first, so that what comes after it wakes.
+                // Announced first, so that any event after the announcement wakes the thread.
                 shared.is_driver_waiting.store(true, Ordering::SeqCst);
                 if !service.serve(&mut pool, 0) {
                     pool.poll(Wait::UntilSomething)?;

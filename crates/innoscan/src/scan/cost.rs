@@ -1,7 +1,7 @@
-//! What reading known leaves costs under a plan.
+//! The cost of reading known leaves under a plan.
 //!
-//! The plan's policy is asked what it would read of these very leaves ([`simulate`]), and a device's
-//! model says how long that takes. Where processors are slower than the device, a scan takes their time.
+//! The plan's policy is simulated on exactly these leaves ([`simulate`]), and a device's model gives the
+//! time. Where processors are slower than the device, their time counts.
 
 use std::time::Duration;
 
@@ -16,47 +16,48 @@ use crate::Result;
 use crate::io_options::IoOptions;
 use crate::simulate::{Reads, simulate};
 
-/// What a scan would need.
+/// The estimated cost of a scan.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// How it is done.
+    /// The plan whose cost this is.
     pub plan: ReadPlan,
     /// Bytes of leaves that are likely to be spilled to a temporary file and read back, to put them
-    /// in key order: how well they compress is seen only when they are read.
+    /// in key order; their compression ratio is known only when they are read.
     pub spilled_bytes: u64,
     /// Whether leaves may be spilled.
     pub may_spill: bool,
-    /// Requests for the branch pages, and how many these are.
+    /// Requests for the branch pages.
     pub branch_requests: u64,
-    /// Their pages.
+    /// The number of branch pages.
     pub branch_pages: u64,
-    /// Reads of leaves, and of what is read beside them.
+    /// Reads of leaves, including the gaps between them.
     pub reads: Reads,
-    /// How long the device is busy.
+    /// The time for which the device is busy.
     pub device_time: Duration,
-    /// How long the scan takes: the device or the processors, whichever is slower, and for leaves
-    /// that are sorted one after the other.
+    /// The time of the scan: that of the device or of the processors, whichever is greater; their sum
+    /// for
+    /// leaves that are sorted.
     pub scan_time: Duration,
 }
 
-/// What a core is sure to decode in a second, in bytes of leaves.
+/// A safe estimate of what a core decodes per second, in bytes of leaves.
 const DECODED_BYTES: f64 = 500e6;
 
-/// What a core is sure to compress in a second, in bytes of leaves.
+/// A safe estimate of what a core compresses per second, in bytes of leaves.
 const PACKED_BYTES: f64 = 500e6;
 
 impl Cost {
-    /// All requests.
+    /// The number of all requests.
     pub fn requests(&self) -> u64 {
         self.branch_requests + self.reads.requests()
     }
 
-    /// All pages they bring.
+    /// The number of all pages read.
     pub fn pages(&self) -> u64 {
         self.branch_pages + self.reads.pages()
     }
 
-    /// Of a plan, with no leaves yet.
+    /// The cost of a plan without any leaves.
     pub(crate) fn new(plan: ReadPlan) -> Cost {
         Cost {
             plan,
@@ -107,8 +108,8 @@ impl Cost {
     }
 }
 
-/// How long the device is busy with leaves spilled to it: not at all where the page cache has room
-/// for them, else with writing and reading them.
+/// The time for which the device is busy with spilled leaves: none where the page cache has room
+/// for them, else that of writing and reading them.
 fn spill_time(bytes: u64, device: &Device) -> Duration {
     let Some(rate) = device.bytes_per_second else { return Duration::ZERO };
     if free_memory_bytes().is_some_and(|free| bytes <= free / 2) {
@@ -117,7 +118,7 @@ fn spill_time(bytes: u64, device: &Device) -> Duration {
     Duration::from_secs_f64(2.0 * bytes as f64 / rate)
 }
 
-/// What the kernel says could be had without swapping (`MemAvailable`).
+/// The memory available without swapping, according to the kernel (`MemAvailable`).
 fn free_memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

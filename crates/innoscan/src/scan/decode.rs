@@ -1,4 +1,4 @@
-//! The decode workers: verify a leaf, find its records' columns, hand each row to the sink.
+//! The decode workers: they verify leaves, find the columns of records, and pass rows to the sink.
 
 use std::path::Path;
 
@@ -20,7 +20,8 @@ use crate::sink::RowSink;
 use crate::walk::Sibling;
 use crate::{Error, ErrorKind, Result};
 
-/// Takes what there is of a task that is large, when its turn has come, so that batches stay small.
+/// A callback that takes the output so far of a large task when its turn has come, so that batches stay
+/// small.
 pub(super) type TakePart<'t, B> = dyn FnMut(Output<B>) -> Result<()> + 't;
 
 type Channels<'s, B> = (Receiver<Task>, Sender<Output<B>>, PageRequests<'s>);
@@ -33,16 +34,16 @@ pub(super) struct Worker<'s, S: RowSink> {
     outputs: Sender<Output<S::Batch>>,
 }
 
-/// Decodes tasks.
+/// A decoder of tasks.
 pub(super) struct Decoder<'s, S: RowSink> {
     sink: &'s S,
     options: &'s ScanOptions,
     lobs: LobFetcher<'s>,
     fields: Fields,
-    /// Room for a row's key, and for a value that is compared.
+    /// A buffer for a row's key, and for a value that is compared.
     key: Vec<u8>,
     unpacking: Unpacking,
-    /// Room for a leaf, which is taken while one is decoded.
+    /// A buffer for an opened leaf, which is taken out while one is decoded.
     scratch: Scratch,
 }
 
@@ -91,12 +92,12 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         }
     }
 
-    /// Pages of off-page columns that were looked into in memory.
+    /// The number of pages of off-page columns that were read from memory.
     pub fn lob_pages(&self) -> u64 {
         self.lobs.pages_in_memory()
     }
 
-    /// Decodes a task; what there is of a large one is given to `take_part` on the way.
+    /// Decodes a task; parts of a large one are passed to `take_part` on the way.
     pub fn decode(
         &mut self,
         task: Task,
@@ -164,7 +165,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         }
     }
 
-    /// Counts damage where it may be passed over, else gives it back.
+    /// Counts damage where it may be skipped, else returns it as an error.
     #[cold]
     fn pass_over(
         &self,
@@ -256,7 +257,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         Ok(())
     }
 
-    /// Hands a row to the sink; `false` when it is none of those wanted.
+    /// Passes a row to the sink; `false` if the filter excludes it.
     #[inline]
     fn row<'d>(
         &mut self,
@@ -292,7 +293,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         Ok(true)
     }
 
-    /// Whether a row satisfies a condition; what is elsewhere is fetched where it is asked for.
+    /// Whether a row satisfies a condition; off-page values are fetched when they are compared.
     fn is_wanted(
         &mut self,
         space: &SpaceContext,
@@ -307,7 +308,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         })
     }
 
-    /// A row of which some columns are elsewhere; their values live as long as the call.
+    /// Passes on a row with off-page columns; their values live as long as the call.
     #[cold]
     fn row_with_lobs(
         &self,
@@ -355,7 +356,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
     }
 }
 
-/// A leaf of the index, from its bytes.
+/// Opens a leaf of the index from its bytes.
 fn open_leaf<'a>(
     space: &SpaceContext,
     page_no: PageNo,
@@ -368,7 +369,7 @@ fn open_leaf<'a>(
     Ok(leaf)
 }
 
-/// Notes the keys nearest to a damaged page, of the leaves of the same task.
+/// Adds the nearest keys of the same task's leaves to a damaged page's report.
 #[cold]
 fn name_neighbours(
     space: &SpaceContext,
@@ -388,13 +389,13 @@ fn name_neighbours(
     damage.before_key = after.iter().skip(1).find_map(|item| key_of(item, End::First));
 }
 
-/// Holds a leaf's links against its neighbours in key order, and its age against the server's.
+/// Compares a leaf's links with its neighbours in key order, and its LSN with the server's newest.
 fn check_place(
     leaf: &IndexPage<'_>,
     space: &SpaceContext,
     (prev, next): (Sibling, Sibling),
 ) -> innoscan_format::Result<()> {
-    // Between leaves of wanted keys others may lie.
+    // Unwanted leaves may lie between those with wanted keys.
     if space.wanted.is_none() {
         prev.require(leaf.prev(), "previous")?;
         next.require(leaf.next(), "next")?;

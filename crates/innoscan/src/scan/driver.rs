@@ -1,6 +1,6 @@
-//! The scan thread: one loop that gives the walk its branch pages, the policy's runs to the
-//! engine, leaves to the workers and LOB pages to whoever asked, and waits when none of it can go
-//! on.
+//! The scan thread: one loop that feeds branch pages to the walk, passes the policy's runs to the
+//! engine, leaves to the workers and LOB pages to those who requested them, and waits when none of
+//! these can proceed.
 
 mod branches;
 mod current;
@@ -29,7 +29,7 @@ use crate::stats::PoolStats;
 use crate::walk::Step;
 use crate::{Result, Table};
 
-/// The counts of a scan thread, at its end.
+/// The counts of a scan thread at its end.
 #[derive(Debug, Default)]
 pub(super) struct Driven {
     /// The policy that read ahead, of the last tablespace.
@@ -42,7 +42,7 @@ pub(super) struct Driven {
 }
 
 impl Driven {
-    /// Adds what the scan thread counted to the outcome.
+    /// Adds the scan thread's counts to the outcome.
     pub fn add_to(self, outcome: &mut ScanOutcome) {
         outcome.branch_pages = self.branch_pages;
         outcome.read_ahead = self.policy;
@@ -67,13 +67,13 @@ pub(super) struct Driver<'s> {
     in_flight: InFlight,
     tasks: Sender<Task>,
     requests: PageService,
-    /// Room for a branch page.
+    /// A buffer for an opened branch page.
     scratch: Scratch,
-    /// Tasks handed out.
+    /// Tasks sent to workers.
     handed: u64,
-    /// The next task, not yet full.
+    /// The items of the next task, which is not full yet.
     building: Vec<Item>,
-    /// Leaves of the tablespaces that are done.
+    /// Leaves of the tablespaces that are finished.
     past_leaves: u64,
     driven: Driven,
     is_announced: bool,
@@ -112,7 +112,7 @@ impl<'s> Driver<'s> {
         }
     }
 
-    /// Scans all tablespaces, and stays until the workers are done.
+    /// Scans all tablespaces, and stays until the workers are finished.
     pub fn run(mut self, spaces: Vec<(&Space, FileSlot)>) -> Result<Driven> {
         let first = self.options.rows.after.map_or(0, |after| after.file);
         for (number, &(space, slot)) in spaces.iter().enumerate().skip(first) {
@@ -131,7 +131,7 @@ impl<'s> Driver<'s> {
         Ok(self.driven)
     }
 
-    /// Gives workers and foreground readers the pages they wait for; whether anything was done.
+    /// Serves the page requests of workers and foreground readers; whether there was any progress.
     fn serve(&mut self) -> bool {
         self.requests.serve(&mut self.pool, self.budget.reserve)
     }
@@ -174,8 +174,8 @@ impl<'s> Driver<'s> {
         self.shared.delivered.load(Ordering::SeqCst)
     }
 
-    /// Waits for the engine or a wake-up. The first time it is only announced: what came before
-    /// the announcement is seen by the next round, what comes after it wakes.
+    /// Waits for the engine or a wake-up. The first call only announces the wait: events before
+    /// the announcement are seen by the next round, and events after it wake the thread.
     fn wait_unless(&mut self, progress: bool) -> Result<()> {
         if progress {
             self.is_announced = false;
@@ -195,7 +195,7 @@ impl<'s> Driver<'s> {
         Ok(())
     }
 
-    /// Reads the root, and what instant `ALTER TABLE` noted on the leftmost leaf; `None` when the
+    /// Reads the root, and the metadata of instant `ALTER TABLE` on the leftmost leaf; `None` when the
     /// scan was stopped meanwhile.
     fn open_tree(
         &mut self,
@@ -234,8 +234,9 @@ impl<'s> Driver<'s> {
         }))
     }
 
-    /// Waits for a page without which nothing can begin, serving workers of the tablespace before
-    /// meanwhile.
+    /// Waits for a page that is needed before the walk can start, and meanwhile serves the workers of
+    /// the
+    /// previous tablespace.
     fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
         let key = PageKey { file, page };
         let request = Request {
@@ -257,7 +258,7 @@ impl<'s> Driver<'s> {
         Ok(None)
     }
 
-    /// Gives a page to whoever uses it, and tells the policy.
+    /// Takes a page out of the pool for its user, and reports the access to the policy.
     fn hand_out(&mut self, current: &mut Current, page: PageNo) -> Option<Result<PageRef>> {
         let key = PageKey { file: current.slot, page };
         if !self.traits.keeps_used {
@@ -269,19 +270,19 @@ impl<'s> Driver<'s> {
             let (prev, next) = unverified_links(bytes);
             let view = current.view(&self.pool);
             current.policy.on_access(page, Links { prev, next }, &view);
-            // As a server does, before it asks for the next page.
+            // A server also reads ahead before it requests the next page.
             self.read_ahead(current);
         }
         Some(handed)
     }
 
-    /// Whether a page the scan needs next may be read: all but one frame a worker may be used.
+    /// Whether a page that is needed next may be read: one frame per worker must stay free.
     fn may_read_on_demand(&mut self) -> bool {
         self.pool.reserve_frames(self.budget.threads + 1);
         self.pool.free_frames() > self.budget.threads && self.pool.engine_room() > 0
     }
 
-    /// Puts the leaves that are here, as far as key order allows, into tasks.
+    /// Puts the leaves that are present into tasks, as far as key order allows.
     fn assemble(&mut self, current: &mut Current) -> Result<bool> {
         let mut progress = false;
         while self.handed - self.delivered() < self.budget.tasks {
@@ -316,7 +317,7 @@ impl<'s> Driver<'s> {
         Ok(self.next_of_pool(current))
     }
 
-    /// The next leaf, or what is in its place, where leaves are delivered as they are read.
+    /// The next leaf, or the damage in its place, where leaves are delivered in the order they are read.
     fn next_of_pool(&mut self, current: &mut Current) -> Next {
         let Some(leaf) = current.peek() else {
             return match current.next_step() {
@@ -331,7 +332,7 @@ impl<'s> Driver<'s> {
             Presence::Started => return Next::Asked,
             Presence::Pending | Presence::NoRoom => return Next::NotYet,
         }
-        // Before it is taken: the leaf after it may not be known yet.
+        // Checked before the leaf is taken: the leaf after it may not be known yet.
         let Some(Step::Leaf { page, prev, next }) = current.next_step() else {
             return Next::NotYet;
         };
@@ -347,7 +348,7 @@ impl<'s> Driver<'s> {
         }
     }
 
-    /// Whether the leaf that is next is here; asks for it where nobody else will.
+    /// Whether the next leaf is present; requests it if the policy will not read it.
     fn presence(&mut self, current: &mut Current, leaf: PageNo) -> Presence {
         let key = PageKey { file: current.slot, page: leaf };
         let is_absent = matches!(self.pool.lookup(key), Lookup::Absent);
@@ -373,13 +374,13 @@ impl<'s> Driver<'s> {
             std::mem::replace(&mut self.building, Vec::with_capacity(self.budget.task_leaves));
         let task = Task { number: self.handed, space: Arc::clone(context), items };
         self.handed += 1;
-        // Without workers the scan is over; who stopped it knows why.
+        // Workers are gone only when the scan was stopped, and the thread that stopped it has the error.
         if self.tasks.send(task).is_err() {
             self.shared.stop();
         }
     }
 
-    /// Passes the policy's runs on to the engine.
+    /// Passes the policy's runs to the engine.
     fn read_ahead(&mut self, current: &mut Current) -> bool {
         let mut progress = false;
         // Each foreground reader waits for one page at a time.
@@ -409,27 +410,27 @@ impl<'s> Driver<'s> {
         progress
     }
 
-    /// The most pages of a read.
+    /// The most pages of one read.
     fn run_pages(&self) -> usize {
         self.options.io.run_pages(self.pool.page_bytes()) as usize
     }
 
-    /// Frames that reading ahead may use now.
+    /// Frames that read-ahead may use now.
     fn spare_frames(&self) -> usize {
         self.pool.free_frames().saturating_sub(self.budget.reserve)
     }
 
-    /// The most pages a run may have; 0 when it has to wait.
+    /// The most pages that a run may have; 0 when it must wait.
     fn frames_for_a_run(&mut self) -> usize {
         if self.traits.evicts_unused {
             return self.pool.frames() - self.budget.reserve;
         }
-        // Of a pool that is shared: what others have used.
+        // In a shared pool, pages that others have used are evicted.
         self.pool.reserve_frames(self.budget.reserve + self.run_pages());
         self.spare_frames()
     }
 
-    /// Whether nothing is on its way, from the files or from the workers.
+    /// Whether no read is in flight and no worker is active.
     fn is_stuck(&self) -> bool {
         !self.pool.is_reading()
             && self.building.is_empty()
@@ -437,8 +438,8 @@ impl<'s> Driver<'s> {
             && self.delivered() == self.handed
     }
 
-    /// All frames hold pages read ahead, and none is the page that is needed: that one is read now,
-    /// in the place of another if need be.
+    /// Reads the needed page when all frames hold other pages read ahead, evicting one of them if
+    /// necessary.
     fn unstick(&mut self, current: &Current) -> Result<()> {
         let file = current.slot;
         let absent = |page: &PageNo| {
@@ -452,10 +453,10 @@ impl<'s> Driver<'s> {
     }
 }
 
-/// What becomes of the next place in the rows' order.
+/// The state of the next place in the rows' order.
 enum Next {
     Item(Item),
-    /// It was asked for.
+    /// The page was requested.
     Asked,
     NotYet,
 }

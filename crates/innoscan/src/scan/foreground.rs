@@ -1,8 +1,8 @@
-//! Readers beside the scan, on the same pool and device: what lookups feel of a scan, and a scan of
-//! them.
+//! Foreground readers on the scan's pool and device: they measure how a scan slows lookups, and lookups
+//! a scan.
 //!
-//! A reader asks the scan thread for a page and waits for it, as a worker does for an off-page
-//! column's. The page stays in the pool, by the pool's rules, until its frame is needed.
+//! A reader requests a page from the scan thread and waits for it, as a worker does for off-page
+//! columns. The page stays in the pool, by the pool's rules, until its frame is needed.
 
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
@@ -15,16 +15,16 @@ use crate::Result;
 use crate::pool::{FileSlot, PageRef};
 use crate::space::Space;
 
-/// Somebody who reads pages of the table while it is scanned.
+/// A reader of the table's pages during a scan.
 pub trait Foreground: Send + Sync {
-    /// Threads that read at once.
+    /// The number of concurrent reader threads.
     fn threads(&self) -> usize;
 
     /// Reads, on one of these threads, until [`Pages::is_over`] or an error.
     fn run(&self, pages: &Pages<'_>);
 }
 
-/// A foreground reader's way to the table's pages.
+/// Access to the table's pages for a foreground reader.
 #[derive(Clone)]
 pub struct Pages<'s> {
     requests: PageRequests<'s>,
@@ -34,7 +34,7 @@ pub struct Pages<'s> {
 }
 
 impl<'s> Pages<'s> {
-    /// A reader's end. `slots`: the spaces' files in the pool.
+    /// Access to pages. `slots`: the files of the spaces in the pool.
     pub(super) fn new(
         requests: &PageRequests<'s>,
         shared: &'s Shared,
@@ -60,7 +60,7 @@ impl<'s> Pages<'s> {
         Ok(())
     }
 
-    /// Whether there is nobody left to read beside.
+    /// Whether the scan is over.
     pub fn is_over(&self) -> bool {
         self.shared.is_over.load(Ordering::Relaxed) || self.shared.is_stopped()
     }
@@ -70,10 +70,10 @@ impl<'s> Pages<'s> {
         self.spaces
     }
 
-    /// Waits for a page of one of them, by its place among them.
+    /// Waits for a page of the tablespace at index `space`.
     ///
     /// # Errors
-    /// When it cannot be read, or nobody is left to read it.
+    /// The page cannot be read, or the scan is over.
     pub fn get(&self, space: usize, page: PageNo) -> Result<PageRef> {
         self.requests.ask(self.slots[space], vec![page])?.next()?
     }

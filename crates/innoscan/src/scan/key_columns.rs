@@ -7,12 +7,12 @@ use innoscan_format::types::Codec;
 
 /// The columns of a table's primary key; none when the table has none.
 pub(super) struct KeyColumns {
-    /// Place among the layout's columns, and how the value reads.
+    /// The index of each column among the layout's columns, and its codec.
     parts: Vec<(usize, Codec)>,
 }
 
 impl KeyColumns {
-    /// Of a scan whose leaves do not come in key order, where the nearest key says nothing.
+    /// No key columns, for a scan whose leaves are not in key order, where a nearest key is meaningless.
     pub fn none() -> KeyColumns {
         KeyColumns { parts: Vec::new() }
     }

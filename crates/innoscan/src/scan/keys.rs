@@ -1,4 +1,4 @@
-//! The nearest keys beside a damaged page, to say what was lost.
+//! The nearest keys around a damaged page, which show what was lost.
 
 use innoscan_format::PageNo;
 use innoscan_format::locate::Fields;
@@ -6,7 +6,7 @@ use innoscan_format::page::{self, IndexPage, Scratch};
 
 use super::task::SpaceContext;
 
-/// Which end of a leaf.
+/// An end of a leaf.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     First,

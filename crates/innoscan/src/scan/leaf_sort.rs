@@ -1,16 +1,16 @@
-//! Leaves read in file order, put back into key order: with the memory at hand, and for what goes
-//! beyond it a file.
+//! Sorting of leaves from file order to key order, in memory as far as it goes, and beyond that with a
+//! temporary file.
 //!
-//! The branch pages have told each leaf's place in key order, so nothing is compared. A leaf is
-//! held until its turn comes, compressed unless memory holds all as they are: where a device is
-//! waited for the processors have the time, and three to six times as many leaves fit. Places are
-//! cut into chunks that memory can hold in any case. When it is full, the leaves of the fullest
+//! The branch pages give each leaf's place in key order, so nothing is compared. A leaf is
+//! held until its turn, compressed unless memory holds all of them uncompressed: while the device is
+//! slow the processors have the time, and three to six times as many leaves fit. Places are
+//! divided into chunks that fit into memory in any case. When memory is full, the leaves of the fullest
 //! chunk are written to the end of one temporary file, so that writing is sequential whatever the
-//! table's fragmentation. When all leaves were read the chunks are gone through in order: each is
-//! read back, and its leaves are given out by their places.
+//! table's fragmentation. When all leaves are read, the chunks are processed in order: each is
+//! read back, and its leaves are returned by their places.
 //!
-//! The file has no name, so it goes with the process, however that ends. What comes back is
-//! verified as any page is, where it is decoded.
+//! The file has no name, so it vanishes with the process, however that ends. Leaves read back are
+//! verified like any page, where they are decoded.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,22 +23,22 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::pool::PageRef;
 use crate::{Error, Remedy, Result};
 
-/// zstd's level: the fastest that makes pages so small.
+/// The level of zstd: the fastest that compresses pages this well.
 const LEVEL: i32 = -1;
 
-/// How many times smaller leaves are likely to become.
+/// The likely compression ratio of leaves.
 const LIKELY_RATIO: usize = 3;
 
-/// Memory a held leaf takes beside its bytes: its entry, and what the allocator adds.
+/// Bytes of memory per held leaf in addition to its data: its entry, and the allocator's overhead.
 const OVERHEAD_BYTES: usize = 64;
 
-/// Memory of a leaf that is not held: its place in the file, and in the lists of what is to be read.
+/// Bytes of memory per spilled leaf: its place in the file, and in the lists of leaves to read.
 const LIST_BYTES: usize = 40;
 
-/// The leaves of one tree on their way into key order; see the module's text.
+/// A sort of the leaves of one tree into key order; see the module's text.
 pub(super) struct LeafSort {
     dir: PathBuf,
-    /// Made when memory does not suffice.
+    /// The temporary file, created when memory is not enough.
     file: Option<File>,
     written_bytes: u64,
     packing: Option<Packing>,
@@ -46,25 +46,25 @@ pub(super) struct LeafSort {
     chunks: Vec<Chunk>,
     hold_bytes: usize,
     held_bytes: usize,
-    /// Leaves that could not be read, by their places.
+    /// Read errors of leaves, by place.
     failed: BTreeMap<usize, Error>,
-    /// The next place to give out.
+    /// The next place to return.
     next: usize,
-    /// The leaves of the chunk it is in.
+    /// The leaves of the current chunk.
     here: Vec<Option<PackedLeaf>>,
 }
 
-/// A leaf's bytes, compressed if there are fewer than a page has.
+/// The bytes of a leaf, compressed if that makes them fewer.
 #[derive(Clone)]
 pub(super) struct PackedLeaf(Box<[u8]>);
 
-/// Compresses.
+/// A compressor of leaves.
 struct Packing {
     compressor: Compressor<'static>,
     room: Vec<u8>,
 }
 
-/// Decompresses; made when the first leaf comes.
+/// A decompressor of leaves, created with the first leaf.
 #[derive(Default)]
 pub(super) struct Unpacking(Option<Decompressor<'static>>);
 
@@ -74,7 +74,7 @@ struct Chunk {
     written: Vec<Written>,
 }
 
-/// A leaf in the file.
+/// The place of a leaf in the temporary file.
 #[derive(Clone, Copy)]
 struct Written {
     offset: u64,
@@ -83,8 +83,8 @@ struct Written {
 }
 
 impl LeafSort {
-    /// `leaves`: how many there are; `memory_bytes`: all that they may take; `dir`: where the file is
-    /// made, if one is needed.
+    /// A sort of `leaves` leaves. `memory_bytes`: the most memory for them; `dir`: the directory of the
+    /// temporary file, if one is needed.
     pub fn new(
         leaves: usize,
         memory_bytes: usize,
@@ -113,12 +113,12 @@ impl LeafSort {
         })
     }
 
-    /// Whether so many leaves are sure not to need a file.
+    /// Whether a number of leaves certainly fits into memory.
     pub fn is_sure_to_hold(leaves: usize, memory_bytes: usize, page_bytes: usize) -> bool {
         leaves.saturating_mul(page_bytes + OVERHEAD_BYTES) <= hold_bytes(leaves, memory_bytes)
     }
 
-    /// Bytes that are likely to be written of so many leaves.
+    /// The bytes of leaves that are likely to be spilled.
     pub fn likely_written_bytes(leaves: usize, memory_bytes: usize, page_bytes: usize) -> u64 {
         if LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
             return 0;
@@ -127,12 +127,12 @@ impl LeafSort {
         packed_bytes.saturating_sub(hold_bytes(leaves, memory_bytes)) as u64
     }
 
-    /// Bytes that were written to the file.
+    /// The bytes written to the file.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// Takes the leaf of a place, or why it could not be read.
+    /// Adds the leaf of a place, or its read error.
     pub fn put(&mut self, place: usize, leaf: Result<PageRef>) -> Result<()> {
         match leaf {
             Ok(page) => {
@@ -152,7 +152,7 @@ impl LeafSort {
         Ok(())
     }
 
-    /// All leaves were put: if some were written, of what is held only the first chunk's stays.
+    /// Ends the input: if leaves were spilled, only those of the first chunk stay in memory.
     pub fn all_put(&mut self) -> Result<()> {
         if self.file.is_some() {
             for chunk in 1..self.chunks.len() {
@@ -165,7 +165,7 @@ impl LeafSort {
     fn write(&mut self, chunk: usize) -> Result<()> {
         let held = std::mem::take(&mut self.chunks[chunk].held);
         let failed = |error| {
-            Error::write("setting leaves aside in a temporary file", error)
+            Error::write("cannot spill leaves to a temporary file", error)
                 .with_remedy(Remedy::SetTmpdir)
                 .in_file(&self.dir)
         };
@@ -201,7 +201,7 @@ impl LeafSort {
         Ok(())
     }
 
-    /// The next leaf in key order, or why it could not be read.
+    /// The next leaf in key order, or its read error.
     pub fn take(&mut self) -> Result<Result<PackedLeaf>> {
         let leaf = match self.failed.remove(&self.next) {
             Some(error) => Err(error),
@@ -214,7 +214,7 @@ impl LeafSort {
         Ok(leaf)
     }
 
-    /// Passes over a place that has no leaf.
+    /// Skips a place that has no leaf.
     pub fn pass(&mut self) -> Result<()> {
         self.next += 1;
         if self.next.is_multiple_of(self.chunk_leaves) {
@@ -223,14 +223,14 @@ impl LeafSort {
         Ok(())
     }
 
-    /// The place of the leaf that is next.
+    /// The place of the next leaf.
     pub fn next_place(&self) -> usize {
         self.next
     }
 }
 
-/// Of the memory there is, what held leaves may take: beside the lists, and what the allocator loses
-/// between blocks of many sizes.
+/// The part of the memory that held leaves may take: without the lists, and without what the allocator
+/// loses between blocks of different sizes.
 fn hold_bytes(leaves: usize, memory_bytes: usize) -> usize {
     (memory_bytes / 16 * 15).saturating_sub(leaves * LIST_BYTES)
 }
@@ -241,7 +241,7 @@ fn unreadable(error: io::Error) -> Error {
 
 impl Packing {
     fn new(page_bytes: usize) -> Result<Packing> {
-        // What does not become smaller stays as it is.
+        // Pages that do not become smaller are kept uncompressed.
         Ok(Packing {
             compressor: Compressor::new(LEVEL).map_err(no_room)?,
             room: vec![0; page_bytes - 1],
@@ -257,7 +257,7 @@ impl Packing {
 }
 
 impl Unpacking {
-    /// A page's bytes.
+    /// The bytes of the page.
     pub fn unpack(&mut self, leaf: PackedLeaf, page_bytes: usize) -> Result<Box<[u8]>> {
         if leaf.0.len() == page_bytes {
             return Ok(leaf.0);
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
 
-    /// A page that tells its place; every third cannot be compressed.
+    /// A page that contains its place; every third cannot be compressed.
     fn page(place: usize) -> PageRef {
         let mut frame = Slab::new(1, ALIGNMENT).unwrap().take().unwrap();
         let mut noise = place as u64 + 1;
@@ -299,8 +299,9 @@ mod tests {
         PageRef::from(frame)
     }
 
-    /// Leaves come in the order of `places`; the bytes that were written, when all have come back in
-    /// key order as they were.
+    /// Sorts leaves that arrive in the order of `places`, checks them in key order, and returns the
+    /// bytes
+    /// spilled.
     fn sorted(places: &[usize], memory_bytes: usize, dir: &Path) -> u64 {
         let mut unpacking = Unpacking::default();
         let dir = dir.to_owned();
@@ -327,7 +328,7 @@ mod tests {
         for memory_bytes in [0, 1, one - 1, one, 2 * one, 7 * one, 20 * one] {
             assert!(written(memory_bytes) > 0, "{memory_bytes}");
         }
-        // A third of the pages stay as they are, the others become next to nothing.
+        // A third of the pages are incompressible, the others shrink to almost nothing.
         for memory_bytes in [48 * one, 96 * one, 105 * one, 200 * one] {
             assert_eq!(written(memory_bytes), 0, "{memory_bytes}");
         }

@@ -1,10 +1,10 @@
-//! Off-page columns, as a worker gets them: it asks the scan thread for pages and is answered in
+//! Off-page columns in a worker: it requests pages from the scan thread and receives them in
 //! order.
 //!
-//! A chain of BLOB pages names each page on the one before it, which would make every page a wait
-//! of its own. But the length is known from the start, and servers put a value's pages side by
-//! side where they can. So the pages that would follow are asked for with the one that is needed;
-//! those that turn out to be others are dropped when they come.
+//! Each page of a BLOB chain names the next one, so reading page by page would wait for each.
+//! But the length is known from the start, and servers put a value's pages next to each other
+//! where they can. So the adjacent pages are requested together with the needed one;
+//! those that turn out to be of something else are dropped when they arrive.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::requests::{Asked, PageRequests};
 use super::task::{PageSource, SpaceContext, page_in_memory};
 use crate::{Error, Result};
 
-/// The most pages asked for at once.
+/// The most pages requested at once.
 const PAGES_MOST: usize = 64;
-/// Pages asked for at first, of a value that has so many.
+/// The pages requested at first, for a value that has as many.
 const PAGES_FIRST: usize = 16;
-/// Bytes of a page that hold nothing of a value, at least: the BLOB page's own.
+/// The least bytes of a page that hold no data: the overhead of a BLOB page.
 const PAGE_OVERHEAD: usize = 54;
 
-/// A worker's way to off-page columns.
+/// A worker's access to off-page columns.
 pub(super) struct LobFetcher<'s> {
-    /// `None` where all pages are in memory.
+    /// The channel for requests; `None` where all pages are in memory.
     requests: Option<PageRequests<'s>>,
     bytes_most: u64,
     pages_in_memory: Cell<u64>,
@@ -38,7 +38,7 @@ impl<'s> LobFetcher<'s> {
         LobFetcher { requests, bytes_most, pages_in_memory: Cell::new(0) }
     }
 
-    /// Appends what `lob` refers to. A page is given back as soon as its bytes are copied.
+    /// Appends the value of `lob`. Each page is released as soon as its bytes are copied.
     pub fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
         if u64::from(lob.len) > self.bytes_most {
             return Err(Error::refused(
@@ -67,12 +67,12 @@ impl<'s> LobFetcher<'s> {
         Ok(())
     }
 
-    /// Pages that were looked into in memory.
+    /// The number of pages read from memory.
     pub fn pages_in_memory(&self) -> u64 {
         self.pages_in_memory.get()
     }
 
-    /// Feeds all pages that are needed out of a file that is in memory.
+    /// Feeds all needed pages from a file that is in memory.
     fn feed_from(
         &self,
         file: &Arc<File>,
@@ -90,7 +90,7 @@ impl<'s> LobFetcher<'s> {
     }
 }
 
-/// Feeds the pages asked for as far as they are needed; whether that was all of them.
+/// Feeds the requested pages as long as they are needed; whether all of them were.
 fn feed(
     reader: &mut LobReader,
     space: &SpaceContext,
@@ -125,7 +125,7 @@ fn feed(
     Ok(is_as_guessed)
 }
 
-/// The pages needed, and after them those that would follow if the value's pages lay side by side.
+/// The needed pages, followed by those that come next if the value's pages are adjacent.
 fn likely_pages(
     needed: &[PageNo],
     missing_bytes: usize,

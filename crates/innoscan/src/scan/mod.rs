@@ -1,4 +1,4 @@
-//! The full scan of a table: every row, in key order or any, into a sink.
+//! The full scan of a table: every row, in key order or any order, into a sink.
 //!
 //! ```text
 //!                        tasks (some leaves each)          outputs (batches)
@@ -6,13 +6,14 @@
 //! walk, policy, pool, engine  <-- LOB pages wanted --+                        puts in order
 //! ```
 //!
-//! **Memory.** Pages live in the slab, and nowhere else. Reading ahead leaves `Budget::reserve`
-//! frames alone; a leaf or branch page that is needed next may use all of these but one a worker,
-//! and a worker's next LOB page may use those too. So what is needed next is always admitted in
-//! the end: a worker that has its LOB page gives it back without needing anything more, a worker
-//! with none to fetch gives back its leaves, and if pages read ahead hold all the rest, one of
-//! them is let go. Tasks under way are bounded by `Budget::tasks`; a batch is delivered when its
+//! **Memory.** Pages live only in the slab. Read-ahead never uses the last `Budget::reserve`
+//! frames; a leaf or branch page that is needed next may use all of these but one per worker,
+//! and a worker's next LOB page may use those too. So a page that is needed next always gets a frame in
+//! the end: a worker that has its LOB page returns it without needing another, a worker
+//! without LOB pages to fetch returns its leaves, and if pages read ahead hold all other frames, one of
+//! them is evicted. Tasks in progress are limited by `Budget::tasks`; a batch is delivered when its
 //! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
+//! it is, while the others wait.
 //! it is, while the others wait.
 
 pub(crate) mod alone;
@@ -62,8 +63,8 @@ use crate::sink::RowSink;
 use crate::space::Space;
 use crate::{Error, Remedy, Result, Table, TableFile};
 
-/// Reads every row of a table into `sink`, and hands its batches to `deliver` on this thread, in the
-/// order the options say.
+/// Reads every row of a table into `sink`, and passes the sink's batches to `deliver` on this thread, in
+/// the order that the options set.
 ///
 /// A batch holds the rows of some consecutive leaves. Several tablespaces (partitions) are read one
 /// after the other as one table.
@@ -79,9 +80,9 @@ pub fn scan<S: RowSink>(
     scan_with_engine(table, options, options.open_engine()?, sink, |batch, _| deliver(batch))
 }
 
-/// [`scan`] with an engine of the caller's own. With each batch `deliver` is told of the leaf after
-/// which a scan may go on ([`ScanOptions::after`]): the last one whose rows are all delivered with
-/// it. There is none when the batch ends amid a leaf, rows are in any order, or something was lost.
+/// Scans like [`scan`], with the caller's own engine. With each batch `deliver` receives the leaf after
+/// which a scan may resume ([`ScanOptions::after`]): the last one whose rows are all delivered with
+/// the batch; none when the batch ends within a leaf, rows are in any order, or something was lost.
 pub fn scan_with_engine<S: RowSink>(
     table: &Table,
     options: &ScanOptions,
@@ -133,10 +134,10 @@ pub fn scan_with_engine<S: RowSink>(
         if delivered.is_err() {
             shared.stop();
         }
-        // Workers that wait to hand something over see that nobody takes it.
+        // Workers that wait to send an output notice that the receiver is gone.
         drop(outputs);
         let driven = driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // What was delivered tells of errors in key order; the driver's own come after.
+        // Errors of delivered tasks are in key order; the driver's own error comes after them.
         let mut outcome = delivered?;
         driven?.add_to(&mut outcome);
         Ok::<ScanOutcome, Error>(outcome)
@@ -148,7 +149,7 @@ pub fn scan_with_engine<S: RowSink>(
     Ok(outcome)
 }
 
-/// A pool for a scan, and for those who read beside it.
+/// A pool for a scan and its foreground readers.
 fn pool_for(
     options: &ScanOptions,
     is_shared: bool,
@@ -165,7 +166,7 @@ fn pool_for(
     Pool::new(budget.frames, budget.page_bytes, engine, pool_options)
 }
 
-/// A thread with a name, or an error.
+/// Starts a named thread, or returns the error.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     name: String,
@@ -177,7 +178,7 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
         .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))
 }
 
-/// Opens a table's tablespaces, all of one page size.
+/// Opens a table's tablespaces, which must have one page size.
 pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
     for file in &table.files {
@@ -188,11 +189,11 @@ pub(crate) fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Sp
     Ok(spaces)
 }
 
-/// Requires that a table's tablespace can be read, and has pages as large as those opened before.
+/// Requires that a table's tablespace can be read, and has the page size of those opened before.
 fn one_page_size(before: &[Space], space: &Space, file: &TableFile) -> Result<()> {
     let header = space.header();
     let readable = match file.clustered_root {
-        // The server's own tables share mysql.ibd, and each one's root is known.
+        // The server's own tables share mysql.ibd, and the root of each is known.
         Some(_) if header.space == SpaceId::DICTIONARY => header.require_plain_pages(),
         _ => header.require_readable(),
     };
@@ -208,28 +209,28 @@ fn one_page_size(before: &[Space], space: &Space, file: &TableFile) -> Result<()
     Ok(())
 }
 
-/// How memory and work are divided; see the module's text.
+/// The division of memory and work; see the module's text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     threads: usize,
     page_bytes: usize,
     /// Frames of the slab.
     pub(crate) frames: usize,
-    /// Frames that reading ahead leaves alone.
+    /// Frames that read-ahead must leave free.
     pub(crate) reserve: usize,
-    /// The most tasks handed out and not yet delivered.
+    /// The most tasks in progress: sent to workers and not yet delivered.
     tasks: u64,
     /// The most leaves of a task.
     task_leaves: usize,
-    /// Leaves ahead of the scan that are read.
+    /// Leaves ahead of the scan that may be read.
     window_pages: usize,
 }
 
-/// Bytes of leaves a task has, where memory allows: enough that handing it over costs nothing.
+/// Bytes of leaves in a task, where memory allows: enough to make the cost of sending it negligible.
 const TASK_BYTES: usize = 512 << 10;
 
 impl Budget {
-    /// For a plan. `threads`: those that decode; 0: one a core.
+    /// The budget of a plan. `threads`: decode threads; 0: one per core.
     pub(crate) fn new(plan: &ReadPlan, threads: usize, page_bytes: usize) -> Result<Budget> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { cores() } else { threads };
@@ -262,14 +263,14 @@ impl Budget {
         })
     }
 
-    /// Memory, in pages, that is left for leaves held until others come: beside a window and the
-    /// tasks under way.
+    /// Memory, in pages, for leaves that wait for others: all except the window and the tasks in
+    /// progress.
     pub(crate) fn hold_pages(&self, window_pages: usize) -> usize {
         let tasks = self.task_leaves * usize::try_from(self.tasks).unwrap_or(usize::MAX);
         (self.frames - self.reserve).saturating_sub(window_pages + tasks)
     }
 
-    /// What a policy has to do with in a file.
+    /// The sizes for a policy on one file.
     pub(crate) fn sizes(&self, io: &IoOptions, format: PageFormat) -> Sizes {
         Sizes {
             page_bytes: format.page_size.len(),
@@ -281,15 +282,15 @@ impl Budget {
     }
 }
 
-/// What the threads of a scan share.
+/// State shared by the threads of a scan.
 struct Shared {
     stopped: AtomicBool,
-    /// The scan is done.
+    /// Whether the scan has finished.
     is_over: AtomicBool,
-    /// The scan thread waits, or is about to.
+    /// Whether the scan thread waits, or is about to.
     is_driver_waiting: AtomicBool,
     waker: Arc<dyn io::Wake>,
-    /// Tasks delivered whole.
+    /// The number of tasks delivered completely.
     delivered: AtomicU64,
     turn: order::Turn,
     total_leaves: AtomicU64,
@@ -314,7 +315,7 @@ impl Shared {
         }
     }
 
-    /// All is read, and this much it was.
+    /// Records the totals, once everything is read.
     fn learn_totals(&self, leaves: u64, read_bytes: u64) {
         self.total_leaves.store(leaves, Ordering::Relaxed);
         self.is_total_exact.store(true, Ordering::Relaxed);
@@ -331,8 +332,9 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Tells the scan thread that a frame, a request or a delivered task is new. Whatever is new
-    /// must be there before the call.
+    /// Wakes the scan thread for a new free frame, request or delivered task, which must be visible
+    /// before
+    /// the call.
     fn wake_driver(&self) {
         std::sync::atomic::fence(Ordering::SeqCst);
         if self.is_driver_waiting.swap(false, Ordering::SeqCst) {
@@ -341,7 +343,7 @@ impl Shared {
     }
 }
 
-/// Lets no thread wait for one that panicked.
+/// Stops the scan when its thread panics, so that no other thread waits for it.
 struct StopOnPanic<'s>(&'s Shared);
 
 impl Drop for StopOnPanic<'_> {

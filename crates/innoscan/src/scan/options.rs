@@ -1,4 +1,4 @@
-//! How to scan: how files are read, which plan, which rows, and who hears of it.
+//! Options of a scan: how files are read, the plan, the rows, and the hooks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,39 +14,41 @@ use crate::ahead::ReadAheadPolicy;
 use crate::condition::RowCondition;
 use crate::io_options::IoOptions;
 
-/// Called now and then with the progress of a scan.
+/// A callback that receives the progress of a scan from time to time.
 pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;
 
-/// How to scan.
+/// Options of a scan.
 #[derive(Clone, Default)]
 pub struct ScanOptions {
     /// How files are read.
     pub io: IoOptions,
-    /// What a plan is made of: read-ahead, window, memory, threads.
+    /// The plan: read-ahead, window, memory, threads.
     pub plan: PlanOptions,
-    /// Which rows, in which order, and what damage does.
+    /// The rows, their order, and the reaction to damage.
     pub rows: RowOptions,
-    /// Who hears of the scan, may end it, or reads beside it.
+    /// Callbacks, cancellation, and concurrent readers.
     pub hooks: Hooks,
 }
 
-/// What a [`ReadPlan`](super::ReadPlan) is made of.
+/// Options from which a [`ReadPlan`](super::ReadPlan) is made.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlanOptions {
-    /// Which pages are read before they are needed.
+    /// The read-ahead policy: which pages are read before they are needed.
     pub policy: ReadAheadPolicy,
-    /// Instead of `policy`, the policy and window that cost the least on the device, by the cost model
-    /// of `explain`; `policy` itself where the device is not known.
+    /// Whether the policy and window with the least cost on the device, by the cost model of `explain`,
+    /// are
+    /// used instead of `policy`; `policy` itself where the device is not known.
     pub is_auto: bool,
-    /// The window of logical read-ahead.
+    /// The window of logical read-ahead, in bytes.
     pub window_bytes: u64,
-    /// Total memory for pages.
+    /// Total memory for pages, in bytes.
     pub memory_bytes: u64,
-    /// Threads that decode; 0: one a core.
+    /// Decode threads; 0: one per core.
     pub threads: usize,
-    /// Where leaves are spilled that were read in file order, do not fit in memory, and are wanted in
-    /// key order; `None`: where the system has its temporary files.
+    /// The directory for spilled leaves: those read in file order that do not fit in memory while they
+    /// wait
+    /// for key order; `None`: the system's directory for temporary files.
     pub spill_dir: Option<PathBuf>,
 }
 
@@ -70,20 +72,20 @@ impl Default for PlanOptions {
     }
 }
 
-/// Which rows a scan gives.
+/// Options that select the rows of a scan.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RowOptions {
     /// The order of the rows.
     pub order: RowOrder,
-    /// The rows that are wanted; `None`: all.
+    /// The condition that the rows satisfy; `None`: all rows.
     pub condition: Option<Arc<RowCondition>>,
     /// The leaf after which the scan resumes, as another scan with the same options reported it;
-    /// `None`: it starts at the first. Only in key order.
+    /// `None`: the scan starts at the first leaf. Only in key order.
     pub after: Option<LeafPlace>,
-    /// What damage does.
+    /// The reaction to damage.
     pub on_corrupt: OnCorrupt,
-    /// Off-page values larger than this are refused.
+    /// The most bytes of an off-page value; larger ones are refused.
     pub lob_bytes_max: u64,
 }
 
@@ -99,48 +101,48 @@ impl Default for RowOptions {
     }
 }
 
-/// Who hears of a scan, may end it, or reads beside it.
+/// Callbacks of a scan, its cancellation, and readers that use its pool.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Hooks {
-    /// Called now and then with the progress, on the caller's thread.
+    /// The callback for progress, on the caller's thread.
     pub progress: Option<Arc<ProgressFn>>,
-    /// Set from any thread, it ends the scan as interrupted.
+    /// A flag that ends the scan as interrupted when any thread sets it.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// Readers beside the scan, on the same pool.
+    /// Readers that use the pool during the scan.
     pub foreground: Option<Arc<dyn Foreground>>,
 }
 
-/// Where a leaf of a table is.
+/// The place of a leaf in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeafPlace {
-    /// Its tablespace, by its number among the table's.
+    /// The tablespace's index among the table's files.
     pub file: usize,
-    /// Its page.
+    /// The leaf's page number.
     pub page: PageNo,
 }
 
 /// The order in which rows are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowOrder {
-    /// That of the clustered index.
+    /// The order of the clustered index.
     #[default]
     Key,
-    /// Whichever the policy reads them in.
+    /// The order in which the policy reads them.
     Any,
 }
 
-/// What a page or row that cannot be read does.
+/// The reaction to a page or row that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnCorrupt {
-    /// Ends the scan with its error, after the rows before it.
+    /// End the scan with the error, after the rows before the damage.
     #[default]
     Fail,
-    /// Is counted and reported; the scan goes on.
+    /// Count and report the damage, and continue the scan.
     Skip,
 }
 
-/// A table whose files have no more bytes together is small.
+/// The most bytes of all files of a table that is scanned as a small one.
 pub const SMALL_TABLE_BYTES: u64 = 1 << 20;
 
 impl ScanOptions {
@@ -151,9 +153,9 @@ impl ScanOptions {
         self
     }
 
-    /// The same for a table whose files have `table_bytes` together. A small one is read by one thread
-    /// through the page cache, with no more memory than it needs: setting up more would take longer
-    /// than reading it.
+    /// The same options for a table whose files have `table_bytes` in all. A small table is read by one
+    /// thread through the page cache, with no more memory than needed: setting up more would take longer
+    /// than reading the table.
     #[must_use]
     pub fn sized_for(&self, table_bytes: u64) -> ScanOptions {
         let mut options = self.clone();
@@ -173,12 +175,12 @@ impl ScanOptions {
         options
     }
 
-    /// The engine that reads as they say.
+    /// Opens the engine that these options describe.
     pub(crate) fn open_engine(&self) -> Result<Box<dyn Engine>> {
         self.io.open_engine(self.plan.window_bytes)
     }
 
-    /// Whether somebody wants the scan to end.
+    /// Whether the scan was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.hooks.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! Puts the workers' batches back in key order and delivers them.
+//! Delivery of the workers' batches in key order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -10,23 +10,23 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::{DAMAGE_MOST, Damage, LeafPlace, Progress, ScanOptions, ScanOutcome, Shared};
 use crate::{Error, Result};
 
-/// What a worker made of a task, or of part of one.
+/// The output of a worker for a task, or for part of one.
 pub(super) struct Output<B> {
     /// The task's number.
     pub task: u64,
-    /// Whether nothing of the task follows.
+    /// Whether this is the last output of the task.
     pub is_last: bool,
-    /// The leaf that its last row is the last of.
+    /// The leaf that ends with the output's last row.
     pub end: Option<LeafPlace>,
     pub batch: B,
     pub rows: u64,
     pub leaves: u64,
     pub damage: Vec<Damage>,
-    /// What ended the task.
+    /// The error that ended the task.
     pub error: Option<Error>,
 }
 
-/// Whose batch is delivered: tasks in the order of their numbers.
+/// The turn of tasks: their batches are delivered in the order of their numbers.
 #[derive(Default)]
 pub(super) struct Turn {
     task: Mutex<u64>,
@@ -44,7 +44,7 @@ impl Turn {
     }
 
     pub fn wake_all(&self) {
-        // Under the lock, so that nobody is between looking and waiting.
+        // The lock ensures that no thread is between its check and its wait.
         let _turn = self.lock();
         self.changed.notify_all();
     }
@@ -59,7 +59,7 @@ impl Turn {
     }
 }
 
-/// How often somebody is told how far the scan is, and a wish to stop is looked for.
+/// The interval of progress reports and of checks for cancellation.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Delivers all outputs in order; returns when the workers are gone, or at the first error.
@@ -108,7 +108,7 @@ pub(super) fn deliver<B>(
     Ok(outcome)
 }
 
-/// Delivers an output, and counts what it has.
+/// Delivers an output, and adds its counts.
 pub(super) fn take<B>(
     output: Output<B>,
     outcome: &mut ScanOutcome,
@@ -124,7 +124,7 @@ pub(super) fn take<B>(
     output.error.map_or(Ok(()), Err)
 }
 
-/// Tells how far the scan is whoever wants to know.
+/// Reports progress, if a callback is set.
 pub(super) fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
     if let Some(progress) = &options.hooks.progress {
         progress(&Progress {

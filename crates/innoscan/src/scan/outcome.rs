@@ -1,4 +1,4 @@
-//! What a scan tells: how far it is, what it passed over, what it did.
+//! Reports of a scan: progress, damage, outcome.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use crate::ahead::ReadAheadPolicy;
 use crate::counted;
 use crate::stats::PoolStats;
 
-/// How far a scan is.
+/// The progress of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Leaves whose rows were delivered.
     pub done_leaves: u64,
-    /// Leaves read in file order and set aside until their rows are next in key order.
+    /// Leaves read in file order and kept or spilled until their rows are next in key order.
     pub sorted_leaves: u64,
     /// Leaves of the table, as far as known.
     pub total_leaves: u64,
@@ -28,21 +28,21 @@ pub struct Progress {
     pub read_bytes: u64,
 }
 
-/// Something that could not be read and was passed over.
+/// A page or row that could not be read and was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The file.
+    /// The damaged file.
     pub path: PathBuf,
-    /// The page.
+    /// The damaged page.
     pub page: PageNo,
-    /// What was lost.
+    /// The rows that were lost.
     pub lost: Lost,
-    /// What was lost comes after this key, the nearest known; `None` where none is near, or the
-    /// table has no primary key.
+    /// The nearest known key before the lost rows; `None` where none is near, or the table has no
+    /// primary key.
     pub after_key: Option<String>,
-    /// What was lost comes before this key.
+    /// The nearest known key after the lost rows.
     pub before_key: Option<String>,
-    /// What is wrong, with its place.
+    /// The error, with its place.
     pub error: String,
 }
 
@@ -59,7 +59,7 @@ impl Damage {
 }
 
 impl Progress {
-    /// Share of the scan that is done, 0 to 1; a leaf that was set aside is half done.
+    /// The finished share of the scan, 0 to 1; a leaf that was kept or spilled for sorting counts half.
     pub fn share(&self) -> f64 {
         let steps = if self.sorted_leaves > 0 { 2 } else { 1 };
         let done = self.done_leaves + self.sorted_leaves;
@@ -67,16 +67,17 @@ impl Progress {
     }
 }
 
-/// How much was lost.
+/// The rows lost by damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// A row.
+    /// One row.
     Row,
-    /// The rest of a page's rows, after those delivered from it; so many, if its header is right.
+    /// The rest of a page's rows, after those delivered from the page; their number, if its header is
+    /// right.
     RowsOfPage(u64),
-    /// A page, or if it is a branch page all pages below it.
+    /// All rows of a page, or of all pages below a branch page.
     Page,
-    /// Nothing: a link or number is wrong that no row depends on.
+    /// No row: the wrong link or number has no effect on rows.
     Nothing,
 }
 
@@ -96,42 +97,42 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What a scan did.
+/// The outcome of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct ScanOutcome {
     /// Rows delivered.
     pub rows: u64,
-    /// The policy that read ahead; where it was picked, that of the last tablespace.
+    /// The policy that read ahead; if chosen automatically, that of the last tablespace.
     pub read_ahead: ReadAheadPolicy,
-    /// Bytes of a page.
+    /// Bytes per page.
     pub page_bytes: u64,
-    /// Leaves they were on.
+    /// Leaves that the delivered rows were on.
     pub leaf_pages: u64,
-    /// Branch pages read, roots among them.
+    /// Branch pages read, including roots.
     pub branch_pages: u64,
     /// Pages of off-page columns read.
     pub lob_pages: u64,
-    /// Requests to the system.
+    /// Read requests to the system.
     pub requests: u64,
-    /// Bytes they brought.
+    /// Bytes read by these requests.
     pub read_bytes: u64,
-    /// From start to end.
+    /// Time from start to end.
     pub elapsed: Duration,
-    /// Bytes of leaves written to a temporary file and read back, to put them in key order.
+    /// Bytes of leaves spilled to a temporary file and read back, to put them in key order.
     pub spilled_bytes: u64,
     /// Requests by kind, with times.
     pub reads: io::Counters,
-    /// What became of the pages.
+    /// Statistics of the pool.
     pub pool: PoolStats,
-    /// The engine that read.
+    /// The name of the engine that read.
     pub engine: &'static str,
-    /// Whether it read around the page cache.
+    /// Whether the engine bypassed the page cache.
     pub is_direct: bool,
-    /// What was passed over, in key order; the first [`DAMAGE_MOST`] of it.
+    /// The skipped damage in key order; at most the first [`DAMAGE_MOST`].
     pub damage: Vec<Damage>,
-    /// All that was passed over.
+    /// The number of all skipped damage.
     pub damaged: u64,
 }
 
-/// The most [`Damage`] an outcome lists.
+/// The most [`Damage`] that an outcome lists.
 pub const DAMAGE_MOST: usize = 10_000;

@@ -1,4 +1,4 @@
-//! The choice of a scan's plan: the one that costs the least.
+//! The choice of a scan's plan: the one with the least cost.
 
 use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
@@ -8,14 +8,14 @@ use super::read_plan::ReadPlan;
 use super::{ReadAheadPolicy, RowOrder, ScanOptions};
 use crate::ahead::{Linear, Logical, PolicyTraits};
 
-/// Windows of logical read-ahead that are tried, in bytes.
+/// The windows of logical read-ahead that are compared, in bytes.
 const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
 
-/// Memory for pages that a scan in file order makes use of, unless it sorts them.
+/// Memory for pages that is useful to a scan in file order, unless it sorts leaves.
 const SEGMENT_BYTES: u64 = 48 << 20;
 
-/// Chooses the plan of a scan: before it what the options name, and where they say `auto` the cheapest,
-/// as soon as all leaves are known.
+/// The choice of a plan: at first the one that the options set; for `auto`, the cheapest one as soon as
+/// all leaves are known.
 #[derive(Clone, Copy)]
 pub(super) struct Planner<'o> {
     options: &'o ScanOptions,
@@ -31,12 +31,12 @@ impl<'o> Planner<'o> {
         ReadPlan::of(self.options)
     }
 
-    /// Whether the plan is settled only when all leaves are known.
+    /// Whether the plan is chosen only when all leaves are known.
     pub fn awaits_leaves(&self) -> bool {
         self.options.plan.is_auto
     }
 
-    /// What the policy presupposes of the pool and of the walk.
+    /// The demands of the policy on pool and walk.
     pub fn traits(&self) -> PolicyTraits {
         // The policies that `auto` chooses from differ only in the order of the leaves.
         match self.options.plan.is_auto {
@@ -55,7 +55,7 @@ impl<'o> Planner<'o> {
         let mut costs = Vec::new();
         for plan in candidates(leaves.len() as u64, page_bytes, self.options) {
             let mut cost = Cost::new(plan);
-            // What memory does not suffice for is not chosen.
+            // Plans for which memory is not enough are not chosen.
             if cost.add_leaves(leaves, format, self.options, &device).is_ok() {
                 costs.push(cost);
             }
@@ -64,8 +64,8 @@ impl<'o> Planner<'o> {
     }
 }
 
-/// The windows to compare: the one that is set, the largest that memory is set for, and others up to one
-/// that holds all leaves.
+/// The windows to compare: the one that is set, the largest that the memory allows, and others up to
+/// one that holds all leaves.
 pub(crate) fn windows_bytes(leaf_bytes: u64, options: &ScanOptions) -> Vec<u64> {
     let holding = WINDOWS_BYTES.iter().position(|window| *window >= leaf_bytes);
     let mut windows =
@@ -77,7 +77,7 @@ pub(crate) fn windows_bytes(leaf_bytes: u64, options: &ScanOptions) -> Vec<u64> 
     windows
 }
 
-/// All plans there are, of a table with so many leaves.
+/// All plans for a table with this many leaves.
 pub(crate) fn plans(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<ReadPlan> {
     let named = ReadPlan { order: RowOrder::Key, ..ReadPlan::of(options) };
     let in_key_order = |policy| ReadPlan { policy, ..named };
@@ -88,7 +88,7 @@ pub(crate) fn plans(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<
         in_key_order(ReadAheadPolicy::Physical),
         ReadPlan {
             order: RowOrder::Any,
-            // What is read is used at once; eight bytes a leaf come on top.
+            // Pages are used as soon as they are read; eight bytes per leaf are added.
             memory_bytes: SEGMENT_BYTES + 8 * leaves,
             ..in_key_order(ReadAheadPolicy::Segment)
         },
@@ -99,25 +99,25 @@ pub(crate) fn plans(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<
     plans
 }
 
-/// Whether `auto` may choose a plan: it gives the rows in the order asked for, within the memory. A
-/// server's own policies and `physical` are no candidates: with one window or another `logical` takes no
-/// longer.
+/// Whether `auto` may choose a plan, which must give the requested order of rows within the memory. A
+/// server's own policies and `physical` are not candidates: with some window `logical` is never
+/// slower.
 fn is_candidate(plan: &ReadPlan, options: &ScanOptions) -> bool {
     matches!(plan.policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
         && (plan.order == RowOrder::Key || options.rows.order == RowOrder::Any)
         && plan.memory_bytes <= options.plan.memory_bytes
 }
 
-/// The plans that `auto` chooses from, of a table with so many leaves. (An estimate takes a while.)
+/// The plans that `auto` chooses from, for a table with this many leaves. (Each estimate takes time.)
 pub(crate) fn candidates(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<ReadPlan> {
     let mut plans = plans(leaves, page_bytes, options);
     plans.retain(|plan| is_candidate(plan, options));
     plans
 }
 
-/// The cost to choose, of the candidates, and without a temporary file where none is allowed: the least
-/// time; of those within a twentieth of it the one that spills the least, then the one with the least
-/// memory.
+/// The cost to choose among the candidates, without a temporary file where none is allowed: the least
+/// time; among those within a twentieth of it the one that spills the least, then the one with the
+/// least memory.
 pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
     let may_be_chosen = |cost: &&Cost| {
         let has_room = options.plan.spill_dir.is_some() || !cost.may_spill;

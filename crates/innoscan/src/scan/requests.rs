@@ -1,6 +1,6 @@
-//! Pages that other threads of a scan wait for: workers for those of off-page columns, and readers
-//! beside the scan. The scan thread alone reads; who needs a page asks it, and is answered in the order
-//! of the pages that were named.
+//! Page requests by other threads of a scan: workers for off-page columns, and foreground readers.
+//! Only the scan thread reads; a thread that needs pages requests them, and receives them in the
+//! order of the request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use super::Shared;
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool, Retention};
 use crate::{Error, Result};
 
-/// What a thread asks for.
+/// A request of a thread for pages.
 struct PageRequest {
     file: FileSlot,
     pages: Vec<PageNo>,
@@ -21,11 +21,11 @@ struct PageRequest {
     retention: Retention,
     reply: Sender<Result<PageRef>>,
     /// Set when no further page is wanted. Pages sent and not received stay in the channel until
-    /// both its ends are gone, so the scan thread has to know.
+    /// both of its ends are gone, so the scan thread must know.
     is_over: Arc<AtomicBool>,
 }
 
-/// A thread's way to ask the scan thread for pages.
+/// The sending end of page requests.
 #[derive(Clone)]
 pub(super) struct PageRequests<'s> {
     requests: Sender<PageRequest>,
@@ -34,7 +34,7 @@ pub(super) struct PageRequests<'s> {
     retention: Retention,
 }
 
-/// Both ends: pages for workers, which are not needed twice, and the scan thread's.
+/// Both ends: requests of workers, whose pages are needed only once, and the scan thread's service.
 pub(super) fn page_requests(shared: &Shared) -> (PageRequests<'_>, PageService) {
     let (requests, served) = unbounded();
     let (kind, retention) = (Kind::Demand, Retention::Release);
@@ -43,15 +43,15 @@ pub(super) fn page_requests(shared: &Shared) -> (PageRequests<'_>, PageService) 
 }
 
 impl<'s> PageRequests<'s> {
-    /// The same for readers beside the scan, whose pages stay in the pool by its rules.
+    /// The end for foreground readers, whose pages stay in the pool by its rules.
     pub fn of_foreground(&self) -> PageRequests<'s> {
         PageRequests { kind: Kind::Foreground, retention: Retention::Keep, ..self.clone() }
     }
 
-    /// Asks for pages of a file. They come in the order of `pages`.
+    /// Requests pages of a file, which arrive in the order of `pages`.
     ///
     /// # Errors
-    /// When the scan is over.
+    /// The scan is over.
     pub fn ask(&self, file: FileSlot, pages: Vec<PageNo>) -> Result<Asked<'s>> {
         let (reply, replies) = bounded(pages.len());
         let is_over = Arc::new(AtomicBool::new(false));
@@ -64,13 +64,13 @@ impl<'s> PageRequests<'s> {
         Ok(asked)
     }
 
-    /// Tells the scan thread that a page was given back.
+    /// Notifies the scan thread that a page was released.
     pub fn page_is_free(&self) {
         self.shared.wake_driver();
     }
 }
 
-/// Pages that were asked for; dropped, it gives back those that were sent and not received.
+/// The replies to a request; dropping it releases the pages that were sent and not received.
 pub(super) struct Asked<'s> {
     replies: Option<Receiver<Result<PageRef>>>,
     is_over: Arc<AtomicBool>,
@@ -81,7 +81,7 @@ impl Asked<'_> {
     /// Waits for the next page.
     ///
     /// # Errors
-    /// When the scan is over. The page's own error is inside.
+    /// The scan is over. The page's own error is in the inner result.
     pub fn next(&self) -> Result<Result<PageRef>> {
         let reply = self.replies.as_ref().and_then(|replies| replies.recv().ok());
         reply.ok_or_else(Error::interrupted)
@@ -96,11 +96,11 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// The scan thread's end: all requests being served.
+/// The scan thread's end, with all requests being served.
 pub(super) struct PageService {
     requests: Receiver<PageRequest>,
     open: Vec<OpenRequest>,
-    /// Pages given to workers so far.
+    /// Pages sent to workers so far.
     pub demand_pages: u64,
 }
 
@@ -110,14 +110,15 @@ struct OpenRequest {
     pages: Vec<PageNo>,
     kind: Kind,
     retention: Retention,
-    /// `None` when nobody listens any more; what is on its way is awaited and dropped.
+    /// The channel for replies; `None` when the receiver is gone: pages in flight are awaited and
+    /// dropped.
     reply: Option<Sender<Result<PageRef>>>,
     is_over: Arc<AtomicBool>,
-    /// Pages answered.
+    /// The number of pages sent.
     answered: usize,
-    /// Pages asked of the pool, as far as it took them.
+    /// The number of pages requested from the pool, as far as it accepted them.
     started: usize,
-    /// A read of several failed: one by one from here.
+    /// Whether pages are read one by one, since a read of several failed.
     is_single: bool,
 }
 
@@ -127,8 +128,9 @@ impl PageService {
         self.requests.is_empty() && self.open.iter().all(|open| open.kind != Kind::Demand)
     }
 
-    /// Answers requests with the pages that are here, and starts to read those that are not; whether
-    /// anything was done. Of `reserve` frames only a worker's next page may have one.
+    /// Answers requests with the pages that are present, and starts to read the others; whether there
+    /// was
+    /// any progress. Of `reserve` frames only a worker's next page may use one.
     pub fn serve(&mut self, pool: &mut Pool, reserve: usize) -> bool {
         let mut progress = false;
         for request in self.requests.try_iter() {
@@ -159,7 +161,7 @@ impl PageService {
 }
 
 impl OpenRequest {
-    /// Sends the pages that are here, in order; how many there were.
+    /// Sends the pages that are present, in order; returns their number.
     fn answer(&mut self, pool: &mut Pool) -> u64 {
         let before = self.answered;
         let mut sent = 0;
@@ -182,7 +184,7 @@ impl OpenRequest {
         if self.answered < self.started {
             let key = PageKey { file: self.file, page: self.pages[self.answered] };
             if matches!(pool.lookup(key), Lookup::Absent) {
-                // It was read with others and failed, or another worker took it.
+                // The page was read with others and failed, or another worker took it.
                 self.started = self.answered;
                 self.is_single = true;
             }
@@ -190,7 +192,7 @@ impl OpenRequest {
         (self.answered - before).max(sent) as u64
     }
 
-    /// Starts to read pages that are not being read; whether any.
+    /// Starts to read the absent pages; whether any read was started.
     fn start(&mut self, pool: &mut Pool, reserve: usize) -> bool {
         self.started = self.started.max(self.answered);
         let before = self.started;

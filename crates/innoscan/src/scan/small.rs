@@ -1,5 +1,5 @@
-//! The scan of a small table: each of its files by one read, walked and decoded on the caller's thread.
-//! Threads, a pool and channels between them would take longer than the rows.
+//! The scan of a small table: each file is read by one read, and walked and decoded on the caller's
+//! thread. Threads, a pool and channels would take longer than the rows.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,12 +23,12 @@ use crate::space::Space;
 use crate::walk::{Step, Walk};
 use crate::{Error, Result, Table};
 
-/// What this way of reading is called in statistics.
+/// The engine name of this method in statistics.
 const NAME: &str = "whole files";
 
-/// [`scan_with_engine`] of a table whose files have so many bytes together, in the way that is fastest
-/// for as many: a small one is read as [`ScanOptions::sized_for`] says, or unless the options ask for a
-/// way, by one read a file.
+/// Scans like [`scan_with_engine`] by the fastest method for a table whose files have `table_bytes` in
+/// all: a small one is read by one read per file, or, if the options choose a method, by
+/// [`ScanOptions::sized_for`].
 pub(crate) fn scan_sized<S: RowSink>(
     table: &Table,
     table_bytes: u64,
@@ -46,7 +46,7 @@ pub(crate) fn scan_sized<S: RowSink>(
     scan_with_engine(table, &sized, sized.open_engine()?, sink, deliver)
 }
 
-/// Whether options do not say how files are to be read.
+/// Whether the options leave the choice of how files are read.
 fn leaves_way_open(options: &ScanOptions) -> bool {
     options.plan.policy == ReadAheadPolicy::Logical
         && options.io.engine == EngineKind::Auto
@@ -58,7 +58,8 @@ fn leaves_way_open(options: &ScanOptions) -> bool {
         && options.hooks.foreground.is_none()
 }
 
-/// `None` when a file turns out to be larger, or some of it cannot be read.
+/// Scans files that are read whole; `None` when one turns out to be larger, or cannot be read
+/// completely.
 fn scan_whole<S: RowSink>(
     table: &Table,
     options: &ScanOptions,
@@ -115,7 +116,7 @@ struct Scan<'s, S: RowSink, F> {
     options: &'s ScanOptions,
     decoder: Decoder<'s, S>,
     outcome: ScanOutcome,
-    /// Tasks decoded so far.
+    /// The number of tasks decoded so far.
     tasks: u64,
     /// The most leaves of a task.
     task_leaves: usize,
@@ -153,7 +154,7 @@ impl<S: RowSink, F: FnMut(S::Batch, Option<LeafPlace>) -> Result<()>> Scan<'_, S
         let task = Task { number: self.tasks, space: Arc::clone(space), items };
         self.tasks += 1;
         let (outcome, deliver) = (&mut self.outcome, &mut *self.deliver);
-        // Why a part was not taken is no error of the page it was made of.
+        // A refused part is not an error of the page from which it was decoded.
         let mut refused = None;
         let output = self.decoder.decode(task, &mut |part| {
             take(part, outcome, deliver).map_err(|error| {
@@ -168,7 +169,7 @@ impl<S: RowSink, F: FnMut(S::Batch, Option<LeafPlace>) -> Result<()>> Scan<'_, S
     }
 }
 
-/// The next leaf in key order, or what is in its place; `None` at the end.
+/// The next leaf in key order, or the damage in its place; `None` at the end.
 fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Option<Item> {
     let page = |page_no| page_in_memory(file, &context.page_context, page_no);
     let mut scratch = Scratch::default();
@@ -176,7 +177,7 @@ fn next_item(walk: &mut Walk, context: &SpaceContext, file: &Arc<File>) -> Optio
         if let Some(step) = walk.next_step() {
             break step;
         }
-        // A branch page a turn, so that it ends: each is one less that the walk has not looked into.
+        // Each turn feeds one branch page, so the loop ends: the walk then has one less to read.
         let branch = walk.fronts().next()?;
         match page(branch) {
             Ok(bytes) => {

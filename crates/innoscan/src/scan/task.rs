@@ -1,4 +1,4 @@
-//! A task of the decode workers: some leaves, and what decoding needs to know of their tablespace.
+//! Tasks of the decode workers: some leaves, and the facts about their tablespace for decoding.
 
 use std::ops::{Deref, Range};
 use std::path::PathBuf;
@@ -17,15 +17,15 @@ use crate::pool::{FileSlot, PageRef, unreadable};
 use crate::walk::Sibling;
 use crate::{Error, Result};
 
-/// Some consecutive leaves.
+/// A task: some consecutive leaves.
 pub(super) struct Task {
-    /// Counts up in key order.
+    /// The task's number; numbers ascend in key order.
     pub number: u64,
     pub space: Arc<SpaceContext>,
     pub items: Vec<Item>,
 }
 
-/// A leaf, or what is wrong in its place.
+/// A leaf, or the damage in its place.
 pub(super) enum Item {
     Leaf {
         page_no: PageNo,
@@ -33,7 +33,7 @@ pub(super) enum Item {
         prev: Sibling,
         next: Sibling,
     },
-    /// One that was sorted.
+    /// A leaf that was sorted.
     Packed {
         page_no: PageNo,
         packed: PackedLeaf,
@@ -46,11 +46,11 @@ pub(super) enum Item {
     },
 }
 
-/// A leaf's bytes, in a frame of the pool or out of it.
+/// The bytes of a leaf, in a frame of the pool or elsewhere.
 pub(super) enum LeafBytes {
     Frame(PageRef),
     Unpacked(Box<[u8]>),
-    /// These bytes of a file that is in memory.
+    /// A range of bytes of a file that is in memory.
     Head(Arc<File>, Range<usize>),
 }
 
@@ -66,35 +66,35 @@ impl Deref for LeafBytes {
     }
 }
 
-/// Where a tablespace's pages come from.
+/// The source of a tablespace's pages.
 pub(super) enum PageSource {
-    /// The pool's file of this number.
+    /// A file of the pool.
     Pool(FileSlot),
-    /// Memory, in which all of the file is.
+    /// A file that is completely in memory.
     Memory(Arc<File>),
 }
 
-/// What decoding needs to know of a tablespace.
+/// The facts about a tablespace for decoding.
 pub(super) struct SpaceContext {
     pub path: PathBuf,
-    /// Its number among the table's.
+    /// The tablespace's index among the table's files.
     pub number: usize,
     pub source: PageSource,
     pub page_context: PageContext,
     pub index: IndexId,
     pub layout: Layout,
     pub keys: KeyColumns,
-    /// The keys that are wanted; `None`: all.
+    /// The wanted keys; `None`: all.
     pub wanted: Option<Arc<KeyRanges>>,
-    /// The rows that are wanted of those; `None`: all.
+    /// The condition on rows with wanted keys; `None`: all of them.
     pub filter: Option<RowFilter>,
     pub newest_lsn: Option<Lsn>,
-    /// The definition is the user's own: each leaf is held against it.
+    /// Whether the definition was given by the user: then each leaf is checked against it.
     pub is_definition_given: bool,
 }
 
 impl SpaceContext {
-    /// What its pages are like once they are opened.
+    /// The format of its pages once they are opened.
     pub fn format(&self) -> PageFormat {
         self.page_context.format()
     }

@@ -1,5 +1,5 @@
-//! The beginning of a tablespace's scan: its root, what instant `ALTER TABLE` noted, and what follows
-//! from both.
+//! The start of a tablespace's scan: its root, the metadata of instant `ALTER TABLE`, and the state
+//! derived from both.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Error, Result, Table};
 
-/// A clustered index that is about to be walked.
+/// A clustered index that is ready to be walked.
 pub(super) struct Tree {
     pub context: SpaceContext,
     pub walk: Walk,
-    /// The root, where it is a branch page, which nobody needs again.
+    /// The root, where it is a branch page, which is not needed again.
     pub root: Option<PageNo>,
 }
 
 impl Tree {
-    /// Opens the tree of one of a table's tablespaces, which has this number and these pages; `None`
-    /// when a page is not to be had because the scan was stopped.
+    /// Opens the tree of a table's tablespace with this index and these pages; `None`
+    /// when a page is not available because the scan was stopped.
     pub fn open(
         table: &Table,
         options: &ScanOptions,
@@ -70,12 +70,12 @@ impl Tree {
     }
 }
 
-/// Requires that a walk that is over has met the leaf after which it was to begin.
+/// Requires that a finished walk has found the leaf after which it should start.
 pub(super) fn require_met(walk: &Walk) -> Result<()> {
     match walk.looks_for() {
         None => Ok(()),
         Some(leaf) => Err(Error::refused(
-            format!("page {leaf}, after which the scan was to go on, is no leaf of the table"),
+            format!("page {leaf}, after which the scan should resume, is no leaf of the table"),
             "the file has changed since: read it from its beginning",
         )),
     }

@@ -1,11 +1,11 @@
-//! The pool as a policy sees it.
+//! The policy's view of the pool.
 
 use innoscan_format::PageNo;
 
 use crate::ahead::{PageStatus, PoolView};
 use crate::pool::{FileSlot, PageKey, Pool};
 
-/// A file's pages in the pool.
+/// The pages of one file in the pool.
 pub(super) struct FileInPool<'p> {
     pub pool: &'p Pool,
     pub file: FileSlot,

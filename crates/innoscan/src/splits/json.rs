@@ -1,4 +1,4 @@
-//! A split as text: JSON, with the number of its form.
+//! Splits as text: JSON with a version number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Part, Split};
 use crate::{Error, Result};
 
-/// The form that this version writes and reads.
+/// The version of the JSON that this release writes and reads.
 const FORM: u64 = 1;
 
 impl fmt::Display for Split {

@@ -1,8 +1,8 @@
 //! Splits: parts of a table that are read independently of each other, by threads, processes or
 //! machines that see the same files.
 //!
-//! A split names places in the trees of the table's files by page numbers ([`LeafSpan`]), not by
-//! keys: the order of keys is not known for every type and collation, and page numbers are exact as
+//! A split identifies places in the trees of the table's files by page numbers ([`LeafSpan`]), not by
+//! keys: the order of keys is not known for every type and collation, whereas page numbers are exact as
 //! long as nobody writes to the files, which each file's stamp proves. Together the splits of a table
 //! have every row once.
 
@@ -18,7 +18,7 @@ use innoscan_format::PageNo;
 use crate::leaf_span::LeafSpan;
 use crate::{Error, Result, Table, TableFile};
 
-/// A part of a table; see [`Table::splits`]. As text it is JSON of one line
+/// An independent part of a table; see [`Table::splits`]. The text form is one line of JSON
 /// ([`to_string`](ToString::to_string), [`parse`](str::parse)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
@@ -30,14 +30,14 @@ pub struct Split {
     upper_key: Option<Vec<String>>,
 }
 
-/// What a split has of one file.
+/// The part of a split that lies in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
-    /// The file's number among the table's.
+    /// The file's index among the table's files.
     number: usize,
-    /// Its name, without its directory.
+    /// The file's name without its directory.
     file: String,
-    /// What it was when the split was made.
+    /// The file's stamp when the split was made.
     stamp: String,
     from: Vec<PageNo>,
     to: Vec<PageNo>,
@@ -49,26 +49,26 @@ impl Split {
         &self.table
     }
 
-    /// The estimated number of rows: that of leaves, by the fan-out of some branch pages, times the
-    /// rows of some leaves.
+    /// The estimated number of rows: the estimated number of leaves (by the fan-out of some branch pages)
+    /// times the rows per leaf (by some leaves).
     pub fn estimated_rows(&self) -> u64 {
         self.rows
     }
 
-    /// The estimated bytes of its leaves; off-page values are not counted.
+    /// The estimated bytes of the leaves; off-page values are not counted.
     pub fn estimated_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The least key that its first leaf can have, each column as text; `None` where the split begins
-    /// with a table or partition, and where the key cannot be shown. For people and plans: what is
-    /// read does not depend on it.
+    /// The least key that the first leaf can have, each column as text; `None` where the split begins
+    /// with a table or partition, and where the key cannot be shown. This key is informative: it has no
+    /// effect on what is read.
     pub fn lower_key(&self) -> Option<&[String]> {
         self.lower_key.as_deref()
     }
 
-    /// The key before which its last leaf ends: the [`lower_key`](Split::lower_key) of what follows in
-    /// the same table or partition; `None` where the split ends with it.
+    /// The key before which the last leaf ends: the [`lower_key`](Split::lower_key) of what follows in
+    /// the same table or partition; `None` where the split ends with the table or partition.
     pub fn upper_key(&self) -> Option<&[String]> {
         self.upper_key.as_deref()
     }
@@ -77,9 +77,9 @@ impl Split {
 impl Table {
     /// Divides the table into at most `count` parts of about the same size, in the order of its rows.
     ///
-    /// Reads a few of the upper branch pages and some sample leaves of each file, so it takes no time
-    /// to speak of, however large the table is. The partitions of a partitioned table are divided and
-    /// put together as one table.
+    /// Only a few of the upper branch pages and some sample leaves of each file are read, so splitting is
+    /// quick, however large the table. The partitions of a partitioned table are divided and combined as
+    /// one table.
     ///
     /// ```
     /// # fn main() -> innoscan::Result<()> {
@@ -102,10 +102,10 @@ impl Table {
         plan::splits(self, count)
     }
 
-    /// The table with the rows of a split alone, for [`scan`](crate::scan()) with a sink of one's own.
+    /// The table limited to the rows of a split, for [`scan`](crate::scan()) with the caller's own sink.
     ///
     /// # Errors
-    /// The split is of another table, or one of its files was written to since the split was made.
+    /// The split belongs to another table, or one of its files was written to since the split was made.
     pub fn of_split(&self, split: &Split) -> Result<Table> {
         let files: Result<Vec<TableFile>> =
             split.parts.iter().map(|part| self.file_of(split, part)).collect();

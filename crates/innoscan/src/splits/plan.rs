@@ -1,5 +1,5 @@
-//! Where a table is divided: from the upper levels of its trees, down to the first one that has enough
-//! pages.
+//! Choosing where a table is divided: by the upper levels of its trees, down to the first level that has
+//! enough pages.
 
 use innoscan_format::PageNo;
 use innoscan_format::layout::Layout;
@@ -13,27 +13,27 @@ use super::{Part, Split, file_name};
 use crate::space_reader::SpaceReader;
 use crate::{Result, Table, TableFile};
 
-/// Subtrees to divide the table by, for each split.
+/// Subtrees wanted for each split.
 const SUBTREES_A_SPLIT: u64 = 16;
-/// Subtrees of a file that are looked into to estimate the size of all.
+/// Subtrees of a file that are read to estimate the size of all.
 const SAMPLES: usize = 4;
 
 /// A subtree of a file's clustered index.
 struct Subtree {
     file: usize,
-    /// The pages on the way to it, from the root on; the last one is its top.
+    /// The path of pages to the subtree, from the root on; the last one is its top.
     way: Vec<PageNo>,
-    /// The least key that its parent allows.
+    /// The least key that the parent allows.
     key: Option<Vec<String>>,
     leaves: f64,
     rows: f64,
 }
 
-/// The subtrees of a file, and what it was before they were looked for.
+/// The subtrees of a file, and the file's stamp from before they were read.
 struct Divided {
     stamp: String,
     page_bytes: u64,
-    /// How many of all there are, counted over the files.
+    /// The range of the file's subtrees among those of all files.
     first: usize,
     end: usize,
 }
@@ -67,7 +67,7 @@ pub(super) fn splits(table: &Table, count: usize) -> Result<Vec<Split>> {
     Ok(splits)
 }
 
-/// The split of some subtrees.
+/// A split made of adjacent subtrees.
 fn split(
     table: &Table,
     files: &[Divided],
@@ -110,7 +110,7 @@ fn split(
     }
 }
 
-/// Adds a file's subtrees, as many as wanted if it has so many; the bytes of its pages.
+/// Adds a file's subtrees, at least `wanted` if the file has that many; returns the bytes of its pages.
 fn divide(table: &Table, number: usize, wanted: usize, out: &mut Vec<Subtree>) -> Result<u64> {
     let Some(file) = table.files.get(number) else { return Ok(0) };
     let mut tree = Tree::open(table, file)?;
@@ -141,12 +141,12 @@ fn divide(table: &Table, number: usize, wanted: usize, out: &mut Vec<Subtree>) -
     Ok(tree.reader.space().page_size().bytes().into())
 }
 
-/// A file's clustered index, looked into page by page.
+/// A file's clustered index, read page by page.
 struct Tree {
     reader: SpaceReader,
     root: PageNo,
     layout: Layout,
-    /// What shows the columns of the key; `None` where it cannot be shown.
+    /// The codecs of the key's columns; `None` where the key cannot be shown.
     key: Option<Vec<Codec>>,
 }
 
@@ -166,7 +166,7 @@ impl Tree {
         self.reader.with_page(page, |page| Ok(IndexPage::parse(page)?.level()))
     }
 
-    /// Adds the children of a subtree's top.
+    /// Adds the children of a subtree's top page.
     fn children(&mut self, parent: &Subtree, level: u16, out: &mut Vec<Subtree>) -> Result<()> {
         let Some(&top) = parent.way.last() else { return Ok(()) };
         let bytes = self.reader.read_page(top)?;
@@ -183,7 +183,7 @@ impl Tree {
         for (record, child) in page.records().zip(children) {
             let record = record?;
             let key = match record.is_min_rec() {
-                // The parent's is as good.
+                // A first child begins where its parent does.
                 true => parent.key.clone(),
                 false => self.key_text(&tree::key_fields(&record, &self.layout)?),
             };
@@ -193,7 +193,7 @@ impl Tree {
         Ok(())
     }
 
-    /// How many leaves and rows a subtree may have, by one way down its middle.
+    /// The estimated leaves and rows of a subtree, by one path down its middle.
     fn estimate(&mut self, subtree: &Subtree, level: u16) -> Result<(f64, f64)> {
         let mut leaves = 1.0;
         let Some(&(mut page_no)) = subtree.way.last() else { return Ok((0.0, 0.0)) };

@@ -1,7 +1,7 @@
-//! A dump's tables compared with a source's, by their checksums.
+//! Comparison of a dump's tables with a source's, by their checksums.
 //!
-//! The checksum is that of `CHECKSUM TABLE`: of MySQL and MariaDB it differs for some types, so that
-//! a dump can be compared with a server, or files, of the family that it was made from.
+//! The checksum is that of `CHECKSUM TABLE`. MySQL and MariaDB differ for some types, so
+//! a dump must be compared with a server, or files, of the family from which it was made.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -19,21 +19,21 @@ use crate::sink::checksum::{Checksum, Sum};
 use crate::source::{EngineTable, Offline};
 use crate::{Error, ErrorKind, Reason, Remedy, Result, Table};
 
-/// How a table of the dump and the source's differ.
+/// A difference between a table of the dump and of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// The rows are not the same.
+    /// The rows differ.
     Rows {
         /// The checksum of the dumped rows.
         dump: u32,
-        /// The checksum of the source's.
+        /// The checksum of the source's rows.
         source: u32,
     },
-    /// The dump has the table, the source has not.
+    /// The table is only in the dump.
     NotInSource,
-    /// The source has the table, the dump has not.
+    /// The table is only in the source.
     NotInDump,
-    /// The source's rows could not be summed: why.
+    /// The source's rows could not be read, for this reason.
     Unreadable(Reason),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// The difference, with the ways out where the source could not be read.
+    /// The difference as a message, with remedies where the source could not be read.
     pub fn reason(&self) -> Reason {
         match self {
             Difference::Rows { dump, source } => format!(
@@ -81,16 +81,16 @@ impl Difference {
 /// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Tables whose rows are the same.
+    /// The number of tables whose rows are equal.
     pub same: u64,
-    /// Tables that differ, by name.
+    /// The tables that differ, by name.
     pub differences: BTreeMap<TableName, Difference>,
-    /// Tables of the dump that have no checksum there.
+    /// The tables for which the dump has no checksum.
     pub without_checksum: Vec<TableName>,
 }
 
 impl Comparison {
-    /// An object with `same`, `differences` and `without_checksum`.
+    /// The result as a JSON object with `same`, `differences` and `without_checksum`.
     pub fn to_json(&self) -> Value {
         let name = |name: &TableName| json!({ "database": name.schema, "table": name.table });
         let differences = self.differences.iter().map(|(name, of)| of.to_json(name));
@@ -102,11 +102,11 @@ impl Comparison {
     }
 }
 
-/// Compares a dump with a source that has `tables`. `sum` gives the checksum of one of them; it may
-/// be `None` where the source gives none.
+/// Compares a dump with a source that has `tables`. `sum` returns the checksum of one of them, or
+/// `None` where the source has none.
 ///
 /// # Errors
-/// When the dump's rows were chosen by a condition, and what `sum` says of an interruption or of the
+/// The dump's rows were selected by a condition, or `sum` reports an interruption or an error of the
 /// source as a whole.
 pub fn compare(
     manifest: &Manifest,
@@ -152,7 +152,7 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// What a dump's ledger says of databases and tables.
+/// The databases and tables in a dump's ledger.
 struct Known<'m> {
     is_selection: bool,
     databases: HashMap<&'m str, &'m ManifestState>,
@@ -177,28 +177,28 @@ impl Known<'_> {
         known
     }
 
-    /// Whether the ledger has a table of the source, or its database is none of the dump's.
+    /// Whether the ledger lists a table of the source, or the dump does not cover its database.
     fn accounts_for(&self, name: &TableName) -> bool {
         let is_left_out = match self.databases.get(&*name.schema) {
-            // Not chosen; or hidden from who dumped what they chose.
+            // The database was not selected; or the account that made the dump could not see it.
             None => self.is_selection,
-            // Without definitions the tables are dumped all the same.
+            // Without definitions the tables are dumped nevertheless.
             Some(ManifestState::LeftOut(by)) => {
                 *by != Choice::NoSchemas.name() && *by != Choice::Format.name()
             }
             Some(_) => false,
         };
-        // A dump of tables that were named one by one lists no database.
+        // A dump of individually named tables lists no database.
         let is_of_tables = self.databases.is_empty();
         is_of_tables || is_left_out || self.tables.contains(&(&*name.schema, &*name.table))
     }
 }
 
-/// Compares a dump with the files of a stopped server's directory. `on_progress` is called before
-/// each table is read, with how many were and how many there are.
+/// Compares a dump with the files of a stopped server's directory. `on_progress` receives, before
+/// each table is read, the number of tables read and the number of all.
 ///
 /// # Errors
-/// As [`compare`], and when the directory as a whole cannot be read or must not be.
+/// Those of [`compare`], and errors of the directory as a whole.
 pub fn compare_with_files(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -234,7 +234,7 @@ pub fn compare_with_files(
         match (of_innodb.get(name), of_engines.get(name)) {
             (Some(table), _) => sum_of_innodb(table, options).map(Some),
             (None, Some(table)) => sum_of_engine(table, options).map(Some),
-            // Engines that keep no rows in files.
+            // The engine keeps no rows in files.
             (None, None) => Ok(Some(0)),
         }
     })
@@ -244,7 +244,7 @@ fn name_of(def: &TableDef) -> TableName {
     TableName { schema: def.schema.clone(), table: def.name.clone() }
 }
 
-/// All tables, and nothing else.
+/// A filter for tables only.
 fn tables_alone() -> Filter {
     let kinds =
         ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };

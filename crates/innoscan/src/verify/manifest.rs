@@ -1,4 +1,4 @@
-//! `innoscan.json`, read again. What it says is described in `docs/json.md`.
+//! The parser of `innoscan.json`, whose contents `docs/json.md` describes.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -10,81 +10,81 @@ use crate::dump::{DumpedFile, Layout, MANIFEST_FORMAT, MANIFEST_NAME, is_begun};
 use crate::ledger::{Item, ItemKind, Listed};
 use crate::{Error, Remedy, Result};
 
-/// What a dump's directory says of itself.
+/// The manifest of a dump: its directory's own description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// The program that wrote it, and its version.
+    /// The name and version of the program that wrote the dump.
     pub dumper: String,
-    /// How the directory is laid out.
+    /// The layout of the directory.
     pub layout: Layout,
     /// Whether every object of the source is dumped or left out by choice.
     pub is_complete: bool,
-    /// Whether only the rows that a condition chooses were dumped.
+    /// Whether only rows that satisfy a condition were dumped.
     pub is_conditional: bool,
-    /// Whether databases or tables were chosen; a source may have others.
+    /// Whether databases or tables were selected; the source may have others.
     pub is_selection: bool,
-    /// What became of every object.
+    /// The final state of every object.
     pub ledger: Vec<ManifestEntry>,
-    /// Classes of objects that could not be listed: their kinds, and why.
+    /// Classes of objects that could not be listed: their kinds, and the reason.
     pub unlisted: Vec<(Vec<String>, String)>,
     /// The tables.
     pub tables: Vec<ManifestTable>,
-    /// The files that are of no table alone.
+    /// The files that do not belong to a single table.
     pub files: Vec<DumpedFile>,
-    /// The file that a loader looks for; `None` where the layout has none.
+    /// The file that a loader expects; `None` where the layout has none.
     pub marker: Option<DumpedFile>,
 }
 
-/// What became of an object.
+/// An object of a dump, with its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestEntry {
     /// The object.
     pub listed: Listed,
-    /// Its state.
+    /// The state of the object.
     pub state: ManifestState,
 }
 
 /// The state of an object in a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManifestState {
-    /// It was dumped.
+    /// The object was dumped.
     Dumped {
         /// Places of damage that were skipped.
         damaged: u64,
     },
-    /// The choice of this name left it out ([`Choice::name`]).
+    /// The object was left out by the choice of this name ([`Choice::name`]).
     LeftOut(String),
-    /// Why it was not dumped.
+    /// The object was not dumped, for this reason.
     NotDumped(String),
 }
 
 /// A table of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestTable {
-    /// Its database; empty where it is not known.
+    /// The database; empty where it is not known.
     pub database: String,
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// Rows written.
+    /// The number of rows written.
     pub rows: u64,
-    /// What `CHECKSUM TABLE` says of them, where that was computed.
+    /// The `CHECKSUM TABLE` of the rows, if it was computed.
     pub checksum: Option<u32>,
-    /// Its files.
+    /// The table's files.
     pub files: Vec<DumpedFile>,
-    /// Why it was not dumped, or not wholly.
+    /// The error that prevented the table, or part of it, from being dumped.
     pub error: Option<String>,
 }
 
 impl Manifest {
-    /// Whether a directory has one.
+    /// Whether a directory has a manifest.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(MANIFEST_NAME).is_file()
     }
 
-    /// Reads that of a dump's directory.
+    /// Reads the manifest of a dump's directory.
     ///
     /// # Errors
-    /// When there is none, it cannot be read, or another version of innoscan wrote it.
+    /// The directory has none, it cannot be read, or a newer version of innoscan wrote it.
     pub fn read(directory: &Path) -> Result<Manifest> {
         let path = directory.join(MANIFEST_NAME);
         let text = match std::fs::read(&path) {
@@ -119,7 +119,7 @@ impl Manifest {
         of_tables.chain(&self.files).chain(&self.marker)
     }
 
-    /// No name leads out of the directory, and none is there twice.
+    /// Requires that no name leads out of the directory, and that none occurs twice.
     fn require_plain_names(&self) -> Result<()> {
         let mut names = HashSet::new();
         for DumpedFile { name, .. } in self.all_files() {

@@ -1,5 +1,5 @@
-//! Verifies a dump's directory: that every file which `innoscan.json` lists is there as it was
-//! written, that nothing else is, and that no object of the source is missing. [`against`] compares
+//! Verification of a dump's directory: every file listed in `innoscan.json` exists and is unchanged,
+//! no other file exists, and no object of the source is missing. [`against`] compares
 //! the dump's rows with a source's.
 
 pub mod against;
@@ -18,29 +18,29 @@ pub use self::manifest::{Manifest, ManifestEntry, ManifestState, ManifestTable};
 use crate::dump::{MANIFEST_NAME, is_begun};
 use crate::{Error, Reason, Remedies, Remedy, Result, counted};
 
-/// What is wrong with a dump.
+/// The kind of a fault in a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// A file is missing.
     Missing,
-    /// A file has another size than was written.
+    /// A file's size differs from the size that was written.
     Size,
-    /// A file's bytes are not those that were written.
+    /// A file's checksum differs from the checksum that was written.
     Checksum,
-    /// A compressed file cannot be decompressed, or not to the size that was written.
+    /// A compressed file cannot be decompressed, or not to the original size.
     Compression,
     /// A file cannot be read.
     Unreadable,
-    /// A file is there that the dump does not list.
+    /// A file exists that the dump does not list.
     Unlisted,
     /// The dump was not finished.
     Unfinished,
-    /// An object of the source was not dumped, or not wholly.
+    /// An object of the source was not dumped, or not completely.
     Incomplete,
 }
 
 impl FaultKind {
-    /// Its name in JSON.
+    /// The name of the kind in JSON.
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::Missing => "missing",
@@ -54,7 +54,7 @@ impl FaultKind {
         }
     }
 
-    /// What can be done about it.
+    /// The remedies of the fault.
     pub fn remedies(self) -> Remedies {
         match self {
             FaultKind::Missing | FaultKind::Size | FaultKind::Checksum | FaultKind::Compression => {
@@ -74,14 +74,14 @@ impl FaultKind {
     }
 }
 
-/// One thing that is wrong with a dump.
+/// A fault in a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// The file, or the object of the source.
     pub subject: String,
-    /// What was found.
+    /// The description of the fault.
     pub what: String,
 }
 
@@ -90,12 +90,12 @@ impl Fault {
         Fault { kind, subject: subject.to_owned(), what: what.into() }
     }
 
-    /// The subject and what was found, with the ways out.
+    /// The subject and description, with the remedies.
     pub fn reason(&self) -> Reason {
         Reason::new(format!("{}: {}", self.subject, self.what), self.kind.remedies())
     }
 
-    /// An object with `fault`, `subject`, `what`.
+    /// The fault as a JSON object with `fault`, `subject`, `what`.
     pub fn to_json(&self) -> Value {
         json!({ "fault": self.kind.name(), "subject": self.subject, "what": self.what })
     }
@@ -110,20 +110,21 @@ impl fmt::Display for Fault {
 /// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What is wrong, files first.
+    /// The faults, those of files first.
     pub faults: Vec<Fault>,
-    /// Files that were read.
+    /// The number of files read.
     pub files: u64,
-    /// Their bytes.
+    /// The number of bytes read.
     pub bytes: u64,
 }
 
-/// Verifies a dump. `decompress`: compressed files are decompressed too, and their sizes compared.
-/// `on_progress` is called with the files that were read and how many there are; it returns whether
-/// to go on.
+/// Verifies a dump. `decompress`: whether compressed files are also decompressed, and their sizes
+/// compared.
+/// `on_progress` receives the number of files read and of all files; it returns whether
+/// to continue.
 ///
 /// # Errors
-/// When the directory cannot be listed, or `on_progress` says stop.
+/// The directory cannot be listed, or `on_progress` stopped the verification.
 pub fn verify(
     directory: &Path,
     manifest: &Manifest,
@@ -149,7 +150,7 @@ pub fn verify(
     Ok(report)
 }
 
-/// Files of the directory that the dump does not list.
+/// Files in the directory that the dump does not list.
 fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<Fault>> {
     let known: BTreeSet<&str> = manifest.all_files().map(|file| &*file.name).collect();
     let mut faults = Vec::new();
@@ -179,7 +180,7 @@ fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<Fault>> {
     Ok(faults)
 }
 
-/// Objects of the source that are not, or not wholly, in the dump.
+/// Objects of the source that are not, or not completely, in the dump.
 fn incomplete(manifest: &Manifest) -> Vec<Fault> {
     let mut faults = Vec::new();
     for ManifestEntry { listed, state } in &manifest.ledger {

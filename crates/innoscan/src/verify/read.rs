@@ -1,4 +1,4 @@
-//! A dump's file, read and compared with what was written.
+//! Reading of a dump's file, and comparison with what was written.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
@@ -7,10 +7,10 @@ use std::path::Path;
 use super::{Fault, FaultKind};
 use crate::dump::DumpedFile;
 
-/// Bytes read at a time.
+/// The bytes of one read.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Reads a file; its size in bytes if it is as it was written.
+/// Verifies a file; returns its size in bytes.
 pub(super) fn file(directory: &Path, written: &DumpedFile, decompress: bool) -> Result<u64, Fault> {
     let fault = |kind, what: String| Fault::new(kind, &written.name, what);
     let unreadable = |error: std::io::Error| fault(FaultKind::Unreadable, error.to_string());
@@ -41,8 +41,8 @@ pub(super) fn file(directory: &Path, written: &DumpedFile, decompress: bool) -> 
     Ok(bytes)
 }
 
-/// Decompresses a file whose name says that it is compressed, and compares its size; what is wrong
-/// otherwise.
+/// Decompresses a file whose name shows that it is compressed, and compares its size; the error
+/// describes the difference.
 fn plain(path: &Path, written: &DumpedFile) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("it cannot be decompressed: {error}");
     let open = || File::open(path).map(BufReader::new).map_err(failed);

@@ -1,5 +1,5 @@
-//! Branch pages: read in batches and fed to the walk; what they tell of leaves is passed on to the
-//! policy.
+//! Branch pages: they are read in batches and fed to the walk; the leaves that they name are passed on
+//! to the policy.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use crate::io_options::pages_of;
 use crate::scan::RowOrder;
 use crate::{Error, Result};
 
-/// Branch pages asked for at once.
+/// The most branch pages requested at once.
 const BRANCHES_AT_ONCE: usize = 256;
 
-/// Leaf numbers known ahead of the scan, at least: all those of a table of 16 GiB, whose count is
+/// The least number of leaves known ahead of the scan: all those of a table of 16 GiB, whose count is
 /// thereby exact from the start. Four bytes each.
 const LEAVES_AHEAD: usize = 1 << 20;
 
 impl Driver<'_> {
-    /// Feeds the walk the branch pages that are here, as long as it is not far ahead.
+    /// Feeds branch pages that are present to the walk, unless it is far ahead already.
     pub(super) fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> Result<bool> {
         let mut progress = false;
         while current.walk.leaves_ahead() < self.leaves_ahead_most(current) {
@@ -46,7 +46,7 @@ impl Driver<'_> {
         Ok(progress)
     }
 
-    /// Tells the policy of the leaves the walk has learnt.
+    /// Passes the leaves that the walk has found to the policy.
     pub(super) fn learn(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
         current.walk.take_learnt(&mut current.pages);
         if matches!(current.leaves, Leaves::Awaited) {
@@ -69,7 +69,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// All leaves are learnt: settles in which order they are read, and by which policy.
+    /// Chooses the order of the leaves, and the policy that reads them, once all are found.
     fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
         let format = current.context.format();
         let mut sizes = self.budget.sizes(&self.options.io, format);
@@ -98,13 +98,13 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// How long was waited so far, for how many requests.
+    /// The total wait so far, and the number of requests.
     pub(super) fn waited(&self) -> (Duration, u64) {
         (self.pool.stats().wait, self.pool.counters().requests())
     }
 
-    /// What a request costs: as the device's model says, or by how long those for branch pages were
-    /// waited for.
+    /// The cost of a request: from the device's model, or from the wait for the requests for branch
+    /// pages.
     pub(super) fn request_cost(&self, (wait_before, requests_before): (Duration, u64)) -> Duration {
         if let Some(device) = self.options.io.device {
             return device.request_cost(self.pool.page_bytes() as u64);
@@ -118,13 +118,13 @@ impl Driver<'_> {
             return usize::MAX;
         }
         if self.traits.descends_singly {
-            // The next leaf, and whether there is one after it.
+            // The next leaf, and the one after it to know that it exists.
             return 2;
         }
         LEAVES_AHEAD.max(2 * self.budget.window_pages)
     }
 
-    /// Asks for the branch pages the walk can use next, many at once.
+    /// Requests the branch pages that the walk can use next, many at once.
     pub(super) fn read_branches(&mut self, current: &mut Current) -> bool {
         if current.walk.is_all_learnt()
             || current.walk.leaves_ahead() >= self.leaves_ahead_most(current)

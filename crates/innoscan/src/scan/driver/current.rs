@@ -1,4 +1,4 @@
-//! One tablespace being scanned.
+//! The tablespace that is being scanned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,32 +19,32 @@ pub(super) struct Current {
     pub walk: Walk,
     pub leaves: Leaves,
     pub policy: Box<dyn ReadAhead>,
-    /// How long was waited for how many requests, before it was opened.
+    /// The total wait, and the number of requests, before the tablespace was opened.
     pub waited_before: (Duration, u64),
     pub is_cost_told: bool,
-    /// The next leaf is on its way.
+    /// Whether the next leaf is being read.
     pub is_due: bool,
-    /// The scan stood still until the next leaf was there.
+    /// Whether the scan was blocked until the next leaf was present.
     pub has_waited: bool,
-    /// What is left of a run the engine had no room for.
+    /// The rest of a run for which the engine had no room.
     pub run: Vec<PageNo>,
     pub pages: Vec<PageNo>,
 }
 
-/// Where the next leaf comes from.
+/// The source of the next leaf.
 pub(super) enum Leaves {
-    /// The walk, which knows them in key order.
+    /// The walk, in key order.
     OfWalk,
-    /// None before all are learnt, in file order.
+    /// None until all leaves are found; then in file order.
     Awaited,
-    /// All of them, in file order.
+    /// All leaves, in file order.
     InFileOrder(FileOrder),
-    /// All of them: read in file order, delivered in key order.
+    /// All leaves: read in file order, delivered in key order.
     Sorted(FileOrder, LeafSort),
 }
 
 impl Current {
-    /// The leaf that has to be read next, if it is known.
+    /// The leaf that must be read next, if known.
     pub fn peek(&self) -> Option<PageNo> {
         match &self.leaves {
             Leaves::OfWalk => self.walk.peek(),
@@ -54,7 +54,7 @@ impl Current {
         }
     }
 
-    /// The next step of leaves that are delivered as they are read.
+    /// The next step where leaves are delivered in the order they are read.
     pub fn next_step(&mut self) -> Option<Step> {
         match &mut self.leaves {
             Leaves::OfWalk => self.walk.next_step(),
@@ -73,7 +73,7 @@ impl Current {
             }
     }
 
-    /// What the policy may know of the pool.
+    /// The policy's view of the pool.
     pub fn view<'p>(&self, pool: &'p Pool) -> FileInPool<'p> {
         FileInPool { pool, file: self.slot, file_pages: self.context.format().size_pages }
     }

@@ -1,22 +1,22 @@
-//! How much is read ahead at a time: enough to keep the device busy, and no more, since whatever else
-//! is asked of it waits behind.
+//! The amount that is read ahead at a time: enough to keep the device busy, and no more, since all other
+//! requests to the device wait behind it.
 //!
-//! What is under way beyond that only waits, and the longer for it. So as long as reads are over soon
-//! more may be under way, and when they take long, less: where a request transfers for longer than
-//! that by itself, two are, the next one waiting for its turn.
+//! Reads in flight beyond that amount only wait. So while reads complete quickly more
+//! may be in flight, and when they take long, fewer: where a single request transfers for longer
+//! than the limit, two are in flight, of which the second waits for its turn.
 
 use std::time::Duration;
 
 use innoscan_io::KindCounters;
 
-/// What is under way is more than any device transfers while a request takes its way.
+/// The most bytes in flight: more than any device transfers within the latency of a request.
 const MOST_BYTES: usize = 8 << 20;
 
-/// Reads that take longer wait for each other. Less, and a scan thread that is not woken at once, on a
-/// busy machine, lets the device run dry.
+/// Reads that take longer than this wait for each other. A smaller limit would let the device idle when
+/// the scan thread is not woken at once on a busy machine.
 const SERVICE_MOST: Duration = Duration::from_millis(16);
 
-/// Bytes by which more may be under way after each read that was over soon.
+/// Bytes by which the limit grows after each read that completed quickly.
 const STEP_BYTES: usize = 64 << 10;
 
 pub(super) struct InFlight {
@@ -27,7 +27,7 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// `run_bytes`: the most of a read.
+    /// A limit for reads of at most `run_bytes`.
     pub fn new(run_bytes: usize) -> InFlight {
         InFlight {
             least_bytes: run_bytes.min(MOST_BYTES),
@@ -37,12 +37,12 @@ impl InFlight {
         }
     }
 
-    /// Whether nothing more is to be read ahead for now.
+    /// Whether no more should be read ahead for now.
     pub fn is_enough(&self, pending_bytes: usize) -> bool {
         pending_bytes >= self.most_bytes
     }
 
-    /// Learns from the reads that were over since the last time.
+    /// Adapts the limit to the reads that completed since the last call.
     pub fn learn(&mut self, ahead: &KindCounters) {
         let requests = ahead.requests - self.seen_requests;
         if requests == 0 {
@@ -63,8 +63,8 @@ impl InFlight {
 mod tests {
     use super::*;
 
-    /// What is under way in the end on a device that takes reads of so many bytes one after the
-    /// other, for so long each.
+    /// The final amount in flight on a device that serves reads of `run_bytes` one after the other, each
+    /// taking the given time.
     fn in_the_end(run_bytes: usize, each: Duration) -> usize {
         let mut in_flight = InFlight::new(1 << 20);
         let mut counters = KindCounters::default();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn as_much_is_under_way_as_does_not_wait_long() {
-        // A disk of 150 MiB a second: one, and the next.
+        // A disk of 150 MiB per second: one read, and the next.
         let on_disk = in_the_end(1 << 20, Duration::from_micros(6667));
         assert!((2..=3).contains(&on_disk), "{on_disk}");
         // 3000 requests a second: 48 of them take 16 ms.

@@ -9,11 +9,11 @@ use crate::scan::leaf_sort::LeafSort;
 use crate::scan::task::Item;
 use crate::walk::Step;
 
-/// Leaves packed before others are looked after: some hundred microseconds' worth.
+/// The most leaves compressed before other work gets a turn: some hundred microseconds of work.
 const LEAVES_AT_ONCE: usize = 16;
 
 impl Driver<'_> {
-    /// For so many leaves, with the memory that reading and decoding them leave.
+    /// A sort for a number of leaves, with the memory that reading and decoding leave.
     pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSort> {
         let page_bytes = self.pool.page_bytes();
         let memory_bytes = self.budget.hold_pages(window_pages) * page_bytes;
@@ -21,7 +21,7 @@ impl Driver<'_> {
         LeafSort::new(leaves, memory_bytes, page_bytes, dir)
     }
 
-    /// Where leaves are sorted: takes those that are here. Whether there were any.
+    /// Puts the leaves that are present into the sort; whether there were any.
     pub(super) fn sort_leaves(&mut self, current: &mut Current) -> Result<bool> {
         let mut progress = false;
         for _ in 0..LEAVES_AT_ONCE {
@@ -47,7 +47,7 @@ impl Driver<'_> {
         Ok(progress)
     }
 
-    /// The next of sorted leaves, once all were taken.
+    /// The next of the sorted leaves, once all are in the sort.
     pub(super) fn next_sorted(current: &mut Current) -> Result<Next> {
         let Leaves::Sorted(file_order, sort) = &mut current.leaves else { return Ok(Next::NotYet) };
         let place = sort.next_place();

@@ -48,7 +48,7 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::NameDevice => "name one: --device hdd, gp3, ssd, nvme or iops=..,bw=..",
         Remedy::Overwrite => "use --overwrite to replace files of the same names",
         Remedy::Resume => "run the same dump command with --resume",
-        Remedy::RedoChanged => "use --resume=redo to dump such tables anew",
+        Remedy::RedoChanged => "use --resume=redo to dump such tables again",
         Remedy::BeginAnew => "leave out --resume",
         Remedy::NameDump => "give the directory of a dump (dump -o DIR)",
         Remedy::ChooseLayout(name) => return format!("use --layout {name}"),

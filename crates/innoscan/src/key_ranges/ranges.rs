@@ -299,7 +299,7 @@ fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> 
         (ColumnType::Enum { .. } | ColumnType::Set { .. }, _) => None,
         (ColumnType::Float(_), Literal::Number(text)) => {
             let real: f64 = text.parse().ok()?;
-            // No FLOAT is equal to the others.
+            // Other numbers are not equal to any FLOAT.
             let single = real as f32;
             (f64::from(single) == real).then(|| Stored::Is(single.to_le_bytes().to_vec()))
         }

@@ -92,8 +92,9 @@ impl TableFile {
     pub fn stamp(&self) -> Result<FileStamp> {
         match &self.copy {
             Some(copy) => Ok(copy.stamp),
-            None => FileStamp::of(&self.path)
-                .map_err(|error| Error::read("cannot read the file's times", error).in_file(&self.path)),
+            None => FileStamp::of(&self.path).map_err(|error| {
+                Error::read("cannot read the file's times", error).in_file(&self.path)
+            }),
         }
     }
 

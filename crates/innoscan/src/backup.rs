@@ -59,9 +59,8 @@ impl Backup {
         .in_file(&self.path))
     }
 
-    /// Compares the redo log left by the preparation with the amount that was copied from the server: a
-    /// log
-    /// that ends earlier belongs to another backup, or was not applied completely.
+    /// Compares the redo log left by the preparation with the amount that was copied from the server:
+    /// a log that ends earlier belongs to another backup, or was not applied completely.
     pub fn require_applied(&self, checkpoint: Lsn) -> Result<()> {
         let applied = |wanted: Lsn| checkpoint.0.saturating_add(redo::BLOCK_BYTES) >= wanted.0;
         let missing = [self.to, self.last].into_iter().flatten().find(|wanted| !applied(*wanted));

@@ -47,8 +47,7 @@ fn start_of(pid: i32) -> Option<SystemTime> {
     let fields = stat.rsplit_once(')')?.1;
     let ticks: u64 = fields.split_ascii_whitespace().nth(19)?.parse().ok()?;
     // /proc/stat also has the boot time, but is slow to read where there are many interrupts, and this
-    // is
-    // called for each table while all are locked.
+    // is called for each table while all are locked.
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let up_s: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
     let started_s = ticks / rustix::param::clock_ticks_per_second().max(1);

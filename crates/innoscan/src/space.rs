@@ -123,8 +123,7 @@ impl Space {
     }
 
     /// The page of the clustered index's root, unless a dictionary names another: the first root that
-    /// was
-    /// created, not counting SDI's.
+    /// was created, not counting SDI's.
     pub fn first_root(&self) -> PageNo {
         match self.header.sdi_root {
             Some(FIRST_ROOT) => PageNo(FIRST_ROOT.0 + 1),

@@ -20,7 +20,8 @@ use crate::{Error, Result};
 pub struct Table {
     /// The table's definition.
     pub def: TableDef,
-    /// The running server's own `SHOW CREATE TABLE`, which is written instead of the text printed from `def`.
+    /// The running server's own `SHOW CREATE TABLE`, which is written instead of the text printed from
+    /// `def`.
     pub create_sql: Option<String>,
     /// Whether the definition was given by the user (`--schema`), who may have given another table's.
     pub is_definition_given: bool,

@@ -1,6 +1,6 @@
-//! Unfinished transactions: prepared ones wait for `XA COMMIT` or `XA ROLLBACK`
-//! over any number of clean shutdowns, and a rollback interrupted by a shutdown continues at the next
-//! start. Their changes are in the files as if they were committed.
+//! Unfinished transactions: prepared ones wait for `XA COMMIT` or `XA ROLLBACK` over any number of
+//! clean shutdowns, and a rollback interrupted by a shutdown continues at the next start. Their
+//! changes are in the files as if they were committed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

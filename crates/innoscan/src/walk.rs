@@ -155,8 +155,7 @@ impl Walk {
     }
 
     /// Puts up to `most` branch pages that the walk can use into `pages`: the ones that can be fed now
-    /// come first.
-    /// Within a level they are in key order.
+    /// come first. Within a level they are in key order.
     pub fn wanted(&self, most: usize, pages: &mut Vec<PageNo>) {
         pages.clear();
         for level in self.levels.iter().skip(1) {

@@ -7,8 +7,7 @@
 //! border of that extent. A table whose leaves are not in file order never triggers this policy.
 //!
 //! The server compares times of access in milliseconds, and neighbours may share one; here each access
-//! is
-//! later than the one before.
+//! is later than the one before.
 
 use innoscan_format::PageNo;
 
@@ -30,8 +29,7 @@ impl Linear {
     pub const THRESHOLD_DEFAULT: u32 = 56;
 
     /// The policy for a threshold: the pages of an extent that must have been accessed in order, 1 to
-    /// 64;
-    /// 0 reads nothing ahead.
+    /// 64; 0 reads nothing ahead.
     pub fn new(threshold: u32) -> Linear {
         Linear { threshold, queue: Queue::default() }
     }

@@ -57,9 +57,8 @@ pub trait ReadAhead: Send {
     fn on_access(&mut self, _page: PageNo, _links: Links, _pool: &dyn PoolView) {}
 
     /// Puts the pages of the next run to read into `run`, ascending. All pages from the first to the
-    /// last
-    /// are read by one request, at most `most_pages`; those not named are read only because they lie
-    /// between. An empty `run` means that nothing is to be read now.
+    /// last are read by one request, at most `most_pages`; those not named are read only because they
+    /// lie between. An empty `run` means that nothing is to be read now.
     fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>);
 
     /// Whether `page` is still to come in a run. Other pages will be read on demand.

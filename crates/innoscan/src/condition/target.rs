@@ -435,9 +435,8 @@ fn decimal_target(text: &str, scale: u8) -> Compared {
     }
 }
 
-/// The target of an integer in quotes. A server compares it with integers as doubles, but with `BIGINT`
-/// as
-/// integers: both agree where doubles are exact.
+/// The target of an integer in quotes. A server compares it with integers as doubles, but with
+/// `BIGINT` as integers: both agree where doubles are exact.
 fn integer_in_quotes(text: &str) -> Option<(Scale, Target)> {
     const EXACT_MOST: u64 = 1 << 53;
     let number: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;

@@ -10,8 +10,7 @@ use crate::space_reader::SpaceReader;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Owners {
     /// Pages of the clustered index: branch pages, leaves, and off-page columns, which are in the
-    /// leaves'
-    /// segment.
+    /// leaves' segment.
     pub clustered_pages: u64,
     /// Pages of other indexes.
     pub other_index_pages: u64,

@@ -1,9 +1,8 @@
 //! The ledger of a dump: the state of every object of its source.
 //!
 //! The code that lists a source, a running server or a stopped server's directory, enters each object
-//! once ([`Ledger::enter`]): with the plan for it, the user's choice that leaves it out, or
-//! the reason why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`])
-//! and
+//! once ([`Ledger::enter`]): with the plan for it, the user's choice that leaves it out, or the reason
+//! why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
 //! writes the result. A dump is complete when every object is dumped or left out by choice.
 
 mod filter;

@@ -235,8 +235,7 @@ impl<'s> Driver<'s> {
     }
 
     /// Waits for a page that is needed before the walk can start, and meanwhile serves the workers of
-    /// the
-    /// previous tablespace.
+    /// the previous tablespace.
     fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
         let key = PageKey { file, page };
         let request = Request {

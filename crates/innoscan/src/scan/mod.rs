@@ -7,14 +7,13 @@
 //! ```
 //!
 //! **Memory.** Pages live only in the slab. Read-ahead never uses the last `Budget::reserve`
-//! frames; a leaf or branch page that is needed next may use all of these but one per worker,
-//! and a worker's next LOB page may use those too. So a page that is needed next always gets a frame in
-//! the end: a worker that has its LOB page returns it without needing another, a worker
-//! without LOB pages to fetch returns its leaves, and if pages read ahead hold all other frames, one of
-//! them is evicted. Tasks in progress are limited by `Budget::tasks`; a batch is delivered when its
-//! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
-//! it is, while the others wait.
-//! it is, while the others wait.
+//! frames; a leaf or branch page that is needed next may use all of these but one per worker, and a
+//! worker's next LOB page may use those too. So a page that is needed next always gets a frame in the
+//! end: a worker that has its LOB page returns it without needing another, a worker without LOB pages
+//! to fetch returns its leaves, and if pages read ahead hold all other frames, one of them is evicted.
+//! Tasks in progress are limited by `Budget::tasks`; a batch is delivered when its turn has come, and
+//! one that grows too large is delivered in parts, by the one worker whose turn it is, while the
+//! others wait. it is, while the others wait.
 
 pub(crate) mod alone;
 pub(crate) mod cost;
@@ -331,8 +330,7 @@ impl Shared {
     }
 
     /// Wakes the scan thread for a new free frame, request or delivered task, which must be visible
-    /// before
-    /// the call.
+    /// before the call.
     fn wake_driver(&self) {
         std::sync::atomic::fence(Ordering::SeqCst);
         if self.is_driver_waiting.swap(false, Ordering::SeqCst) {

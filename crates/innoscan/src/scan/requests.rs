@@ -129,8 +129,7 @@ impl PageService {
     }
 
     /// Answers requests with the pages that are present, and starts to read the others; whether there
-    /// was
-    /// any progress. Of `reserve` frames only a worker's next page may use one.
+    /// was any progress. Of `reserve` frames only a worker's next page may use one.
     pub fn serve(&mut self, pool: &mut Pool, reserve: usize) -> bool {
         let mut progress = false;
         for request in self.requests.try_iter() {

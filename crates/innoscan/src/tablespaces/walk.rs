@@ -83,8 +83,7 @@ impl Files {
         let mut level = roots.to_vec();
         while !level.is_empty() {
             // Links, and directories that are named twice, can lead to the same directory again.
-            // Unreadable ones
-            // are reported when they are listed.
+            // Unreadable ones are reported when they are listed.
             level.retain(|directory| {
                 let identity = directory.metadata().map(|data| (data.dev(), data.ino()));
                 identity.map_or(true, |identity| seen.insert(identity))

@@ -119,9 +119,8 @@ pub struct Report {
 }
 
 /// Verifies a dump. `decompress`: whether compressed files are also decompressed, and their sizes
-/// compared.
-/// `on_progress` receives the number of files read and of all files; it returns whether
-/// to continue.
+/// compared. `on_progress` receives the number of files read and of all files; it returns whether to
+/// continue.
 ///
 /// # Errors
 /// The directory cannot be listed, or `on_progress` stopped the verification.

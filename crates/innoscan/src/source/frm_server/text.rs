@@ -52,8 +52,7 @@ impl Quoting {
     }
 
     /// The clause `DEFINER=...` of an account. A definer without a host is a role of MariaDB; one
-    /// without a
-    /// name belongs to objects that were created under `--skip-grant-tables`.
+    /// without a name belongs to objects that were created under `--skip-grant-tables`.
     pub fn definer(self, user: &str, host: &str, family: Family) -> String {
         match (host, family) {
             ("", Family::MariaDb) => format!("DEFINER={}", self.name(user)),

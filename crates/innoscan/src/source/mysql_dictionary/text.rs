@@ -23,8 +23,8 @@ fn is_in_mode(sql_mode: &str, mode: &str) -> bool {
     sql_mode.split(',').any(|set| set == mode)
 }
 
-/// The clause `DEFINER=name@host ` from the dictionary's unquoted `name@host`: the
-/// host is the part after the last `@`.
+/// The clause `DEFINER=name@host ` from the dictionary's unquoted `name@host`: the host is the part
+/// after the last `@`.
 pub(super) fn definer(row: &Row, column: &str, sql_mode: &str) -> Result<String> {
     let definer = row.text(column)?;
     let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
@@ -80,8 +80,8 @@ pub(super) fn session(row: &Row, server: ServerVersion) -> Result<ObjectSession>
     })
 }
 
-/// The `sql_mode`, whose members are stored by the names of the variable, in its
-/// order, with one exception: the column of MySQL 8.0.12 has `INVALID_DATES`.
+/// The `sql_mode`, whose members are stored by the names of the variable, in its order, with one
+/// exception: the column of MySQL 8.0.12 has `INVALID_DATES`.
 fn sql_mode(row: &Row) -> Result<String> {
     let modes = row.text("sql_mode")?.split(',').map(|mode| match mode {
         "INVALID_DATES" => "ALLOW_INVALID_DATES",

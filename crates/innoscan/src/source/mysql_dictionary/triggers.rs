@@ -1,6 +1,5 @@
 //! Triggers, from the rows of `mysql.triggers`, which hold only the body. The server composes the rest
-//! of
-//! `SHOW CREATE TRIGGER` from the other columns (`Trigger::create_from_dd`, trigger_loader.cc,
+//! of `SHOW CREATE TRIGGER` from the other columns (`Trigger::create_from_dd`, trigger_loader.cc,
 //! MySQL 8.0).
 
 use innoscan_format::Result;

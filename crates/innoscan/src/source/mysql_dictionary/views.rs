@@ -1,8 +1,7 @@
 //! Views, from the rows of `mysql.tables`, whose `view_definition` is the server's own print of the
-//! query
-//! with every name qualified. `SHOW CREATE VIEW` prints the query again (`view_store_create_info`,
-//! sql_show.cc, MySQL 8.0): as the same text in a session whose database is another, without the
-//! database's name in a session in the view's database.
+//! query with every name qualified. `SHOW CREATE VIEW` prints the query again
+//! (`view_store_create_info`, sql_show.cc, MySQL 8.0): as the same text in a session whose database is
+//! another, without the database's name in a session in the view's database.
 
 use innoscan_format::schema::text_file::ViewNames;
 use innoscan_format::schema::{Properties, ServerVersion};

@@ -256,8 +256,7 @@ fn database_directories(root: &Path) -> Result<Vec<(String, PathBuf)>> {
     for path in sorted_entries(root)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // Names that begin with # are InnoDB's own; hidden directories are not the server's. It takes
-        // any
-        // other directory for a database, except lost+found, which it is configured to ignore.
+        // any other directory for a database, except lost+found, which it is configured to ignore.
         let is_none = name.starts_with(['#', '.']) || name == "lost+found";
         if !is_none && path.is_dir() {
             directories.push((filename::decode(&name), path));

@@ -70,10 +70,9 @@ impl Part {
     }
 }
 
-/// Refuses a directory whose Aria log continues after its last checkpoint: tables may lack changes that
-/// only the log has. A clean shutdown ends with a checkpoint. Tables that were moved from their
-/// directory
-/// have no log.
+/// Refuses a directory whose Aria log continues after its last checkpoint: tables may lack changes
+/// that only the log has. A clean shutdown ends with a checkpoint. Tables that were moved from their
+/// directory have no log.
 fn require_finished_log(stem: &Path) -> Result<()> {
     let Some(directory) = stem.parent().and_then(Path::parent) else { return Ok(()) };
     let control_path = directory.join("aria_log_control");

@@ -1,6 +1,5 @@
 //! The statement of `SHOW CREATE USER` without the default roles, which may not exist yet when the
-//! account
-//! is created (`Rewriter_show_create_user`, sql_rewrite.cc, MySQL 8.0).
+//! account is created (`Rewriter_show_create_user`, sql_rewrite.cc, MySQL 8.0).
 
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};

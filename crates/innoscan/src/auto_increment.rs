@@ -97,7 +97,7 @@ fn last_on_roots(table: &Table) -> Result<Option<u64>> {
 }
 
 /// The most bytes of a table that is searched completely for its greatest value.
-const SEARCHED_BYTES_MOST: u64 = 1 << 30;
+const SEARCHED_BYTES_MAX: u64 = 1 << 30;
 
 /// The greatest value in the table: on the last leaf with rows where the key begins with the
 /// column, else on any leaf; servers search the column's index, whose layout is not known here.
@@ -112,7 +112,7 @@ fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u6
     let mut greatest = None;
     for file in &table.files {
         let mut reader = SpaceReader::new(file.open(Direct::Off)?)?;
-        if !leads && reader.space().file().size_bytes() > SEARCHED_BYTES_MOST {
+        if !leads && reader.space().file().size_bytes() > SEARCHED_BYTES_MAX {
             return Ok(None);
         }
         let root = file.clustered_root.unwrap_or(reader.space().first_root());

@@ -70,7 +70,7 @@ struct Scan<'a> {
 struct SimulatedPool {
     page_bytes: usize,
     file_pages: u32,
-    pages_most: usize,
+    pages_max: usize,
     pages: HashMap<PageNo, SimulatedPage>,
     arrived: VecDeque<PageNo>,
     pending: HashSet<PageNo>,
@@ -104,7 +104,7 @@ impl PoolView for SimulatedPool {
     }
 
     fn pool_pages(&self) -> usize {
-        self.pages_most
+        self.pages_max
     }
 
     fn pending_pages(&self) -> usize {
@@ -123,7 +123,7 @@ impl SimulatedPool {
             self.pages.insert(page, SimulatedPage { first_access: None, is_ahead });
             self.arrived.push_back(page);
         }
-        while self.pages.len() + self.pending.len() > self.pages_most {
+        while self.pages.len() + self.pending.len() > self.pages_max {
             let Some(page) = self.arrived.pop_front() else { return };
             self.evicted += u64::from(self.pages.remove(&page).is_some());
         }
@@ -144,7 +144,7 @@ pub(crate) fn simulate(
     let pool = SimulatedPool {
         page_bytes: sizes.page_bytes,
         file_pages: sizes.file_pages,
-        pages_most: pool_pages,
+        pages_max: pool_pages,
         pages: HashMap::new(),
         arrived: VecDeque::new(),
         pending: HashSet::new(),
@@ -227,10 +227,10 @@ impl Scan<'_> {
     fn read_ahead(&mut self) {
         while self.in_flight.len() < self.depth {
             let room = match self.traits.evicts_unused {
-                true => self.pool.pages_most,
+                true => self.pool.pages_max,
                 false => self
                     .pool
-                    .pages_most
+                    .pages_max
                     .saturating_sub(self.pool.pages.len() + self.pool.pending.len()),
             };
             let most = u32::try_from(room).unwrap_or(u32::MAX).min(self.sizes.run_pages);

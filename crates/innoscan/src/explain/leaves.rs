@@ -47,7 +47,7 @@ pub(crate) fn leaves(
     let mut scratch = Scratch::default();
 
     let run_pages = options.io.run_pages(page_bytes);
-    let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut pages, mut found, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         loop {
             let fronts: Vec<PageNo> = walk.fronts().collect();
@@ -65,8 +65,8 @@ pub(crate) fn leaves(
                 return Err(error);
             }
         }
-        walk.take_learnt(&mut learnt);
-        pages.append(&mut learnt);
+        walk.take_found_leaves(&mut found);
+        pages.append(&mut found);
         if walk.is_done() {
             break;
         }

@@ -253,7 +253,7 @@ impl Ledger {
         }
     }
 
-    /// How many entries of each kind there are in some state, in the order of the kinds.
+    /// The number of entries of each kind in some state, in the order of the kinds.
     pub fn counts(&self, wanted: impl Fn(&State) -> bool) -> BTreeMap<ItemKind, usize> {
         let mut counts = BTreeMap::new();
         for entry in self.entries().filter(|entry| wanted(&entry.state)) {
@@ -262,7 +262,7 @@ impl Ledger {
         counts
     }
 
-    /// How many entries each choice leaves out, by kind.
+    /// The number of entries that each choice leaves out, by kind.
     pub fn left_out(&self) -> BTreeMap<Choice, BTreeMap<ItemKind, usize>> {
         let mut counts: BTreeMap<Choice, BTreeMap<ItemKind, usize>> = BTreeMap::new();
         for entry in self.entries() {

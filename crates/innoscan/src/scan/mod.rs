@@ -78,7 +78,7 @@ pub fn scan<S: RowSink>(
 }
 
 /// Scans like [`scan`], with the caller's own engine. With each batch `deliver` receives the leaf after
-/// which a scan may resume ([`ScanOptions::after`]): the last one whose rows are all delivered with
+/// which a scan may resume ([`RowOptions::after`]): the last one whose rows are all delivered with
 /// the batch; none when the batch ends within a leaf, rows are in any order, or something was lost.
 pub fn scan_with_engine<S: RowSink>(
     table: &Table,
@@ -247,8 +247,8 @@ impl Budget {
         let tasks = 2 * threads + 2;
         let spare = frames - reserve;
         let task_leaves = (spare / (4 * tasks)).clamp(1, (TASK_BYTES / page_bytes).max(1));
-        let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
-        let window_pages = pages_of(plan.window_bytes).clamp(1, window_most);
+        let window_max = spare.saturating_sub(tasks * task_leaves).max(1);
+        let window_pages = pages_of(plan.window_bytes).clamp(1, window_max);
         Ok(Budget {
             threads,
             page_bytes,
@@ -313,7 +313,7 @@ impl Shared {
     }
 
     /// Records the totals, once everything is read.
-    fn learn_totals(&self, leaves: u64, read_bytes: u64) {
+    fn set_totals(&self, leaves: u64, read_bytes: u64) {
         self.total_leaves.store(leaves, Ordering::Relaxed);
         self.is_total_exact.store(true, Ordering::Relaxed);
         self.read_bytes.store(read_bytes, Ordering::Relaxed);

@@ -20,7 +20,7 @@ use crate::table::Notes;
 use crate::{Error, Result, Table, TableFile};
 
 /// The most bytes of an off-page value: `definition` and similar columns are `LONGBLOB`.
-const LOB_BYTES_MOST: u64 = 1 << 30;
+const LOB_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of memory for pages while one of the tables is read.
 const MEMORY_BYTES: u64 = 16 << 20;
 /// Bytes of rows in a batch.
@@ -144,7 +144,7 @@ impl DictionaryFile {
             scan.io.direct = Direct::Off;
             scan.io.engine = EngineKind::Pread;
             scan.io.depth = 1;
-            scan.rows.lob_bytes_max = LOB_BYTES_MOST;
+            scan.rows.lob_bytes_max = LOB_BYTES_MAX;
         });
         scan(&table, &options, &sink, |batch| {
             rows.extend(batch.rows);

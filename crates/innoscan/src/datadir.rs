@@ -115,7 +115,7 @@ impl DataDir {
 fn judge(root: &Path) -> Result<Shutdown> {
     if !root.is_dir() {
         let error = std::io::Error::from(ErrorKind::NotADirectory);
-        return Err(Error::read("opening the data directory", error).in_file(root));
+        return Err(Error::read("cannot open the data directory", error).in_file(root));
     }
     let logs = redo_logs(root)?;
     let system = root.join("ibdata1");
@@ -147,7 +147,7 @@ fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
     }
     let entries = std::fs::read_dir(&redo)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| Error::read("listing the redo log", error).in_file(&redo))?;
+        .map_err(|error| Error::read("cannot list the redo log", error).in_file(&redo))?;
     let in_use = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.strip_prefix("#ib_redo").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()))
@@ -168,7 +168,7 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     let holder = match lock_holder(file) {
         Ok(holder) => holder,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::read("asking for its lock", error).in_file(file)),
+        Err(error) => return Err(Error::read("cannot query its lock", error).in_file(file)),
     };
     let Some(holder) = holder else { return Ok(()) };
     let who = match holder.pid {
@@ -193,7 +193,7 @@ fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
     let mut files = Vec::with_capacity(logs.len());
     for log in logs {
         let file_bytes = std::fs::metadata(log)
-            .map_err(|error| Error::read("asking for its size", error).in_file(log))?
+            .map_err(|error| Error::read("cannot read its size", error).in_file(log))?
             .len();
         let head = read_at(log, 0, redo::HEAD_BYTES)?;
         match RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))? {
@@ -268,7 +268,7 @@ fn not_clean(root: &Path, evidence: String) -> Error {
 fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
     let Unfinished { prepared, active } = unfinished;
     let why = format!(
-        "{prepared} prepared and {active} active transactions were left without an end: their \
+        "{prepared} prepared and {active} active transactions were left unfinished: their \
          changes are in the files as if they were committed"
     );
     let on_server = Remedy::from(

@@ -76,7 +76,7 @@ fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) 
 fn undo_tablespaces(root: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(root)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| Error::read("looking for undo tablespaces", error).in_file(root))?;
+        .map_err(|error| Error::read("cannot list the undo tablespaces", error).in_file(root))?;
     let is_undo = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let number = name.strip_prefix("undo").map(|rest| rest.trim_start_matches('_'));

@@ -332,8 +332,7 @@ impl Copy {
     }
 }
 
-/// The damage in a scan's outcome, without the neighbouring keys: these depend on how tasks were
-/// divided.
+/// The damage in an outcome, without the neighbouring keys, which depend on the division into tasks.
 fn told(outcome: &Result<ScanOutcome>) -> Vec<String> {
     match outcome {
         Ok(outcome) => {

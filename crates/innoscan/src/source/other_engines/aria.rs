@@ -84,7 +84,7 @@ fn require_finished_log(stem: &Path) -> Result<()> {
     let control = LogControl::parse(file.read(0, CONTROL_BYTES)?).map_err(in_control)?;
     let log_path = |number: u32| directory.join(format!("aria_log.{number:08}"));
     let log = log_path(control.checkpoint_file);
-    let goes_on = "Aria's log goes on after its last checkpoint";
+    let goes_on = "Aria's log continues after its last checkpoint";
     if log_path(control.checkpoint_file + 1).exists() {
         return Err(not_closed(&log, goes_on));
     }

@@ -141,7 +141,7 @@ impl Rows<'_, '_> {
             };
             block = self.block(next)?;
             if block.kind != BlockKind::Continued {
-                return corrupt("it goes on in a block of another");
+                return corrupt("it continues in a block of another row");
             }
         }
     }

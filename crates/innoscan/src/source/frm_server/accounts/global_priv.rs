@@ -17,7 +17,7 @@ pub(super) fn account(row: SystemRow<'_>, server: ServerVersion) -> Account {
     match serde_json::from_slice::<Value>(row.bytes("Priv").unwrap_or_default()) {
         Ok(Value::Object(json)) => read(account, &Json(json), server),
         _ => {
-            let why = "what mysql.global_priv has of it is no JSON object".to_owned();
+            let why = "its value in mysql.global_priv is not a JSON object".to_owned();
             // A role has no host, whatever its JSON says.
             let is_role = account.host.is_empty();
             Account { unreadable: Some(why), is_role, ..account }

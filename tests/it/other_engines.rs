@@ -282,7 +282,7 @@ fn tables_that_were_not_closed_are_refused() {
         std::fs::copy(copies.path().join("flushed").join(&file), db.join(&file)).unwrap();
     }
     let said = refusal(&db.join("a.frm"));
-    assert!(said.contains("Aria's log goes on after its last checkpoint"), "{said}");
+    assert!(said.contains("Aria's log continues after its last checkpoint"), "{said}");
     server.restart().unwrap();
     server
         .sql("CHECK TABLE d.a, d.m, d.f, d.p, d.d; SELECT * FROM d.a; SELECT * FROM d.m")

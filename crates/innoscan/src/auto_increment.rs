@@ -1,4 +1,4 @@
-//! The counter behind `AUTO_INCREMENT=` of `SHOW CREATE TABLE`, which no definition holds up to
+//! The counter for `AUTO_INCREMENT=` in `SHOW CREATE TABLE`, which table definitions do not keep up to
 //! date.
 //!
 //! | server | where the last value given is |
@@ -27,10 +27,10 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result, Table};
 
-/// The last values given, by table id and version.
+/// The last assigned values, by table id and version.
 pub type Counters = HashMap<(u64, u64), u64>;
 
-/// Reads the counters of all tables out of `mysql.ibd`.
+/// Reads the counters of all tables from `mysql.ibd`.
 pub fn read_counters(mysql_ibd: &Path) -> Result<Counters> {
     let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off)?)?;
     let ClusteredIndex { id: index, layout, .. } =
@@ -53,7 +53,7 @@ pub fn read_counters(mysql_ibd: &Path) -> Result<Counters> {
     Ok(found)
 }
 
-/// What the next row would get, when the table has such a column and a value was ever given.
+/// The value for the next row, if the table has such a column and a value was ever assigned.
 pub fn next(table: &Table, known: Option<&Counters>) -> Result<Option<u64>> {
     let def = &table.def;
     let Some((column, place)) =
@@ -70,12 +70,12 @@ pub fn next(table: &Table, known: Option<&Counters>) -> Result<Option<u64>> {
     Ok(last.filter(|last| *last > 0).map(|last| last.saturating_add(1).min(most)))
 }
 
-/// `PAGE_ROOT_AUTO_INC` is of MariaDB 10.2.4.
+/// Whether the root page has `PAGE_ROOT_AUTO_INC`, new in MariaDB 10.2.4.
 fn is_on_root(server: ServerVersion) -> bool {
     server.family == Family::MariaDb && server.number >= 100_204
 }
 
-/// The last DDL's counter, or a later one of the table or any of its partitions.
+/// The counter of the last DDL, or a later one of the table or any of its partitions.
 fn last_by_dictionary(def: &TableDef, known: Option<&Counters>) -> Option<u64> {
     let physical = &def.physical;
     let whole = physical.table_id.map(|id| (id, physical.table_version));
@@ -96,12 +96,12 @@ fn last_on_roots(table: &Table) -> Result<Option<u64>> {
     Ok(last)
 }
 
-/// Bytes of a table that is searched whole for its greatest value.
-const SEARCHED_BYTES_MOST: u64 = 1 << 30;
+/// The most bytes of a table that is searched completely for its greatest value.
+const SEARCHED_BYTES_MAX: u64 = 1 << 30;
 
 /// The greatest value in the table: on the last leaf with rows where the key begins with the
-/// column, else on any leaf; the servers have an index to ask, whose layout is not known here.
-/// Nothing for a large table of the second kind.
+/// column, else on any leaf; servers search the column's index, whose layout is not known here.
+/// `None` for a large table of the second kind.
 fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u64>> {
     let def = &table.def;
     let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
@@ -112,7 +112,7 @@ fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u6
     let mut greatest = None;
     for file in &table.files {
         let mut reader = SpaceReader::new(file.open(Direct::Off)?)?;
-        if !leads && reader.space().file().size_bytes() > SEARCHED_BYTES_MOST {
+        if !leads && reader.space().file().size_bytes() > SEARCHED_BYTES_MAX {
             return Ok(None);
         }
         let root = file.clustered_root.unwrap_or(reader.space().first_root());
@@ -159,7 +159,7 @@ fn greatest_on_leaf(
     Ok(greatest)
 }
 
-/// `innobase_get_int_col_max_value` (`ha_innodb.cc`).
+/// The greatest value of a type: `innobase_get_int_col_max_value` (`ha_innodb.cc`).
 fn greatest_of_type(ty: &ColumnType) -> u64 {
     match ty {
         ColumnType::Int { width, unsigned, .. } => {

@@ -1,4 +1,4 @@
-//! Directories that `mariadb-backup` and `xtrabackup` made: what their checkpoint file says.
+//! Directories made by `mariadb-backup` and `xtrabackup`, and their checkpoint file.
 //!
 //! ```text
 //! backup_type = log-applied     full-backuped and incremental are not prepared
@@ -16,7 +16,7 @@ use innoscan_format::redo;
 
 use crate::{Error, Remedy, Result};
 
-/// What is known of a backup.
+/// A backup, from its checkpoint file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Backup {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Backup {
 }
 
 impl Backup {
-    /// The backup that a directory is, if it is one.
+    /// The backup in a directory, if there is one.
     pub fn of(root: &Path) -> Option<Backup> {
         let names = ["xtrabackup_checkpoints", "mariadb_backup_checkpoints"];
         let paths = names.map(|name| root.join(name));
@@ -43,7 +43,7 @@ impl Backup {
         })
     }
 
-    /// Refuses one whose redo log was not applied: its files are of many moments.
+    /// Refuses a backup whose redo log was not applied: its files are from different times.
     pub fn require_prepared(&self) -> Result<()> {
         if !matches!(&*self.kind, "full-backuped" | "incremental") {
             return Ok(());
@@ -59,8 +59,8 @@ impl Backup {
         .in_file(&self.path))
     }
 
-    /// Holds the redo log that the preparation left against what was copied of the server's: a log
-    /// that ends before is another backup's, or was not applied to its end.
+    /// Compares the redo log left by the preparation with the amount that was copied from the server:
+    /// a log that ends earlier belongs to another backup, or was not applied completely.
     pub fn require_applied(&self, checkpoint: Lsn) -> Result<()> {
         let applied = |wanted: Lsn| checkpoint.0.saturating_add(redo::BLOCK_BYTES) >= wanted.0;
         let missing = [self.to, self.last].into_iter().flatten().find(|wanted| !applied(*wanted));

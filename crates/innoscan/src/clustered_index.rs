@@ -1,4 +1,4 @@
-//! Opening a clustered index: its root, what instant `ALTER TABLE` left in the file, and the layout of its
+//! Opening of a clustered index: its root, the metadata of instant `ALTER TABLE`, and the layout of
 //! records, which follows from both.
 
 use std::ops::Deref;
@@ -12,22 +12,22 @@ use innoscan_format::{IndexId, PageNo};
 use crate::Result;
 use crate::space::Space;
 
-/// A clustered index whose records can be understood.
+/// A clustered index whose records can be parsed.
 pub(crate) struct ClusteredIndex {
-    /// Its number.
+    /// The number of the index.
     pub id: IndexId,
-    /// Its root.
+    /// The root page.
     pub root: OwnedPage,
-    /// Where the fields of its records are.
+    /// The layout of the records' fields.
     pub layout: Layout,
 }
 
 impl ClusteredIndex {
-    /// Opens the index of `def` whose root is `root_no`. `fetch` gives the bytes of a page as the file
-    /// stores them, or `None` to give up, and then so does this.
+    /// Opens the index of `def` whose root is `root_no`. `fetch` returns the bytes of a page as the file
+    /// stores them, or `None` to give up, which this function then returns too.
     ///
     /// # Errors
-    /// What `fetch` returned; damage; a definition that is not that of the file.
+    /// The error of `fetch`; damage; a definition that does not belong to the file.
     pub fn open<B: Deref<Target = [u8]>>(
         space: &Space,
         def: &TableDef,
@@ -54,7 +54,7 @@ impl ClusteredIndex {
     /// The root as a page of the index.
     ///
     /// # Errors
-    /// None: it was one when the index was opened.
+    /// None in practice: the page was verified when the index was opened.
     pub fn root_page(&self) -> innoscan_format::Result<IndexPage<'_>> {
         IndexPage::parse(self.root.as_page())
     }

@@ -1,9 +1,9 @@
-//! A data or backup directory: whether its files can be trusted to hold every row.
+//! Data directories and backups, and the checks that their files hold every row.
 //!
-//! A running server keeps newer pages in its memory than in its files, and a server that was not
-//! shut down cleanly keeps newer changes in its redo log. Both are refused. What proves the first
-//! is the lock a server holds on its system tablespace and redo log (`os0file.cc, os_file_lock`);
-//! what proves the second is [`format::redo`](innoscan_format::redo).
+//! A running server has newer pages in its memory than in its files, and a server that was not
+//! shut down cleanly has newer changes in its redo log. Both are refused. A running server is recognized
+//! by its lock on the system tablespace and the redo log (`os0file.cc, os_file_lock`);
+//! an unclean shutdown by [`format::redo`](innoscan_format::redo).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -25,7 +25,7 @@ pub struct DataDir {
     undo_unread: Option<String>,
 }
 
-/// What is known of how the directory's files came to rest.
+/// The state in which the server left the directory's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Every change up to this LSN is in the data files, and there are none after it.
@@ -33,23 +33,23 @@ pub enum Shutdown {
         /// The redo log's checkpoint; no page can be newer.
         checkpoint: Lsn,
     },
-    /// Nothing tells; the reason is for the user.
+    /// The state is unknown, for this reason, which the user should see.
     Unknown(String),
 }
 
-/// How strictly a directory is judged.
+/// The strictness with which a directory is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Refuse what is running or was not shut down cleanly.
+    /// Refuse a directory whose server is running or was not shut down cleanly.
     Verify,
-    /// A server may run: the tables read are quiesced by `FLUSH TABLES ... FOR EXPORT`.
+    /// Allow a running server: the tables read are locked by `FLUSH TABLES ... FOR EXPORT`.
     Exported,
-    /// Read whatever is there (`--force`): rows may be missing, old or torn.
+    /// Read any directory (`--force`): rows may be missing, old or torn.
     Force,
 }
 
 impl DataDir {
-    /// Judges the directory at `root`.
+    /// Checks the directory at `root`.
     pub fn open(root: &Path, trust: Trust) -> Result<DataDir> {
         let shutdown = match trust {
             Trust::Verify => judge(root)?,
@@ -70,12 +70,12 @@ impl DataDir {
         Ok(datadir)
     }
 
-    /// Why it is not known whether transactions were left without an end, where it is not.
+    /// The reason why it is unknown whether transactions were left unfinished, if it is.
     pub fn undo_unread(&self) -> Option<&str> {
         self.undo_unread.as_deref()
     }
 
-    /// The directory an `.ibd` file lies in a database of, when it is one of a server.
+    /// The data directory of a server that contains an `.ibd` file in one of its databases, if any.
     pub fn root_of(ibd: &Path) -> Option<PathBuf> {
         let parent = ibd.parent()?;
         let parent = if parent == Path::new("") { Path::new(".") } else { parent };
@@ -83,22 +83,22 @@ impl DataDir {
         DataDir::is_one(&root).then_some(root)
     }
 
-    /// Whether a directory is a server's, or a backup of one.
+    /// Whether a directory is a server's data directory, or a backup of one.
     pub fn is_one(root: &Path) -> bool {
         root.join("ibdata1").exists() || Backup::of(root).is_some()
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// How its files came to rest.
+    /// The state in which the server left the files.
     pub fn shutdown(&self) -> &Shutdown {
         &self.shutdown
     }
 
-    /// The LSN no page can be newer than, when it is known.
+    /// The greatest LSN that a page can have, if known.
     pub fn checkpoint(&self) -> Option<Lsn> {
         match self.shutdown {
             Shutdown::Clean { checkpoint } => Some(checkpoint),
@@ -106,7 +106,7 @@ impl DataDir {
         }
     }
 
-    /// The system tablespace, where there is one.
+    /// The system tablespace, if there is one.
     pub fn system_tablespace(&self) -> Option<PathBuf> {
         Some(self.root.join("ibdata1")).filter(|path| path.is_file())
     }
@@ -115,7 +115,7 @@ impl DataDir {
 fn judge(root: &Path) -> Result<Shutdown> {
     if !root.is_dir() {
         let error = std::io::Error::from(ErrorKind::NotADirectory);
-        return Err(Error::read("opening the data directory", error).in_file(root));
+        return Err(Error::read("cannot open the data directory", error).in_file(root));
     }
     let logs = redo_logs(root)?;
     let system = root.join("ibdata1");
@@ -137,8 +137,8 @@ fn judge(root: &Path) -> Result<Shutdown> {
     Ok(shutdown)
 }
 
-/// The files of the group (`ib_logfile0`, ...) in their order, or those in use of MySQL 8.0.30's
-/// `#innodb_redo`.
+/// The files of the redo log group (`ib_logfile0`, ...) in their order, or the active ones in
+/// `#innodb_redo` of MySQL 8.0.30 and later.
 fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
     let redo = root.join("#innodb_redo");
     if !redo.is_dir() {
@@ -147,7 +147,7 @@ fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
     }
     let entries = std::fs::read_dir(&redo)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| Error::read("listing the redo log", error).in_file(&redo))?;
+        .map_err(|error| Error::read("cannot list the redo log", error).in_file(&redo))?;
     let in_use = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.strip_prefix("#ib_redo").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()))
@@ -155,11 +155,11 @@ fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries.into_iter().map(|entry| entry.path()).filter(in_use).collect())
 }
 
-/// The lock a server keeps on every InnoDB file it has opened (`os_file_lock`, os0file.cc): who holds
-/// it, if somebody does.
+/// The holder of the lock that a server keeps on every open InnoDB file (`os_file_lock`, os0file.cc);
+/// `None` if there is none.
 ///
 /// # Errors
-/// When the file cannot be opened or asked of.
+/// The file cannot be opened, or the lock cannot be queried.
 pub fn lock_holder(file: &Path) -> std::io::Result<Option<Flock>> {
     Ok(fcntl_getlk(&File::open(file)?, &Flock::from(FlockType::WriteLock))?)
 }
@@ -168,7 +168,7 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     let holder = match lock_holder(file) {
         Ok(holder) => holder,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::read("asking for its lock", error).in_file(file)),
+        Err(error) => return Err(Error::read("cannot query its lock", error).in_file(file)),
     };
     let Some(holder) = holder else { return Ok(()) };
     let who = match holder.pid {
@@ -193,7 +193,7 @@ fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
     let mut files = Vec::with_capacity(logs.len());
     for log in logs {
         let file_bytes = std::fs::metadata(log)
-            .map_err(|error| Error::read("asking for its size", error).in_file(log))?
+            .map_err(|error| Error::read("cannot read its size", error).in_file(log))?
             .len();
         let head = read_at(log, 0, redo::HEAD_BYTES)?;
         match RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))? {
@@ -223,8 +223,8 @@ fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
 
 type LogFile<'a> = (&'a PathBuf, u64, Blocks);
 
-/// Where the block is that comes `block` blocks after the group's start, files laid end to end;
-/// a block that would fall in a file's header is the first one after it.
+/// The place of the block that comes `block` blocks after the group's start, with the files end to end;
+/// a block that would fall into a file's header is the first one after the header.
 fn in_group<'a>(files: &[LogFile<'a>], block: u64) -> Option<(&'a Path, u64)> {
     let (_, file_bytes, _) = files.first()?;
     let offset = block.checked_mul(redo::BLOCK_BYTES)?;
@@ -233,7 +233,7 @@ fn in_group<'a>(files: &[LogFile<'a>], block: u64) -> Option<(&'a Path, u64)> {
     Some((log, (offset % file_bytes).max(redo::BLOCKS_START)))
 }
 
-/// Where the block of this LSN is, by the files' own start LSNs.
+/// The place of the block of an LSN, by the start LSNs of the files.
 fn in_files<'a>(files: &[LogFile<'a>], lsn: u64) -> Option<(&'a Path, u64)> {
     files.iter().find_map(|(log, file_bytes, blocks)| {
         let offset = lsn.checked_sub(blocks.start.0)? + redo::BLOCKS_START;
@@ -268,14 +268,14 @@ fn not_clean(root: &Path, evidence: String) -> Error {
 fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
     let Unfinished { prepared, active } = unfinished;
     let why = format!(
-        "{prepared} prepared and {active} active transactions were left without an end: their \
+        "{prepared} prepared and {active} active transactions were left unfinished: their \
          changes are in the files as if they were committed"
     );
     let on_server = Remedy::from(
         "start the server on this directory (or a copy), end them (XA RECOVER shows them; XA COMMIT \
          or XA ROLLBACK), and shut it down cleanly",
     );
-    // Preparing applies the redo log and no more; a server has to roll back.
+    // Preparing only applies the redo log; a server must roll back.
     let prepare = Remedy::from(
         "run `mariadb-backup --prepare --export` on it, which rolls back what is active",
     );
@@ -286,7 +286,7 @@ fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
     error.in_file(root)
 }
 
-/// Up to `len` bytes from `offset`; fewer where the file ends.
+/// Reads up to `len` bytes from `offset`; fewer where the file ends.
 fn read_at(path: &Path, offset: u64, len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)

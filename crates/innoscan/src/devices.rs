@@ -1,4 +1,4 @@
-//! What is known of the devices files are on: measured once, and remembered between runs.
+//! Device models, measured once and remembered between runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// A device's limits, and where they are from.
+/// A device's limits, and the file that remembers them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     /// The limits.
     pub device: Device,
-    /// Where they are kept for the next time; `None` where they are not: of the page cache nothing
-    /// is remembered.
+    /// The file in which the limits are kept for the next run; `None` where they are not: those of the
+    /// page cache are never kept.
     pub kept_in: Option<PathBuf>,
 }
 
-/// The device a file is on: as remembered, or else measured now, in less than a second.
+/// The device of a file: as remembered, or else measured now, in less than a second.
 pub fn device_of(path: &Path, direct: Direct, engine: EngineKind) -> Result<Known> {
     let file = Arc::new(File::open(path, direct)?);
     let kept_in = memory().filter(|_| file.is_direct());
@@ -33,7 +33,7 @@ pub fn device_of(path: &Path, direct: Direct, engine: EngineKind) -> Result<Know
     Ok(Known { device, kept_in })
 }
 
-/// Where devices are remembered, by the XDG base directories.
+/// The file that remembers devices, by the XDG base directories.
 fn memory() -> Option<PathBuf> {
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -65,7 +65,7 @@ fn remember(memory: &Path, name: &str, device: &Device) -> std::io::Result<()> {
     if let Some(dir) = memory.parent() {
         std::fs::create_dir_all(dir)?;
     }
-    // Whoever reads it meanwhile finds the one or the other, whole.
+    // Concurrent readers see either the old or the new file, complete.
     let new = memory.with_extension(format!("{}.tmp", std::process::id()));
     std::fs::write(&new, all.to_string())?;
     std::fs::rename(&new, memory)

@@ -1,7 +1,7 @@
-//! Reads InnoDB's own dictionary out of the system tablespace: MySQL 5.x's and MariaDB's only
-//! record of foreign keys and index roots.
+//! InnoDB's own dictionary in the system tablespace: the only record of foreign keys and index roots
+//! of MySQL 5.x and MariaDB.
 //!
-//! The meaning of its rows is [`innoscan_format::schema::dictionary`]'s.
+//! The rows are interpreted by [`innoscan_format::schema::dictionary`].
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
-/// Reads the dictionary of `system`, the system tablespace.
+/// Reads the dictionary from `system`, the system tablespace.
 pub fn read(system: &Path) -> Result<Dictionary> {
     let mut reader = SpaceReader::new(Space::open(system, Direct::Off)?)?;
     let mut dictionary = Dictionary::new();
@@ -31,7 +31,7 @@ pub fn read(system: &Path) -> Result<Dictionary> {
         (SystemTable::ForeignCols, format::SYS_FOREIGN_COLS),
     ];
     for (table, name) in late {
-        // A server without foreign keys may never have made them.
+        // A server without foreign keys may never have created these tables.
         let known = dictionary.table(name);
         let root = known.and_then(|table| table.clustered().and_then(|index| index.root));
         if let Some(root) = root {

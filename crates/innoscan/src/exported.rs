@@ -1,30 +1,30 @@
-//! Whether a tablespace is held by `FLUSH TABLES ... FOR EXPORT`: then its server has written all of
-//! it and lets nobody change it, and has put a `.cfg` beside it (`row0quiesce.cc`), which it takes
-//! away when it lets go.
+//! Detection of tablespaces locked by `FLUSH TABLES ... FOR EXPORT`: the server has written them
+//! completely, allows no changes, and has created a `.cfg` beside them (`row0quiesce.cc`), which it
+//! removes when it unlocks them.
 //!
-//! A `.cfg` that nobody took away says nothing: a server that was killed leaves it, and so does
-//! whoever copied one for `IMPORT TABLESPACE`.
+//! An existing `.cfg` proves nothing: a server that was killed leaves it, and a copy may have been
+//! put there for `IMPORT TABLESPACE`.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::datadir::lock_holder;
 
-/// What a `.cfg` beside a tablespace says.
+/// The state of a tablespace according to the `.cfg` beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Export {
-    /// There is none.
+    /// There is no `.cfg`.
     None,
-    /// The tablespace was written to since, or its server has started since: it is not held.
+    /// The tablespace was written since, or its server has started since: it is not locked.
     Stale,
-    /// Nothing speaks against it, and a server runs.
+    /// The `.cfg` is plausible, and a server is running.
     Held,
-    /// Nothing speaks against it, and no server runs.
+    /// The `.cfg` is plausible, and no server is running.
     Left,
 }
 
 impl Export {
-    /// Of an `.ibd` file in a data directory.
+    /// The state of an `.ibd` file in a data directory.
     pub fn of(ibd: &Path, root: &Path) -> Export {
         let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
         let Some(exported) = modified(&ibd.with_extension("cfg")) else { return Export::None };
@@ -40,14 +40,14 @@ impl Export {
     }
 }
 
-/// When a process was started, or up to two seconds before; `None` where it is another container's.
+/// The start time of a process, or up to two seconds before; `None` for a process of another container.
 fn start_of(pid: i32) -> Option<SystemTime> {
-    // Fields are counted after the name, which may hold blanks and parentheses.
+    // Fields are counted after the name, which may contain blanks and parentheses.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields = stat.rsplit_once(')')?.1;
     let ticks: u64 = fields.split_ascii_whitespace().nth(19)?.parse().ok()?;
-    // Not /proc/stat, which says when: it takes long where there are many interrupts, and this is asked
-    // for each table while all are locked.
+    // /proc/stat also has the boot time, but is slow to read where there are many interrupts, and this
+    // is called for each table while all are locked.
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let up_s: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
     let started_s = ticks / rustix::param::clock_ticks_per_second().max(1);

@@ -1,5 +1,5 @@
-//! A definition that the user gives (`--schema`), held against the table's files before anything
-//! else is done with it: by another table's, rows would be read that never were.
+//! The check of a definition given by the user (`--schema`) against the table's files before anything
+//! else is read: with another table's definition, wrong rows would be read.
 
 use innoscan_format::fit::MISFIT;
 use innoscan_format::layout::Layout;
@@ -14,13 +14,13 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Remedy, Result, Table, TableFile};
 
-/// Pages looked at on each level of a tree.
+/// The most pages read on each level of a tree.
 const PAGES_OF_A_LEVEL: usize = 8;
 
-/// Requires that a definition the user gave fits some pages of each of the table's files.
+/// Requires that a definition given by the user fits some pages of each of the table's files.
 ///
 /// # Errors
-/// A refusal that names the first contradiction. What is damaged is left to whoever reads it.
+/// The definition contradicts a page. Damaged pages are ignored here; the later scan reports them.
 pub fn check(table: &Table) -> Result<()> {
     for file in table.files.iter().filter(|_| table.is_definition_given) {
         check_file(&table.def_of(file), file).map_err(|error| error.in_file(&file.path))?;
@@ -81,12 +81,12 @@ fn look_into(
     if page.is_leaf() {
         return Ok(values.check(page, layout)?);
     }
-    // Those named before damage are as good as any.
+    // Children named before damage are still valid.
     let _ = tree::children(page, layout, below);
     Ok(())
 }
 
-/// The values of the rows that were looked at.
+/// The values of the rows that were checked.
 struct Values {
     fields: Fields,
     columns: Vec<Column>,
@@ -95,9 +95,9 @@ struct Values {
 
 struct Column {
     name: String,
-    /// `None`: of a type that cannot be read, which is said elsewhere.
+    /// The column's codec; `None` for a type that cannot be read, which is reported elsewhere.
     codec: Option<Codec>,
-    /// Texts beyond ASCII, by whether the charset has all their characters.
+    /// The number of texts beyond ASCII, by whether the charset has all their characters.
     well_formed: u64,
     ill_formed: u64,
 }
@@ -106,7 +106,7 @@ impl Column {
     fn check(&mut self, value: Located<'_>, text: &mut Vec<u8>) -> innoscan_format::Result<()> {
         let (Located::Inline(stored), Some(codec)) = (value, &self.codec) else { return Ok(()) };
         let ill_formed = codec.write_utf8(stored, text)?;
-        // Charsets of single bytes leave bytes without a character, and texts have them.
+        // Single-byte charsets have bytes without a character, and texts contain them.
         if !stored.is_ascii() && codec.charset().max_len() > 1 {
             self.well_formed += u64::from(ill_formed == 0);
             self.ill_formed += u64::from(ill_formed > 0);
@@ -127,7 +127,7 @@ impl Values {
         Values { fields: Fields::default(), columns: columns.collect(), text: Vec::new() }
     }
 
-    /// Requires each value to be one of its column's type.
+    /// Requires each value to be valid for its column's type.
     fn check(&mut self, page: &IndexPage<'_>, layout: &Layout) -> innoscan_format::Result<()> {
         for record in page.records() {
             let Ok(record) = record else { return Ok(()) };
@@ -148,7 +148,7 @@ impl Values {
     }
 
     /// Requires that most texts beyond ASCII are well-formed in their column's charset. (Old
-    /// servers let some through that are not.)
+    /// servers accepted some that are not.)
     fn check_charsets(&self) -> innoscan_format::Result<()> {
         let is_other = |column: &&Column| column.ill_formed > column.well_formed;
         match self.columns.iter().find(is_other) {

@@ -16,8 +16,7 @@ pub struct IoOptions {
     /// The kernel interface for reads.
     pub engine: EngineKind,
     /// The most reads in flight. A block device's queue holds no more than 128 or 256 mostly; beyond
-    /// that
-    /// the kernel makes submissions wait.
+    /// that the kernel makes submissions wait.
     pub depth: usize,
     /// The device the files are on, where that is known.
     pub device: Option<io::Device>,

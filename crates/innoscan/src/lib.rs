@@ -28,7 +28,7 @@
 //!
 //! # Rows, pulled
 //!
-//! [`open`] finds a [`Table`]: its definition and its files (all partitions of a partitioned table).
+//! [`open()`] finds a [`Table`]: its definition and its files (all partitions of a partitioned table).
 //! [`Table::rows`] reads the table as an iterator of [`Row`]s: some [columns](RowsBuilder::columns) or all
 //! those of `SELECT *`, the rows of some [keys](RowsBuilder::key) or those that satisfy a
 //! [condition](RowsBuilder::condition). A row has [`Value`]s, which keep distinctions of SQL that most

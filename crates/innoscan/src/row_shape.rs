@@ -237,9 +237,9 @@ fn named_column(def: &TableDef, stored: &[usize], name: &str) -> Result<RowColum
     Ok(row_column(def, &def.columns[index], position)?)
 }
 
-/// Whether the `ROW END` marks a current row: the greatest `TIMESTAMP(6)`
-/// (2038-01-19 03:14:07.999999, from MariaDB 11.5 on 64-bit systems 2106-02-07 06:28:15.999999), or
-/// the greatest transaction number (`TIMESTAMP_MAX_VALUE`, `is_max` in sql/field.h).
+/// Whether the `ROW END` marks a current row: the greatest `TIMESTAMP(6)` (2038-01-19 03:14:07.999999,
+/// from MariaDB 11.5 on 64-bit systems 2106-02-07 06:28:15.999999), or the greatest transaction number
+/// (`TIMESTAMP_MAX_VALUE`, `is_max` in sql/field.h).
 fn is_forever(end: &[u8]) -> bool {
     const LAST_MICROSECOND: &[u8] = &[0x0f, 0x42, 0x3f];
     match end.split_at_checked(4) {

@@ -1,4 +1,4 @@
-//! What a policy would read: the policy itself, of the tree's real leaf numbers, on a device that
+//! Simulation of a policy: the real policy runs on the tree's real leaf numbers, on a device that
 //! is slower than the scan.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -9,31 +9,31 @@ use innoscan_io::Device;
 
 use crate::ahead::{Links, PageStatus, PolicyTraits, PoolView, ReadAhead, ReadAheadPolicy, Sizes};
 
-/// Reads of leaves, and of what is read beside them.
+/// Reads of leaves, including the gaps between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
-    /// Pages the scan waited for, each a request.
+    /// Pages that the scan waited for, each read by one request.
     pub demand_pages: u64,
-    /// Requests made before anybody asked: how many there are of each number of pages, those of
-    /// gaps among them.
+    /// Requests made ahead of the scan: the number of requests for each number of pages, including
+    /// those of gaps.
     pub ahead: BTreeMap<u64, u64>,
-    /// Pages these brought that were still there when the scan came to them.
+    /// Pages read ahead that were still in the pool when the scan reached them.
     pub ahead_used: u64,
 }
 
 impl Reads {
-    /// Requests, of both kinds.
+    /// The number of requests of both kinds.
     pub fn requests(&self) -> u64 {
         self.demand_pages + self.ahead.values().sum::<u64>()
     }
 
-    /// Pages, of both kinds.
+    /// The number of pages of both kinds.
     pub fn pages(&self) -> u64 {
         let ahead = self.ahead.iter().map(|(pages, requests)| pages * requests);
         self.demand_pages + ahead.sum::<u64>()
     }
 
-    /// How long a device needs for them: reads the scan waits for one after the other, each with
+    /// The time a device needs: reads that the scan waits for run one after the other, each with
     /// the device's latency; the others without a pause.
     pub fn device_time(&self, device: &Device, page_bytes: u64) -> Duration {
         let demand = device.request_cost(page_bytes);
@@ -43,7 +43,7 @@ impl Reads {
         demand.mul_f64(self.demand_pages as f64) + Duration::from_secs_f64(ahead.sum())
     }
 
-    /// Adds another tablespace's.
+    /// Adds the reads of another tablespace.
     pub(crate) fn add(&mut self, other: &Reads) {
         self.demand_pages += other.demand_pages;
         self.ahead_used += other.ahead_used;
@@ -53,24 +53,24 @@ impl Reads {
     }
 }
 
-/// A scan that only counts.
+/// A scan that only counts reads.
 struct Scan<'a> {
     sizes: &'a Sizes,
     traits: PolicyTraits,
     policy: Box<dyn ReadAhead>,
     pool: SimulatedPool,
     depth: usize,
-    /// Requests under way, each with its pages and whether it was made ahead.
+    /// Requests in flight, each with its pages and whether it was made ahead.
     in_flight: VecDeque<(Vec<PageNo>, bool)>,
     run: Vec<PageNo>,
     reads: Reads,
 }
 
-/// Pages by number, without their bytes; the first to come is the first to go.
+/// Page numbers without data, evicted in the order in which they were read.
 struct SimulatedPool {
     page_bytes: usize,
     file_pages: u32,
-    pages_most: usize,
+    pages_max: usize,
     pages: HashMap<PageNo, SimulatedPage>,
     arrived: VecDeque<PageNo>,
     pending: HashSet<PageNo>,
@@ -86,7 +86,7 @@ struct SimulatedPage {
 
 impl PoolView for SimulatedPool {
     fn status(&self, page: PageNo) -> Option<PageStatus> {
-        // As InnoDB has it before a page is promoted, which none is in a scan.
+        // InnoDB's rule for a page that was not promoted, and a scan promotes none.
         let is_young = self.evicted < (self.pages.len() * 63 / 400) as u64;
         if self.pending.contains(&page) {
             return Some(PageStatus { first_access: None, is_young });
@@ -104,7 +104,7 @@ impl PoolView for SimulatedPool {
     }
 
     fn pool_pages(&self) -> usize {
-        self.pages_most
+        self.pages_max
     }
 
     fn pending_pages(&self) -> usize {
@@ -123,16 +123,16 @@ impl SimulatedPool {
             self.pages.insert(page, SimulatedPage { first_access: None, is_ahead });
             self.arrived.push_back(page);
         }
-        while self.pages.len() + self.pending.len() > self.pages_most {
+        while self.pages.len() + self.pending.len() > self.pages_max {
             let Some(page) = self.arrived.pop_front() else { return };
             self.evicted += u64::from(self.pages.remove(&page).is_some());
         }
     }
 }
 
-/// Counts what a scan of these leaves would read under a policy.
+/// Simulates a policy on these leaves, and counts the reads.
 ///
-/// `pool_pages`: frames for pages read and not used; `depth`: requests under way at once.
+/// `pool_pages`: frames for pages read and not used; `depth`: the most requests in flight.
 pub(crate) fn simulate(
     policy: ReadAheadPolicy,
     leaves: &[PageNo],
@@ -144,7 +144,7 @@ pub(crate) fn simulate(
     let pool = SimulatedPool {
         page_bytes: sizes.page_bytes,
         file_pages: sizes.file_pages,
-        pages_most: pool_pages,
+        pages_max: pool_pages,
         pages: HashMap::new(),
         arrived: VecDeque::new(),
         pending: HashSet::new(),
@@ -185,13 +185,13 @@ pub(crate) fn simulate(
 }
 
 impl Scan<'_> {
-    /// Reads until a leaf is there; whether it was not.
+    /// Reads until a leaf is present; returns whether it was absent.
     fn wait_for(&mut self, leaf: PageNo) -> bool {
         let mut waited = false;
         while !self.pool.pages.contains_key(&leaf) {
             waited = true;
             self.read_ahead();
-            // What the policy wants to read and has no room for is read all the same.
+            // A page that the policy wants to read but has no room for is read nevertheless.
             let will_come = self.policy.will_read(leaf) && !self.in_flight.is_empty();
             if !self.pool.is_here_or_coming(leaf) && !will_come {
                 self.reads.demand_pages += 1;
@@ -223,14 +223,14 @@ impl Scan<'_> {
         }
     }
 
-    /// Makes the policy's requests, as many as may be under way.
+    /// Makes the policy's requests, up to the depth.
     fn read_ahead(&mut self) {
         while self.in_flight.len() < self.depth {
             let room = match self.traits.evicts_unused {
-                true => self.pool.pages_most,
+                true => self.pool.pages_max,
                 false => self
                     .pool
-                    .pages_most
+                    .pages_max
                     .saturating_sub(self.pool.pages.len() + self.pool.pending.len()),
             };
             let most = u32::try_from(room).unwrap_or(u32::MAX).min(self.sizes.run_pages);
@@ -239,7 +239,7 @@ impl Scan<'_> {
                 return;
             }
             let run = std::mem::take(&mut self.run);
-            // What is there already splits a run.
+            // Pages that are present split a run.
             let is_there: HashSet<PageNo> =
                 run.iter().copied().filter(|page| self.pool.is_here_or_coming(*page)).collect();
             for part in run.split(|page| is_there.contains(page)) {

@@ -1,5 +1,5 @@
-//! Reads a small B-tree whole, leaf by leaf and row by row: InnoDB's own tables, whose rows are
-//! never off their page. Tables of users are read by [`scan`](crate::scan).
+//! Reading of a whole small B-tree, leaf by leaf and row by row: InnoDB's own tables, whose rows
+//! have no off-page columns. Users' tables are read by [`scan`](crate::scan).
 
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located, Row};
@@ -9,7 +9,7 @@ use innoscan_format::{Error as FormatError, PageNo, tree};
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
-/// Hands each row of the tree at `root` to `add`, in key order; those deleted are passed over.
+/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones.
 pub fn for_each_row(
     reader: &mut SpaceReader,
     layout: &Layout,
@@ -42,9 +42,9 @@ pub fn for_each_row(
 /// An end of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// Where the least keys are.
+    /// The end with the least keys.
     First,
-    /// Where the greatest are.
+    /// The end with the greatest keys.
     Last,
 }
 
@@ -82,7 +82,7 @@ pub fn edge_leaf(
     }
 }
 
-/// Leaves that link to each other without an end.
+/// The error for leaves whose links form a cycle.
 pub fn circle(reader: &SpaceReader) -> Error {
     let error = FormatError::corrupt("the leaves link in a circle");
     Error::from(error).in_file(reader.space().file().path())

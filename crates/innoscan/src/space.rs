@@ -1,4 +1,4 @@
-//! A tablespace: a file of pages, and what its first page says of them.
+//! A tablespace: a file of pages, and the header on its first page.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,7 +12,7 @@ use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
 use crate::pool::unreadable;
 use crate::{Error, Result};
 
-/// Where the first B-tree's root is in a file without SDI, and SDI's in a file with it
+/// The page of the first B-tree's root in a file without SDI, or of SDI's root in a file with it
 /// (`FSP_FIRST_INODE_PAGE_NO + 1`).
 const FIRST_ROOT: PageNo = PageNo(3);
 
@@ -25,17 +25,17 @@ pub struct Space {
 }
 
 impl Space {
-    /// Opens a tablespace and reads its header. What this version does not read still opens; see
+    /// Opens a tablespace and reads its header. Unsupported tablespaces can be opened too; see
     /// [`SpaceHeader::require_readable`].
     pub fn open(path: &Path, direct: Direct) -> Result<Space> {
         Space::new(File::open(path, direct)?)
     }
 
-    /// The same of a file that is open.
+    /// Reads the header of an open file.
     pub fn new(mut file: File) -> Result<Space> {
         let failed = |file: &File, error| unreadable(PageNo(0), error).in_file(file.path());
-        // The page size is not known yet, so this one read cannot go through a pool of pages. What
-        // small files have beside it, a definition or a root, is mostly in the same bytes.
+        // The page size is not known yet, so this read cannot go through a pool of pages. In small files
+        // the definition or a root is mostly within the same bytes.
         let read = file.read_head(SpaceHeader::MOST_BYTES);
         read.map_err(|error| failed(&file, error))?;
         if !file.head().is_empty() {
@@ -54,38 +54,38 @@ impl Space {
         Space { file: Arc::new(file), header, context }
     }
 
-    /// Its file.
+    /// The tablespace's file.
     pub fn file(&self) -> &Arc<File> {
         &self.file
     }
 
-    /// What its first page says.
+    /// The header on the first page.
     pub fn header(&self) -> &SpaceHeader {
         &self.header
     }
 
-    /// What its pages are like once they are opened.
+    /// The format of the pages once they are opened.
     pub fn format(&self) -> PageFormat {
         self.context.format()
     }
 
-    /// How it stores its pages.
+    /// The form in which the file stores pages.
     pub fn page_context(&self) -> &PageContext {
         &self.context
     }
 
-    /// Bytes of a page in memory.
+    /// The size of a page in memory.
     pub fn page_size(&self) -> PageSize {
         self.header.flags.page_size
     }
 
-    /// Pages the file has, the last whole or not; the header may say another number.
+    /// Pages of the file, including an incomplete last one; the header may have another number.
     pub fn file_pages(&self) -> u32 {
         let pages = self.file.size_bytes().div_ceil(self.context.physical_bytes() as u64);
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
-    /// A page's bytes as they are in the file, not verified: of the file's head, or else read now.
+    /// A page's bytes as they are in the file, not verified: from the file's head, or else read now.
     pub fn read_page(&self, page_no: PageNo) -> Result<Cow<'_, [u8]>> {
         let page_bytes = self.context.physical_bytes();
         let start = u64::from(page_no.0) * page_bytes as u64;
@@ -108,7 +108,7 @@ impl Space {
         }
     }
 
-    /// The definitions a MySQL 8+ file carries; none in other files.
+    /// The definitions in a file of MySQL 8 and later; none in other files.
     pub fn read_sdi(&self) -> Result<Vec<SdiObject>> {
         let Some(root) = self.header.sdi_root else { return Ok(Vec::new()) };
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(self.file.path());
@@ -122,8 +122,8 @@ impl Space {
         Ok(reader.finish())
     }
 
-    /// Where the clustered index's root is unless a dictionary says otherwise: the root made first,
-    /// but for SDI's.
+    /// The page of the clustered index's root, unless a dictionary names another: the first root that
+    /// was created, not counting SDI's.
     pub fn first_root(&self) -> PageNo {
         match self.header.sdi_root {
             Some(FIRST_ROOT) => PageNo(FIRST_ROOT.0 + 1),

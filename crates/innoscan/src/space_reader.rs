@@ -1,4 +1,4 @@
-//! Reading single pages of a tablespace: for looking into a file rather than scanning it.
+//! Reading of single pages of a tablespace, for lookups rather than scans.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::pool::{FileSlot, PageKey, PageRef, Pool, PoolOptions, Retention};
 use crate::space::Space;
 use crate::{Error, Result};
 
-/// Reads single pages of one tablespace, each when it is asked for, through a pool of its own.
+/// A reader of single pages of one tablespace, on demand, with a pool of its own.
 pub struct SpaceReader {
     space: Space,
     pool: Pool,
@@ -20,7 +20,7 @@ pub struct SpaceReader {
     scratch: Scratch,
 }
 
-/// Pages a [`SpaceReader`] keeps.
+/// Pages that a [`SpaceReader`] keeps.
 const READER_PAGES: usize = 64;
 
 impl SpaceReader {
@@ -29,7 +29,7 @@ impl SpaceReader {
         SpaceReader::with_engine(space, engine::open(EngineKind::Inline, 1)?)
     }
 
-    /// A reader of a tablespace with an engine of the caller's own.
+    /// A reader of a tablespace with the caller's own engine.
     pub fn with_engine(space: Space, engine: Box<dyn Engine>) -> Result<SpaceReader> {
         let page_bytes = space.page_context().physical_bytes();
         let mut pool = Pool::new(READER_PAGES, page_bytes, engine, PoolOptions::default())?;
@@ -47,7 +47,7 @@ impl SpaceReader {
         self.pool.wait_for(PageKey { file: self.slot, page }, Retention::Keep)
     }
 
-    /// Reads a page and hands it to `look` verified.
+    /// Reads and verifies a page, and passes it to `look`.
     pub fn with_page<T>(
         &mut self,
         page_no: PageNo,

@@ -20,7 +20,8 @@ use crate::{Error, Result};
 pub struct Table {
     /// The table's definition.
     pub def: TableDef,
-    /// The running server's own `SHOW CREATE TABLE`, which is written instead of the text printed from `def`.
+    /// The running server's own `SHOW CREATE TABLE`, which is written instead of the text printed from
+    /// `def`.
     pub create_sql: Option<String>,
     /// Whether the definition was given by the user (`--schema`), who may have given another table's.
     pub is_definition_given: bool,
@@ -123,11 +124,11 @@ impl TableFile {
     }
 
     /// Opens the tablespace, or its copy, and reads the whole file by one read; `None` if the file has
-    /// more than `bytes_most` bytes, or if some cannot be read.
-    pub(crate) fn open_whole(&self, bytes_most: usize) -> Result<Option<Space>> {
+    /// more than `bytes_max` bytes, or if some cannot be read.
+    pub(crate) fn open_whole(&self, bytes_max: usize) -> Result<Option<Space>> {
         let mut file = self.open_file(Direct::Off)?;
-        let is_whole = file.size_bytes() <= bytes_most as u64
-            && file.read_head(bytes_most).is_ok()
+        let is_whole = file.size_bytes() <= bytes_max as u64
+            && file.read_head(bytes_max).is_ok()
             && file.head().len() as u64 == file.size_bytes();
         if is_whole { Space::new(file).map(Some) } else { Ok(None) }
     }

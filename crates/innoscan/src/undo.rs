@@ -1,6 +1,6 @@
-//! Transactions that were left without an end: prepared ones wait for `XA COMMIT` or `XA ROLLBACK`
-//! over any number of clean shutdowns, and a rollback that a shutdown cut short goes on at the next
-//! start. Their changes are in the files as if they were committed.
+//! Unfinished transactions: prepared ones wait for `XA COMMIT` or `XA ROLLBACK` over any number of
+//! clean shutdowns, and a rollback interrupted by a shutdown continues at the next start. Their
+//! changes are in the files as if they were committed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result};
 
-/// How many transactions of a directory have no end.
+/// The number of unfinished transactions of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// `XA PREPARE` was the last word of so many.
+    /// The number of prepared transactions (`XA PREPARE`).
     pub prepared: u32,
-    /// So many were not rolled back yet.
+    /// The number of transactions that were not rolled back yet.
     pub active: u32,
 }
 
 impl Unfinished {
-    /// Whether there is none.
+    /// Whether there are no unfinished transactions.
     pub fn is_none(self) -> bool {
         self == Unfinished::default()
     }
 }
 
-/// Looks through the rollback segments of a directory whose redo log is empty. `system`: its system
+/// Searches the rollback segments of a directory whose redo log is empty. `system`: its system
 /// tablespace.
 ///
 /// # Errors
-/// When one cannot be read or found.
+/// A rollback segment cannot be read or found.
 pub fn unfinished(root: &Path, system: &Path) -> Result<Unfinished> {
     let mut spaces = HashMap::new();
     let mut segments = Vec::new();
@@ -72,11 +72,11 @@ fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) 
     Ok(())
 }
 
-/// `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of MySQL 8.
+/// The undo tablespaces: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of MySQL 8.
 fn undo_tablespaces(root: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(root)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| Error::read("looking for undo tablespaces", error).in_file(root))?;
+        .map_err(|error| Error::read("cannot list the undo tablespaces", error).in_file(root))?;
     let is_undo = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let number = name.strip_prefix("undo").map(|rest| rest.trim_start_matches('_'));

@@ -39,9 +39,9 @@ pub struct Walk {
     levels: Vec<Level>,
     /// A bit for each page reached.
     reached: Vec<u64>,
-    /// Leaves found since [`Walk::take_learnt`].
-    learnt: Vec<PageNo>,
-    learnt_leaves: u64,
+    /// Leaves found since [`Walk::take_found_leaves`].
+    found: Vec<PageNo>,
+    found_leaves: u64,
     fed_parents: u64,
     /// Branch pages read, including the root.
     branch_pages: u64,
@@ -79,8 +79,8 @@ impl Walk {
             index: root.index_id(),
             levels: (0..=root.level()).map(|_| Level::default()).collect(),
             reached: Vec::new(),
-            learnt: Vec::new(),
-            learnt_leaves: 0,
+            found: Vec::new(),
+            found_leaves: 0,
             fed_parents: 0,
             branch_pages: 0,
             last_leaf: Sibling::Is(None),
@@ -98,7 +98,7 @@ impl Walk {
         walk.reach(root.page_no());
         let level = root.level();
         if root.is_leaf() {
-            walk.learn(root.page_no());
+            walk.add_leaf(root.page_no());
         } else {
             walk.levels[usize::from(level)].pages.push_back(root.page_no());
             walk.look_into(root, level, layout);
@@ -123,8 +123,8 @@ impl Walk {
     }
 
     /// The number of leaves found so far, whether returned or not.
-    pub fn learnt_leaves(&self) -> u64 {
-        self.learnt_leaves
+    pub fn found_leaves(&self) -> u64 {
+        self.found_leaves
     }
 
     /// The number of leaves found and not yet returned.
@@ -134,18 +134,18 @@ impl Walk {
 
     /// The number of all leaves, and whether it is exact: otherwise estimated from the mean so far.
     pub fn total_leaves(&self) -> (u64, bool) {
-        if self.is_all_learnt() {
-            return (self.learnt_leaves, true);
+        if self.has_found_all() {
+            return (self.found_leaves, true);
         }
         let parents: u64 = self.levels.iter().skip(1).take(1).map(|l| l.pages.len() as u64).sum();
         let above: u64 = self.levels.iter().skip(2).map(|level| level.pages.len() as u64).sum();
-        let fan_out = self.learnt_leaves / self.fed_parents.max(1);
+        let fan_out = self.found_leaves / self.fed_parents.max(1);
         let more = parents.saturating_add(above.saturating_mul(fan_out)).saturating_mul(fan_out);
-        (self.learnt_leaves.saturating_add(more), false)
+        (self.found_leaves.saturating_add(more), false)
     }
 
     /// Whether all branch pages were read.
-    pub fn is_all_learnt(&self) -> bool {
+    pub fn has_found_all(&self) -> bool {
         self.levels.iter().skip(1).all(|level| level.pages.is_empty())
     }
 
@@ -155,8 +155,7 @@ impl Walk {
     }
 
     /// Puts up to `most` branch pages that the walk can use into `pages`: the ones that can be fed now
-    /// come first.
-    /// Within a level they are in key order.
+    /// come first. Within a level they are in key order.
     pub fn wanted(&self, most: usize, pages: &mut Vec<PageNo>) {
         pages.clear();
         for level in self.levels.iter().skip(1) {
@@ -174,9 +173,9 @@ impl Walk {
     }
 
     /// Takes the leaf numbers found since the last call.
-    pub fn take_learnt(&mut self, into: &mut Vec<PageNo>) {
+    pub fn take_found_leaves(&mut self, into: &mut Vec<PageNo>) {
         into.clear();
-        into.append(&mut self.learnt);
+        into.append(&mut self.found);
     }
 
     /// Feeds one of [`Walk::fronts`], or its read error.
@@ -231,7 +230,7 @@ impl Walk {
         for child in children {
             if self.reach(child) {
                 match level {
-                    1 => self.learn(child),
+                    1 => self.add_leaf(child),
                     _ => self.levels[level - 1].pages.push_back(child),
                 }
             } else {
@@ -242,15 +241,15 @@ impl Walk {
         }
     }
 
-    fn learn(&mut self, leaf: PageNo) {
+    fn add_leaf(&mut self, leaf: PageNo) {
         if let Some(looked_for) = self.looks_for {
             self.looks_for = (leaf != looked_for).then_some(looked_for);
             self.last_leaf = Sibling::Is(Some(leaf));
             return;
         }
         self.levels[0].pages.push_back(leaf);
-        self.learnt.push(leaf);
-        self.learnt_leaves += 1;
+        self.found.push(leaf);
+        self.found_leaves += 1;
     }
 
     /// The required sibling after the last page taken from a level's front.
@@ -306,7 +305,7 @@ impl Walk {
 
     /// Takes all leaves at once, when all are found, in file order; the walk is then empty.
     pub fn take_file_order(&mut self) -> FileOrder {
-        assert!(self.is_all_learnt(), "a leaf that is not learnt yet has no place");
+        assert!(self.has_found_all(), "a leaf that is not found yet has no place");
         let leaves = std::mem::take(&mut self.levels[0]);
         let after = self.next_on(0);
         FileOrder::new(leaves.pages.into(), leaves.damaged, self.last_leaf, after)
@@ -320,7 +319,7 @@ impl Walk {
     /// The next step; `None` when a branch page must be fed first, or at the end.
     pub fn next_step(&mut self) -> Option<Step> {
         let leaves = &mut self.levels[0].pages;
-        if leaves.len() < 2 && !self.is_all_learnt() {
+        if leaves.len() < 2 && !self.has_found_all() {
             return None;
         }
         let page = self.levels[0].pages.pop_front()?;

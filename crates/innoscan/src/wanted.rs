@@ -1,4 +1,4 @@
-//! Which tables of many are wanted.
+//! The selection of tables among many.
 
 use std::collections::HashSet;
 
@@ -7,34 +7,34 @@ use fancy_regex::Regex;
 use crate::catalog::{SYSTEM_DATABASES, TableName};
 use crate::{Error, Remedy, Result};
 
-/// Which tables are wanted: of databases, by name, by pattern, and which are not.
+/// A selection of tables: by database, by name, by pattern, and by exclusion.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// All of these databases. With no database and no table named: of every database.
+    /// Selected databases. With neither databases nor tables, all databases are selected.
     pub databases: Vec<String>,
-    /// These tables, as `db.table`.
+    /// Selected tables, as `db.table`.
     pub tables: Vec<String>,
-    /// Not these databases, as `db`, nor these tables, as `db.table`.
+    /// Excluded databases, as `db`, and tables, as `db.table`.
     pub excluded: Vec<String>,
-    /// Of those only such as this matches in `db.table`.
+    /// A pattern that selected tables must match in `db.table`.
     pub regex: Option<Regex>,
 }
 
-/// The rule of a selection that leaves something out.
+/// The rule of a selection that excludes an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exclusion {
-    /// Other databases were named, and no table of it.
+    /// Other databases were selected, and no table of this one.
     Databases,
-    /// Tables were named, and not this one.
+    /// Tables were selected, but not this one.
     Tables,
-    /// It was excluded by name.
+    /// The object was excluded by name.
     Ignored,
-    /// It does not match the pattern.
+    /// The object does not match the pattern.
     Regex,
 }
 
 impl Exclusion {
-    /// Its name in JSON.
+    /// The name of the rule in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Exclusion::Databases => "databases",
@@ -46,10 +46,10 @@ impl Exclusion {
 }
 
 impl Wanted {
-    /// A pattern as mydumper's `--regex` takes them (PCRE's, with look-around).
+    /// Compiles a pattern like those of mydumper's `--regex` (PCRE with look-around).
     ///
     /// # Errors
-    /// When it is none.
+    /// The text is not a pattern.
     pub fn pattern(typed: &str) -> Result<Regex> {
         Regex::new(typed).map_err(|error| {
             let what = format!("`{typed}` is no regular expression: {error}");
@@ -57,10 +57,10 @@ impl Wanted {
         })
     }
 
-    /// The rule that leaves out a table, or what has a name like one.
+    /// The rule that excludes a table, or an object with a name like a table's.
     ///
     /// # Errors
-    /// When the pattern takes too long on the name.
+    /// The pattern takes too long to match the name.
     pub fn excludes(&self, name: &TableName) -> Result<Option<Exclusion>> {
         let qualified = name.to_string();
         let is_named = self.is_all()
@@ -75,18 +75,18 @@ impl Wanted {
         self.fails_pattern(&qualified)
     }
 
-    /// Whether a table is wanted.
+    /// Whether a table is selected.
     ///
     /// # Errors
-    /// When the pattern takes too long on the name.
+    /// The pattern takes too long to match the name.
     pub fn wants(&self, name: &TableName) -> Result<bool> {
         self.excludes(name).map(|exclusion| exclusion.is_none())
     }
 
-    /// The rule that leaves out a routine or an event: they are dumped with whole databases.
+    /// The rule that excludes a routine or an event, which are dumped only with whole databases.
     ///
     /// # Errors
-    /// When the pattern takes too long on the name.
+    /// The pattern takes too long to match the name.
     pub fn excludes_routine(&self, name: &TableName) -> Result<Option<Exclusion>> {
         if self.excluded.contains(&name.schema) {
             return Ok(Some(Exclusion::Ignored));
@@ -97,7 +97,7 @@ impl Wanted {
         self.fails_pattern(&name.to_string())
     }
 
-    /// The rule that leaves out a database with all that is in it.
+    /// The rule that excludes a database with all its objects.
     pub fn excludes_database(&self, database: &str) -> Option<Exclusion> {
         if self.excluded.iter().any(|name| name == database) {
             return Some(Exclusion::Ignored);
@@ -110,13 +110,13 @@ impl Wanted {
         (!is_met).then(|| self.naming())
     }
 
-    /// Whether a database is wanted with all that is in it: its routines and events too.
+    /// Whether a database is selected with all its objects, including routines and events.
     pub fn wants_whole(&self, database: &str) -> bool {
         let is_named = self.is_all() || self.databases.iter().any(|name| name == database);
         is_named && !self.excluded.iter().any(|name| name == database)
     }
 
-    /// The rule that leaves out what was not named.
+    /// The rule that excludes objects that were not named.
     fn naming(&self) -> Exclusion {
         if self.databases.is_empty() { Exclusion::Tables } else { Exclusion::Databases }
     }
@@ -130,10 +130,10 @@ impl Wanted {
         Ok((!matches).then_some(Exclusion::Regex))
     }
 
-    /// Refuses a system database that was named, or a table of one.
+    /// Refuses a system database, or a table of one, in the selection.
     ///
     /// # Errors
-    /// When one was.
+    /// The selection names one.
     pub fn require_no_system(&self) -> Result<()> {
         let named = self.databases.iter().chain(&self.tables);
         let is_system = |name: &&String| {
@@ -149,7 +149,7 @@ impl Wanted {
         ))
     }
 
-    /// A database or table that was named and is not there.
+    /// A selected database or table that does not exist.
     pub fn missing<'n>(
         &self,
         databases: impl IntoIterator<Item = &'n str>,

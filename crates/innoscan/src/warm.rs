@@ -1,4 +1,4 @@
-//! Reads a table into the operating system's page cache, for servers that read through it.
+//! Warming: a table is read into the operating system's page cache, for servers that read through it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,28 +15,28 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, ErrorKind, Result, Table};
 
-/// What is read, and in which order.
+/// The order in which a table is warmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WarmOrder {
     /// All pages of the files, from the first to the last.
     #[default]
     Physical,
-    /// The branch pages and leaves of the clustered index, window by window in key order, each in
-    /// the order of the file: what a scan needs first comes first.
+    /// The branch pages and leaves of the clustered index, window by window in key order, each window in
+    /// file order: the pages that a scan needs first are read first.
     Logical,
 }
 
-/// What was read.
+/// The result of warming.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Warmed {
-    /// The requests that did it.
+    /// The counters of the requests.
     pub reads: io::Counters,
-    /// From start to end.
+    /// The time from start to end.
     pub elapsed: Duration,
 }
 
-/// Reads a table's files through the page cache, whatever `options.io.direct` says; of the options
-/// those about reading matter.
+/// Reads a table's files through the page cache, regardless of `options.io.direct`; of the options,
+/// only those about reading are used.
 pub fn warm(table: &Table, order: WarmOrder, options: &ScanOptions) -> Result<Warmed> {
     let options = options.clone().with(|scan| {
         scan.io.direct = Direct::Off;
@@ -65,7 +65,7 @@ fn read_by_windows(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     Ok(warmed)
 }
 
-/// Reads a table's files from the first page to the last, as `options.io.direct` says.
+/// Reads a table's files from the first page to the last, according to `options.io.direct`.
 pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     let started = Instant::now();
     let mut warmed = Warmed::default();
@@ -100,11 +100,11 @@ fn sorted_runs(window: &[PageNo], sizes: &Sizes) -> Vec<Vec<PageNo>> {
         .collect()
 }
 
-/// Memory for pages on their way to the page cache.
+/// Bytes of memory for pages on their way to the page cache.
 const POOL_BYTES: usize = 32 << 20;
 
-/// Reads the runs and releases their pages at once: the page cache has them. What cannot be read is
-/// passed over.
+/// Reads the runs and releases their pages at once, since the page cache has them. Unreadable pages are
+/// skipped.
 fn read(
     space: &Space,
     runs: impl Iterator<Item = Vec<PageNo>>,

@@ -9,11 +9,11 @@ use innoscan_format::PageNo;
 use super::PoolView;
 
 /// The most pages of an area: `BUF_READ_AHEAD_PAGES`, for a pool of more than some 1,000 pages.
-const AREA_PAGES_MOST: usize = 64;
+const AREA_PAGES_MAX: usize = 64;
 
 /// The area that contains a page.
 pub(super) fn area_of(page: PageNo, pool: &dyn PoolView) -> Range<u32> {
-    let pages = AREA_PAGES_MOST.min((pool.pool_pages() / 32).next_power_of_two()) as u32;
+    let pages = AREA_PAGES_MAX.min((pool.pool_pages() / 32).next_power_of_two()) as u32;
     let low = page.0 - page.0 % pages;
     low..low.saturating_add(pages)
 }
@@ -52,11 +52,11 @@ impl Queue {
         }
     }
 
-    /// Puts the next run, of at most `most_pages`, into `run`.
-    pub fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
+    /// Puts the next run, of at most `pages_max`, into `run`.
+    pub fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>) {
         run.clear();
         let Some(first) = self.runs.front_mut() else { return };
-        let end = first.end.min(first.start.saturating_add(most_pages));
+        let end = first.end.min(first.start.saturating_add(pages_max));
         run.extend((first.start..end).map(PageNo));
         first.start = end;
         if first.start == first.end {

@@ -7,8 +7,7 @@
 //! border of that extent. A table whose leaves are not in file order never triggers this policy.
 //!
 //! The server compares times of access in milliseconds, and neighbours may share one; here each access
-//! is
-//! later than the one before.
+//! is later than the one before.
 
 use innoscan_format::PageNo;
 
@@ -30,8 +29,7 @@ impl Linear {
     pub const THRESHOLD_DEFAULT: u32 = 56;
 
     /// The policy for a threshold: the pages of an extent that must have been accessed in order, 1 to
-    /// 64;
-    /// 0 reads nothing ahead.
+    /// 64; 0 reads nothing ahead.
     pub fn new(threshold: u32) -> Linear {
         Linear { threshold, queue: Queue::default() }
     }
@@ -46,7 +44,7 @@ impl Linear {
         let pages = area.len() as u32;
         // The server's threshold is for 64 pages, whatever the area's size: `ut_min(64 - threshold,
         // area)`.
-        let failures_most = (64 - self.threshold.min(64)).min(pages);
+        let failures_max = (64 - self.threshold.min(64)).min(pages);
         let mut failures = 0;
         let mut before = None;
         for page in area {
@@ -59,7 +57,7 @@ impl Linear {
             failures += u32::from(!is_in_order);
             before = access.or(before);
         }
-        failures <= failures_most
+        failures <= failures_max
     }
 }
 
@@ -93,8 +91,8 @@ impl ReadAhead for Linear {
         }
     }
 
-    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
-        self.queue.next_run(most_pages, run);
+    fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>) {
+        self.queue.next_run(pages_max, run);
     }
 
     fn will_read(&self, page: PageNo) -> bool {
@@ -111,7 +109,7 @@ mod tests {
         Links { prev: Some(PageNo(prev)), next: Some(PageNo(next)) }
     }
 
-    /// What is read ahead when `last` is accessed after `before`.
+    /// The runs read ahead when `last` is accessed after `before`.
     fn after(threshold: u32, before: &[u32], last: u32, links: Links) -> Vec<(u32, u32)> {
         let mut pool = Pages::default();
         pool.access(before.iter().copied().chain([last]));
@@ -124,7 +122,7 @@ mod tests {
     fn an_extent_gone_through_brings_the_next() {
         let up: Vec<u32> = (64..127).collect();
         assert_eq!(after(56, &up, 127, links(126, 128)), [(128, 192)]);
-        // Not before its end, and only where the tree goes on at a border.
+        // Only at the extent's end, and only where the tree continues at a border.
         assert_eq!(after(56, &up[..30], 94, links(93, 95)), []);
         assert_eq!(after(56, &up, 127, links(126, 130)), []);
         assert_eq!(after(56, &up, 127, links(126, 640)), [(640, 704)]);

@@ -35,7 +35,7 @@ pub struct LogicalOptions {
 
 /// The time from which a request counts as expensive: that of a disk, or of a volume with few requests
 /// per second.
-const DEAR: Duration = Duration::from_micros(200);
+const EXPENSIVE: Duration = Duration::from_micros(200);
 
 /// The policy of logical read-ahead; see the module's text.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Logical {
     options: LogicalOptions,
     /// Leaves in the window now, in any state: wanted, in flight, or read and not yet taken.
     window: usize,
-    window_most: usize,
+    window_max: usize,
     /// The leaves by which the window still grows.
     growth: usize,
     /// Leaves found by the walk, after the window.
@@ -69,7 +69,7 @@ impl Logical {
         Logical {
             options,
             window: 0,
-            window_most: options.first_pages.clamp(1, options.window_pages),
+            window_max: options.first_pages.clamp(1, options.window_pages),
             growth: 0,
             beyond: VecDeque::new(),
             wanted: BTreeSet::new(),
@@ -78,7 +78,7 @@ impl Logical {
     }
 
     fn fill_window(&mut self) {
-        while self.window < self.window_most {
+        while self.window < self.window_max {
             let Some(leaf) = self.beyond.pop_front() else { return };
             self.wanted.insert(leaf.0);
             self.window += 1;
@@ -88,8 +88,8 @@ impl Logical {
 
 impl ReadAhead for Logical {
     fn set_request_cost(&mut self, request: Duration) {
-        if request >= DEAR {
-            self.window_most = self.options.window_pages;
+        if request >= EXPENSIVE {
+            self.window_max = self.options.window_pages;
         }
     }
 
@@ -103,24 +103,24 @@ impl ReadAhead for Logical {
         self.wanted.remove(&leaf.0);
         self.window = self.window.saturating_sub(1);
         if waited {
-            self.growth = self.window_most;
+            self.growth = self.window_max;
         }
-        if self.growth > 0 && self.window_most < self.options.window_pages {
+        if self.growth > 0 && self.window_max < self.options.window_pages {
             self.growth -= 1;
-            self.window_most += 1;
+            self.window_max += 1;
         }
         self.fill_window();
     }
 
-    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
+    fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>) {
         run.clear();
-        let most_pages = most_pages.min(self.options.run_pages);
+        let pages_max = pages_max.min(self.options.run_pages);
         let ahead = self.wanted.range(self.head..).next().copied();
         let Some(first) = ahead.or_else(|| self.wanted.first().copied()) else { return };
-        if most_pages == 0 {
+        if pages_max == 0 {
             return;
         }
-        let end = first.saturating_add(most_pages);
+        let end = first.saturating_add(pages_max);
         let mut last = first;
         for &page in self.wanted.range(first..end) {
             if page - last > self.options.gap_pages.saturating_add(1) {

@@ -57,10 +57,9 @@ pub trait ReadAhead: Send {
     fn on_access(&mut self, _page: PageNo, _links: Links, _pool: &dyn PoolView) {}
 
     /// Puts the pages of the next run to read into `run`, ascending. All pages from the first to the
-    /// last
-    /// are read by one request, at most `most_pages`; those not named are read only because they lie
-    /// between. An empty `run` means that nothing is to be read now.
-    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>);
+    /// last are read by one request, at most `pages_max`; those not named are read only because they
+    /// lie between. An empty `run` means that nothing is to be read now.
+    fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>);
 
     /// Whether `page` is still to come in a run. Other pages will be read on demand.
     fn will_read(&self, page: PageNo) -> bool;

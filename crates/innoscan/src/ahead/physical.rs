@@ -32,9 +32,9 @@ impl Physical {
 }
 
 impl ReadAhead for Physical {
-    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
+    fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>) {
         run.clear();
-        let pages = most_pages.min(self.run_pages).min(self.file_pages - self.next);
+        let pages = pages_max.min(self.run_pages).min(self.file_pages - self.next);
         run.extend((self.next..self.next + pages).map(PageNo));
         self.next += pages;
     }

@@ -40,8 +40,8 @@ impl ReadAhead for Random {
         }
     }
 
-    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
-        self.queue.next_run(most_pages, run);
+    fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>) {
+        self.queue.next_run(pages_max, run);
     }
 
     fn will_read(&self, page: PageNo) -> bool {

@@ -54,19 +54,19 @@ impl ReadAhead for Segment {
         }
     }
 
-    fn next_run(&mut self, most_pages: u32, run: &mut Vec<PageNo>) {
+    fn next_run(&mut self, pages_max: u32, run: &mut Vec<PageNo>) {
         run.clear();
         // Runs are never cut short by the window.
         let is_full = self.ahead_pages + self.run_pages as usize > self.window_pages;
         if is_full && self.ahead_pages > 0 {
             return;
         }
-        let most_pages = most_pages.min(self.run_pages);
+        let pages_max = pages_max.min(self.run_pages);
         let Some(&first) = self.to_read.front() else { return };
         let mut last = first;
         while let Some(&page) = self.to_read.front() {
             let is_near = page.0 - last.0 <= self.gap_pages.saturating_add(1);
-            if !is_near || page.0 - first.0 >= most_pages {
+            if !is_near || page.0 - first.0 >= pages_max {
                 return;
             }
             run.push(page);

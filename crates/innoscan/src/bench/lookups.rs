@@ -1,5 +1,5 @@
-//! Point lookups beside a scan: the pages that a lookup by primary key reads, from the root to the
-//! leaf, of keys of which some are wanted far more often than others.
+//! Point lookups during a scan: the pages that a lookup by primary key reads, from the root to the
+//! leaf, for keys of which some are looked up far more often than others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,15 +15,15 @@ use crate::scan::{ScanOptions, open_spaces};
 use crate::space_reader::SpaceReader;
 use crate::{Error, ErrorKind, Result, Table};
 
-/// Which lookups, and how many.
+/// The kind and number of lookups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LookupOptions {
-    /// Threads that look up.
+    /// The number of lookup threads.
     pub threads: usize,
-    /// Lookups a second, of all threads together; `None`: each begins when the one before it is
-    /// over.
+    /// Lookups per second, of all threads together; `None`: each starts when the one before it is
+    /// finished.
     pub rate: Option<f64>,
-    /// How uneven: the key of rank r is wanted r^-s as often as the first; 0: all alike.
+    /// The skew: the key of rank r is looked up r^-s as often as the first; 0: all equally often.
     pub zipf: f64,
 }
 
@@ -33,7 +33,7 @@ pub struct Lookups {
     trees: Vec<Tree>,
     /// Threads started so far.
     started: AtomicU64,
-    /// How long each lookup took, in microseconds.
+    /// The time of each lookup, in microseconds.
     latencies_us: Mutex<Vec<u32>>,
     error: Mutex<Option<Error>>,
 }
@@ -43,26 +43,26 @@ struct Tree {
     layout: Layout,
 }
 
-/// What lookups felt.
+/// The latencies of lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Latencies {
-    /// How many there were.
+    /// The number of lookups.
     pub lookups: u64,
-    /// How long they took, on average.
+    /// The mean time.
     pub mean: Duration,
-    /// Half of them took no longer.
+    /// The time that half of the lookups did not exceed.
     pub p50: Duration,
-    /// Of a hundred, 99 took no longer.
+    /// The time that 99 of 100 lookups did not exceed.
     pub p99: Duration,
-    /// The longest.
+    /// The longest time.
     pub most: Duration,
 }
 
-/// Keys that are told apart.
+/// The number of distinct keys.
 const KEYS: u64 = 1 << 32;
 
 impl Lookups {
-    /// Of a table; reads its root pages.
+    /// The lookups of a table, whose root pages are read now.
     pub fn new(table: &Table, scan: &ScanOptions, options: LookupOptions) -> Result<Lookups> {
         let mut trees = Vec::new();
         for (space, file) in open_spaces(table, scan)?.into_iter().zip(&table.files) {
@@ -79,10 +79,10 @@ impl Lookups {
         })
     }
 
-    /// What was felt since the last time.
+    /// The latencies since the last call.
     ///
     /// # Errors
-    /// When a page could not be read: the lookups ended there.
+    /// A page could not be read, which ended the lookups.
     pub fn take(&self) -> Result<Latencies> {
         if let Some(error) = lock(&self.error).take() {
             return Err(error);
@@ -102,7 +102,7 @@ impl Lookups {
         })
     }
 
-    /// Looks keys up until it is over.
+    /// Looks up keys until the scan is over.
     fn look_up(&self, pages: &Pages<'_>, latencies_us: &mut Vec<u32>) -> Result<()> {
         let mut chance = Chance(self.started.fetch_add(1, Ordering::Relaxed));
         let every = self
@@ -113,7 +113,7 @@ impl Lookups {
         let mut children = Vec::new();
         while !pages.is_over() {
             match every {
-                // From when it should have begun: who is late makes others wait.
+                // Measured from the scheduled start: a late lookup makes others wait.
                 Some(every) => {
                     begins += every;
                     std::thread::sleep(begins.saturating_duration_since(Instant::now()));
@@ -128,8 +128,8 @@ impl Lookups {
         Ok(())
     }
 
-    /// From a root to the leaf of the key of this rank. Where that leaf is has nothing to do with
-    /// the rank, so those that are often wanted are strewn over the tree.
+    /// Descends from a root to the leaf of the key of this rank. The leaf's place is independent of
+    /// the rank, so the frequent keys are spread over the tree.
     fn descend(&self, pages: &Pages<'_>, rank: u64, children: &mut Vec<PageNo>) -> Result<()> {
         let mut place = Chance(rank);
         let at = (place.next_share() * self.trees.len() as f64) as usize;
@@ -184,8 +184,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The rank of a key, 1 the first, by a share of 0 to 1: drawn from the density x^-s, whose integral
-/// can be turned round.
+/// The rank of a key, from 1, by a share of 0 to 1: drawn from the density x^-s, whose integral
+/// can be inverted.
 fn rank(share: f64, zipf: f64) -> u64 {
     let keys = KEYS as f64;
     let x = if (zipf - 1.0).abs() < 1e-6 {
@@ -197,11 +197,11 @@ fn rank(share: f64, zipf: f64) -> u64 {
     x as u64
 }
 
-/// Numbers that look random and are the same each time.
+/// Pseudo-random numbers, the same each time.
 struct Chance(u64);
 
 impl Chance {
-    /// 0 to 1, without 1.
+    /// The next share from 0 to 1, without 1.
     fn next_share(&mut self) -> f64 {
         (splitmix64(&mut self.0) >> 11) as f64 / (1u64 << 53) as f64
     }

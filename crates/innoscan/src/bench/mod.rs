@@ -1,5 +1,5 @@
-//! Policies side by side: the same table read under each, one after the other, alone or beside point
-//! lookups.
+//! Comparison of policies: the same table is read under each, one after the other, with or without
+//! concurrent point lookups.
 
 mod lookups;
 
@@ -15,34 +15,34 @@ use crate::sink::checksum::Checksum;
 use crate::warm::{Warmed, read_in_order};
 use crate::{Error, Result, Table};
 
-/// Reads around the page cache, or each run would find what the one before it read.
+/// Options that bypass the page cache; otherwise each run would find the pages of the one before.
 fn around_the_cache(options: &ScanOptions) -> ScanOptions {
     options.clone().with(|scan| {
         scan.io.direct = Direct::Required;
     })
 }
 
-/// The table's files from their first page to their last in large requests, as `dd` reads them: what
-/// no scan can beat that reads all of them.
+/// Reads the table's files from the first page to the last in large requests, like `dd`: the lower
+/// bound for any scan that reads all pages.
 pub fn in_file_order(table: &Table, options: &ScanOptions) -> Result<Warmed> {
     read_in_order(table, &around_the_cache(options))
 }
 
-/// A scan whose rows are counted and forgotten.
+/// A scan whose rows are only counted.
 pub fn scan_and_forget(table: &Table, options: &ScanOptions) -> Result<ScanOutcome> {
     scan(table, &around_the_cache(options), &Checksum::count_only(), |_| Ok(()))
 }
 
-/// A scan, and what was felt beside it.
+/// A scan, and the latencies of the lookups during it.
 #[derive(Debug)]
 pub struct Beside {
-    /// The scan.
+    /// The outcome of the scan.
     pub outcome: ScanOutcome,
-    /// The lookups.
+    /// The latencies of the lookups.
     pub felt: Latencies,
 }
 
-/// [`scan_and_forget`] with lookups beside it, on the same pool.
+/// Runs [`scan_and_forget`] with concurrent lookups on the same pool.
 pub fn scan_beside(table: &Table, options: &ScanOptions, lookups: &Arc<Lookups>) -> Result<Beside> {
     let foreground: Arc<dyn Foreground> = Arc::clone(lookups) as Arc<dyn Foreground>;
     let options = options.clone().with(|scan| {
@@ -52,7 +52,7 @@ pub fn scan_beside(table: &Table, options: &ScanOptions, lookups: &Arc<Lookups>)
     Ok(Beside { outcome, felt: lookups.take()? })
 }
 
-/// Lookups with no scan beside them, for so long; and their reads.
+/// Lookups without a scan, for a time, and their reads.
 pub fn lookups_alone(
     table: &Table,
     options: &ScanOptions,
@@ -63,7 +63,7 @@ pub fn lookups_alone(
     Ok((lookups.take()?, reads.foreground))
 }
 
-/// What it is worth to submit requests together and to join them.
+/// Measures the benefit of submitting requests together and of joining them.
 pub fn submissions(table: &Table, options: &ScanOptions) -> Result<Submissions> {
     let file =
         table.files.first().ok_or_else(|| Error::refused("it has no file", "name another"))?;

@@ -19,7 +19,7 @@ pub(super) fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: 
     }
     if let Some(why) = directory.and_then(|found| found.datadir.undo_unread()) {
         notes.rows.push(format!(
-            "whether transactions were left without an end (XA PREPARE) is not known: {why}"
+            "whether there are unfinished transactions (XA PREPARE) is not known: {why}"
         ));
     }
     let has_sdi = def.physical.table_id.is_some();

@@ -4,10 +4,8 @@
 //! collation, of which only the `_bin` ones are known here.
 //!
 //! Within a page whole keys are compared. From page to page only the first [`IMAGE_BYTES`] of each
-//! leaf's
-//! first and last key are compared, since both leaves are seldom in memory at once: 36 bytes are kept
-//! per
-//! leaf. Equal images prove nothing.
+//! leaf's first and last key are compared, since both leaves are seldom in memory at once: 36 bytes
+//! are kept per leaf. Equal images prove nothing.
 
 use innoscan_format::key::KeyOrder;
 use innoscan_format::layout::Layout;

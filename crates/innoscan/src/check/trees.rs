@@ -13,7 +13,7 @@ use super::extents::{Owner, Ownership};
 use super::report::{Area, IndexSummary, Report};
 
 /// More indexes than a table can have; a file that names more is damaged.
-const MOST_INDEXES: usize = 4096;
+const INDEXES_MAX: usize = 4096;
 /// The index number of pages without an index.
 const NO_INDEX: u16 = u16::MAX;
 
@@ -159,7 +159,7 @@ impl Trees {
         if let Some(&index) = self.by_id.get(&id) {
             return Some(index);
         }
-        if self.trees.len() >= MOST_INDEXES {
+        if self.trees.len() >= INDEXES_MAX {
             return None;
         }
         let index = self.trees.len() as u16;
@@ -364,7 +364,7 @@ impl Trees {
     }
 }
 
-/// Whether a kind of page has the header of a B-tree page that is looked into here. (R-trees have
+/// Whether a kind of page has the header of a B-tree page that is checked here. (R-trees have
 /// links too, but their records none of these orders.)
 pub(super) fn is_tree(kind: PageKind) -> bool {
     kind.is_index()

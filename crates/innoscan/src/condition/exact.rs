@@ -62,8 +62,7 @@ impl Exact {
     }
 
     /// The greatest integer that is not greater than the number, limited to the range of `i128`, and
-    /// whether
-    /// the number is above it.
+    /// whether the number is above it.
     pub fn floor(&self) -> (i128, bool) {
         let has_fraction = !self.fraction.is_empty();
         let whole = match self.whole.as_str() {

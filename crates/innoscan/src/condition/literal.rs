@@ -123,8 +123,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes text in quotes; `None` where there is none, or its end is missing. A quote within is
-    /// doubled
-    /// or, in text, follows a backslash.
+    /// doubled or, in text, follows a backslash.
     pub fn quoted(&mut self, quote: char) -> Option<String> {
         let mut characters = self.rest.char_indices();
         characters.next().filter(|(_, first)| *first == quote)?;

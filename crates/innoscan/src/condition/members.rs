@@ -10,8 +10,7 @@ use super::target::{RowValue, Scale};
 use crate::Result;
 
 /// Whether each member of an `ENUM` satisfies a test by text, starting with the empty string of number
-/// 0,
-/// which is no member; `None` for other columns and tests.
+/// 0, which is no member; `None` for other columns and tests.
 pub(crate) fn wanted_members(
     (column, server): (&ColumnDef, ServerVersion),
     codec: &Codec,

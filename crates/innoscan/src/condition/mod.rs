@@ -113,8 +113,7 @@ impl RowCondition {
     }
 
     /// Parses a condition in SQL: columns compared with values by `=`, `<>`, `<`, `<=`, `>`, `>=`,
-    /// `<=>`,
-    /// `[NOT] BETWEEN`, `[NOT] IN` and `IS [NOT] NULL`, joined by `AND`.
+    /// `<=>`, `[NOT] BETWEEN`, `[NOT] IN` and `IS [NOT] NULL`, joined by `AND`.
     ///
     /// # Errors
     /// The text is anything else.

@@ -435,14 +435,13 @@ fn decimal_target(text: &str, scale: u8) -> Compared {
     }
 }
 
-/// The target of an integer in quotes. A server compares it with integers as doubles, but with `BIGINT`
-/// as
-/// integers: both agree where doubles are exact.
+/// The target of an integer in quotes. A server compares it with integers as doubles, but with
+/// `BIGINT` as integers: both agree where doubles are exact.
 fn integer_in_quotes(text: &str) -> Option<(Scale, Target)> {
-    const EXACT_MOST: u64 = 1 << 53;
+    const EXACT_MAX: u64 = 1 << 53;
     let number: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;
     let target = Target::Integer { floor: number.into(), is_above: false };
-    (number.unsigned_abs() < EXACT_MOST).then_some((Scale::Integer, target))
+    (number.unsigned_abs() < EXACT_MAX).then_some((Scale::Integer, target))
 }
 
 fn real(text: &str) -> std::result::Result<f64, &'static str> {

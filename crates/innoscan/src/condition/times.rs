@@ -91,10 +91,9 @@ fn time(text: &str, fsp: u8, hours_end: u16) -> Option<Time> {
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut parts = whole.split(':');
-    let mut part = |digits_least: usize, digits_most: usize, end: u16| {
+    let mut part = |digits_min: usize, digits_max: usize, end: u16| {
         let digits = parts.next().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let digits =
-            digits.filter(|digits| (digits_least..=digits_most).contains(&digits.len()))?;
+        let digits = digits.filter(|digits| (digits_min..=digits_max).contains(&digits.len()))?;
         digits.parse::<u16>().ok().filter(|part| *part < end)
     };
     let (hours, minutes, seconds) = (part(1, 3, hours_end)?, part(2, 2, 60)?, part(2, 2, 60)?);

@@ -12,21 +12,21 @@ use crate::space_reader::SpaceReader;
 use crate::walk::{Step, Walk};
 use crate::{Error, Result, Table, TableFile};
 
-/// Branch pages read at once.
+/// The most branch pages read at once.
 const BRANCHES_AT_ONCE: usize = 256;
 
-/// A tree's leaves, and what it took to learn them.
+/// The leaves of a tree, and the cost of finding them.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaves {
-    /// In key order.
+    /// The leaves in key order.
     pub pages: Vec<PageNo>,
-    /// Branch pages above them.
+    /// The number of branch pages above the leaves.
     pub branch_pages: u64,
-    /// What reading these took.
+    /// The counters of the reads of branch pages.
     pub reads: io::Counters,
 }
 
-/// Reads the branch pages of one of a table's tablespaces, which `reader` is of.
+/// Reads the branch pages of one of a table's tablespaces, to which `reader` belongs.
 pub(crate) fn leaves(
     table: &Table,
     file: &TableFile,
@@ -49,7 +49,7 @@ pub(crate) fn leaves(
     let mut scratch = Scratch::default();
 
     let run_pages = options.io.run_pages(page_bytes);
-    let (mut pages, mut learnt, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut pages, mut found, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         loop {
             let fronts: Vec<PageNo> = walk.fronts().collect();
@@ -67,8 +67,8 @@ pub(crate) fn leaves(
                 return Err(error);
             }
         }
-        walk.take_learnt(&mut learnt);
-        pages.append(&mut learnt);
+        walk.take_found_leaves(&mut found);
+        pages.append(&mut found);
         if walk.is_done() {
             break;
         }

@@ -1,6 +1,6 @@
-//! What a scan would cost under each policy, told from the branch pages before a leaf is read.
+//! The estimated cost of a scan under each policy, from the branch pages, before a leaf is read.
 //!
-//! The branch pages name all leaves in key order: that is all a policy goes by.
+//! The branch pages name all leaves in key order, which is all that a policy needs.
 
 pub(crate) mod leaves;
 mod segments;
@@ -22,19 +22,19 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Result, Table};
 
-/// Where a table's leaves are.
+/// The places of a table's leaves, from which costs are estimated.
 pub struct Explanation {
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     pub page_bytes: u64,
-    /// Pages of its files.
+    /// Pages of the table's files.
     pub file_pages: u64,
     /// Pages above the leaves of the clustered index.
     pub branch_pages: u64,
-    /// Reading these took: counted, not estimated.
+    /// The counters of the reads of branch pages, which were really made.
     pub branch_reads: io::Counters,
-    /// Pages in extents that belong to nothing.
+    /// Pages in extents without an owner.
     pub free_pages: u64,
-    /// Whose the others are.
+    /// Owners of the other pages.
     pub owners: Owners,
     trees: Vec<Tree>,
     options: ScanOptions,
@@ -46,10 +46,10 @@ struct Tree {
     format: PageFormat,
 }
 
-/// Reads a table's branch pages, of all its tablespaces.
+/// Reads a table's branch pages, from all its tablespaces.
 ///
 /// # Errors
-/// Where a branch page is damaged: the leaves below it are not known.
+/// A branch page is damaged: the leaves below it are not known.
 pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
     let mut explanation = Explanation {
         page_bytes: 0,
@@ -91,7 +91,7 @@ fn require_in_file(leaves: &[PageNo], space: &Space) -> Result<()> {
     }
 }
 
-/// Pages in free extents, and those the server has not begun to use.
+/// Pages in free extents, and those above the server's free limit.
 fn free_pages(space: &Space) -> u64 {
     let header = space.header();
     let extent_pages = u64::from(space.page_size().extent_pages());
@@ -100,17 +100,17 @@ fn free_pages(space: &Space) -> u64 {
 }
 
 impl Explanation {
-    /// Leaves of the clustered index.
+    /// The number of leaves of the clustered index.
     pub fn leaves(&self) -> u64 {
         self.trees.iter().map(|tree| tree.leaves.len() as u64).sum()
     }
 
-    /// Pages of off-page columns: they lie in the leaves' segment.
+    /// The number of pages of off-page columns, which lie in the segment of the leaves.
     pub fn lob_pages(&self) -> u64 {
         self.owners.clustered_pages.saturating_sub(self.leaves() + self.branch_pages)
     }
 
-    /// Share of the leaves whose next in key order is also next in the file.
+    /// The share of leaves whose successor in key order is also the next page in the file.
     pub fn adjacent_share(&self) -> f64 {
         let is_next = |two: &[PageNo]| two[0].0.checked_add(1) == Some(two[1].0);
         let adjacent = |tree: &Tree| tree.leaves.windows(2).filter(|two| is_next(two)).count();
@@ -118,7 +118,7 @@ impl Explanation {
         self.trees.iter().map(adjacent).sum::<usize>() as f64 / pairs.max(1) as f64
     }
 
-    /// How many leaves lie side by side, on average, when so many bytes of them are sorted.
+    /// The mean number of adjacent leaves when windows of `window_bytes` are sorted.
     pub fn mean_run(&self, window_bytes: u64) -> f64 {
         let window = usize::try_from(window_bytes / self.page_bytes.max(1)).unwrap_or(usize::MAX);
         let runs = |window: &[PageNo]| {
@@ -130,18 +130,18 @@ impl Explanation {
         self.leaves() as f64 / windows.map(runs).sum::<usize>().max(1) as f64
     }
 
-    /// The windows worth a word: the one that is set, and others up to one that holds all leaves.
+    /// The windows to report: the one that is set, and others up to one that holds all leaves.
     pub fn windows_bytes(&self) -> Vec<u64> {
         windows_bytes(self.leaves() * self.page_bytes, &self.options)
     }
 
-    /// What each policy would need on a device.
+    /// The cost of each policy on a device.
     pub fn costs(&self, device: &Device) -> Result<Vec<Cost>> {
         let plans = plans(self.leaves(), self.page_bytes, &self.options);
         plans.into_iter().map(|plan| self.cost(plan, device)).collect()
     }
 
-    /// What a scan with these options would need: where it picks, what is picked for all
+    /// The cost of a scan with these options; for `auto`, that of the plan chosen for all
     /// tablespaces together.
     pub fn cost_of(&self, options: &ScanOptions, device: &Device) -> Result<Cost> {
         if options.plan.is_auto {
@@ -156,7 +156,7 @@ impl Explanation {
         self.cost(ReadPlan::of(options), device)
     }
 
-    /// What one plan would need.
+    /// The cost of one plan.
     pub fn cost(&self, plan: ReadPlan, device: &Device) -> Result<Cost> {
         let mut cost = Cost::new(plan);
         for tree in &self.trees {

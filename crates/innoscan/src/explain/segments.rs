@@ -1,4 +1,4 @@
-//! Whose the pages of a file are, by what its file segments count.
+//! Owners of the pages of a file, from the counts of its file segments.
 
 use innoscan_format::PageNo;
 use innoscan_format::page::{FileAddr, IndexPage, InodePage, Segment};
@@ -6,15 +6,15 @@ use innoscan_format::page::{FileAddr, IndexPage, InodePage, Segment};
 use crate::Result;
 use crate::space_reader::SpaceReader;
 
-/// Pages of a file, by owner.
+/// The pages of a file by owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Owners {
-    /// The clustered index: branch pages, leaves, and off-page columns, which are in the leaves'
-    /// segment.
+    /// Pages of the clustered index: branch pages, leaves, and off-page columns, which are in the
+    /// leaves' segment.
     pub clustered_pages: u64,
-    /// Other indexes.
+    /// Pages of other indexes.
     pub other_index_pages: u64,
-    /// Held by segments and not used.
+    /// Unused pages reserved by segments.
     pub reserve_pages: u64,
 }
 
@@ -26,7 +26,7 @@ impl Owners {
     }
 }
 
-/// Reads a file's segments. `root`: the clustered index's.
+/// Reads a file's segments. `root`: that of the clustered index.
 pub(super) fn owners(reader: &mut SpaceReader, root: PageNo) -> Result<Owners> {
     let space = reader.space().clone();
     let header = space.header();
@@ -39,7 +39,7 @@ pub(super) fn owners(reader: &mut SpaceReader, root: PageNo) -> Result<Owners> {
     let mut owners = Owners::default();
     for list in [&header.full_inodes, &header.free_inodes] {
         let mut next = list.first;
-        // A list that lies is followed no further than it says it goes.
+        // A list is followed no further than its own length, in case it is corrupt.
         for _ in 0..list.len {
             let Some(FileAddr { page_no, .. }) = next else { break };
             let (segments, node) = reader.with_page(page_no, |page| {
@@ -71,7 +71,7 @@ fn used_pages(segment: &Segment, extent_pages: u64) -> u64 {
     segment.fragments.len() as u64 + in_full + u64::from(segment.not_full_n_used)
 }
 
-/// Where the segments of the tree with this root are described.
+/// The addresses of the descriptions of the segments of the tree with this root.
 fn segments_of(reader: &mut SpaceReader, root: PageNo) -> Result<Vec<FileAddr>> {
     reader.with_page(root, |page| {
         let root = IndexPage::parse(page)?;

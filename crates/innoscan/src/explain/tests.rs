@@ -1,4 +1,4 @@
-//! What is told against what a scan then does.
+//! Comparison of estimates with the scans that follow.
 
 use super::*;
 use crate::scan::traces::{POLICIES, POOL_PAGES, fixture, requests, small};

@@ -1,4 +1,4 @@
-//! The named fields of each kind of page, as tables: where, how wide, what InnoDB calls them.
+//! The named fields of each kind of page, as tables: offset, form, and InnoDB's own name.
 //!
 //! `fil0types.h`, `page0types.h`, `fsp0fsp.h`, `lob0first.h`, `lob0pages.h` of MySQL 9.7;
 //! `fil0fil.h`, `btr0cur.cc` of MariaDB 10.11.
@@ -6,7 +6,7 @@
 use innoscan_format::page::{FileAddr, ListBase, ListNode, PageKind};
 use innoscan_format::{PageNo, bytes};
 
-/// How a field's bytes read.
+/// The form of a field's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     U8,
@@ -16,9 +16,9 @@ pub(super) enum Form {
     U64,
     Hex32,
     Page,
-    /// Records in the heap, and whether they are of the compact kind.
+    /// The number of records in the heap, and whether they are of the compact kind.
     HeapCount,
-    /// Where inserts go.
+    /// The direction of inserts.
     Direction,
     /// A place in the file, 6 bytes.
     Addr,
@@ -33,21 +33,21 @@ pub(super) enum Form {
 /// A field: its offset, its name, its form.
 pub(super) type Field = (usize, &'static str, Form);
 
-/// What every page begins with, but `full_crc32` ones with another first field.
+/// The fields at the start of every page; `full_crc32` pages have another first field.
 pub(super) const FIL_HEADER: &[Field] = &[
     (4, "FIL_PAGE_OFFSET", Form::U32),
     (8, "FIL_PAGE_PREV", Form::Page),
     (12, "FIL_PAGE_NEXT", Form::Page),
     (16, "FIL_PAGE_LSN", Form::U64),
 ];
-/// Page 0 has no neighbours; MySQL 8 keeps versions there.
+/// The fields at the start of page 0, which has no neighbours; MySQL 8 keeps versions there.
 pub(super) const FIL_HEADER_OF_FIRST: &[Field] = &[
     (4, "FIL_PAGE_OFFSET", Form::U32),
     (8, "FIL_PAGE_SRV_VERSION", Form::U32),
     (12, "FIL_PAGE_SPACE_VERSION", Form::U32),
     (16, "FIL_PAGE_LSN", Form::U64),
 ];
-/// The same, behind the type.
+/// The fields after the type at the start of every page.
 pub(super) const FIL_HEADER_END: &[Field] =
     &[(26, "FIL_PAGE_FILE_FLUSH_LSN", Form::U64), (34, "FIL_PAGE_SPACE_ID", Form::U32)];
 
@@ -102,7 +102,7 @@ const LOB_DATA: &[Field] = &[
 ];
 const LOB_INDEX: &[Field] = &[(38, "OFFSET_VERSION", Form::U8)];
 
-/// An entry of a LOB's index.
+/// The fields of an entry of a LOB's index.
 pub(super) const LOB_ENTRY: &[Field] = &[
     (0, "OFFSET_PREV", Form::Addr),
     (6, "OFFSET_NEXT", Form::Addr),
@@ -115,10 +115,10 @@ pub(super) const LOB_ENTRY: &[Field] = &[
     (52, "OFFSET_DATA_LEN", Form::U16),
     (56, "OFFSET_LOB_VERSION", Form::U32),
 ];
-/// Bytes of an entry.
+/// The bytes of an entry.
 pub(super) const LOB_ENTRY_LEN: usize = 60;
 
-/// What a kind of page has behind the header all have: its name, its fields, and where they end.
+/// The fields of a kind of page after the common header: its name, the fields, and their end.
 pub(super) fn of_kind(kind: PageKind) -> Option<(&'static str, &'static [Field], usize)> {
     Some(match kind {
         PageKind::FspHeader => ("FSP header", FSP_HEADER, 150),
@@ -135,7 +135,7 @@ pub(super) fn of_kind(kind: PageKind) -> Option<(&'static str, &'static [Field],
     })
 }
 
-/// A field's value as text; a page too short for it reads as `?`.
+/// The value of a field as text; `?` if the page is too short.
 pub(super) fn value(page: &[u8], at: usize, form: Form) -> String {
     let read = || -> innoscan_format::Result<String> {
         Ok(match form {
@@ -171,7 +171,7 @@ pub(super) fn value(page: &[u8], at: usize, form: Form) -> String {
     read().unwrap_or_else(|_| "?".into())
 }
 
-/// `PAGE_DIRECTION`; in MariaDB's instant roots the upper 13 bits count core fields.
+/// The name of a `PAGE_DIRECTION`; in MariaDB's instant roots the upper 13 bits count core fields.
 fn direction(word: u16) -> String {
     const NAMES: [&str; 6] =
         ["none", "PAGE_LEFT", "PAGE_RIGHT", "PAGE_SAME_REC", "PAGE_SAME_PAGE", "PAGE_NO_DIRECTION"];

@@ -1,8 +1,8 @@
-//! A page as text: every field by InnoDB's name for it, records taken apart where the table is
+//! A page as text: every field by InnoDB's name for it, and records with their columns if the table is
 //! known.
 //!
-//! Meant for damaged pages too: what contradicts the format is said in place, on lines that start
-//! with `!`, and the rest goes on. The text is stable, so that two dumps can be compared.
+//! Damaged pages are shown too: contradictions to the format are reported in place, on lines that start
+//! with `!`, and the rest follows. The text is stable, so that two of them can be compared.
 
 mod fields;
 mod records;
@@ -20,17 +20,17 @@ use fields::{Field, Form};
 
 /// Bytes on a line of hexadecimal.
 const LINE_BYTES: usize = 16;
-/// Lines of it, unless all are asked for.
+/// The most lines of hexadecimal, unless all bytes are requested.
 const LINES: usize = 16;
 
-/// How much of a page is shown.
+/// The amount of a page that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InspectOptions {
-    /// All bytes in hexadecimal behind the rest.
+    /// Whether all bytes are added in hexadecimal.
     pub hex: bool,
 }
 
-/// Describes the bytes found at `page_no` of a file.
+/// Describes the bytes at `page_no` of a file.
 pub fn page(
     bytes: &[u8],
     header: &SpaceHeader,
@@ -70,7 +70,7 @@ pub fn page(
     out
 }
 
-/// The header and the trailer all pages have.
+/// The header and the trailer, which all pages have.
 fn fil_header(out: &mut String, bytes: &[u8], header: &SpaceHeader, kind: PageKind) {
     let full_crc32 = header.page_format().full_crc32;
     let checksum = match checksum_algorithm(bytes, full_crc32) {
@@ -100,7 +100,7 @@ fn fil_header(out: &mut String, bytes: &[u8], header: &SpaceHeader, kind: PageKi
     }
 }
 
-/// What a sound page holds behind its header.
+/// The content of a sound page after its header.
 fn body(out: &mut String, page: Page<'_>, known: Option<&Known<'_>>) {
     match page.kind() {
         PageKind::FspHeader | PageKind::Xdes => extents(out, page),
@@ -186,7 +186,7 @@ fn segments(out: &mut String, page: Page<'_>) {
     }
 }
 
-/// A LOB's index entries, those never used left out.
+/// The entries of a LOB's index, without those never used.
 fn lob_entries(out: &mut String, page: &[u8], start: usize, count: usize) {
     for number in 0..count {
         let at = start + number * fields::LOB_ENTRY_LEN;

@@ -12,9 +12,9 @@ use innoscan_format::types::{Class, Codec};
 use super::hex;
 use crate::check::Known;
 
-/// Bytes shown of a record nothing is known of.
+/// The most bytes shown of a record that cannot be parsed.
 const UNKNOWN_BYTES: usize = 32;
-/// Bytes shown of a column's value.
+/// The most bytes shown of a column's value.
 const VALUE_BYTES: usize = 64;
 
 /// Writes a page's records in key order, then the freed ones and the directory.
@@ -98,7 +98,7 @@ fn leaf_record(
     }
 }
 
-/// A value as the server prints it, text in quotes, cut where it is long.
+/// A value as the server prints it, text in quotes, shortened if long.
 fn value(out: &mut String, codec: &Codec, data: &[u8]) {
     let mut text = Vec::new();
     if matches!(codec.class(), Class::Binary | Class::Bit | Class::Geometry | Class::Vector) {
@@ -141,7 +141,7 @@ fn branch_record(
     }
 }
 
-/// The bytes from a record's origin, wherever it ends.
+/// The bytes from a record's origin, whose end is not known.
 fn unknown(out: &mut String, record: &Record<'_>) {
     let data = record.page().get(record.origin()..).unwrap_or_default();
     let data = data.get(..UNKNOWN_BYTES).unwrap_or(data);

@@ -115,8 +115,7 @@ struct Bound {
 }
 
 /// Ranges of keys with equal values of the first columns, and a range of the next; `None` where the
-/// first
-/// column is not restricted.
+/// first column is not restricted.
 pub(super) fn of_comparisons(
     comparisons: &[Comparison],
     def: &TableDef,
@@ -275,8 +274,7 @@ enum Stored {
 }
 
 /// A value in the form that a key stores; `None` where the key's order is not known to be the one by
-/// which
-/// a server compares.
+/// which a server compares.
 fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> {
     let encoded = |text: &str| {
         let mut stored = Vec::new();
@@ -299,7 +297,7 @@ fn stored(column: &ColumnDef, codec: &Codec, value: &Literal) -> Option<Stored> 
         (ColumnType::Enum { .. } | ColumnType::Set { .. }, _) => None,
         (ColumnType::Float(_), Literal::Number(text)) => {
             let real: f64 = text.parse().ok()?;
-            // No FLOAT is equal to the others.
+            // Other numbers are not equal to any FLOAT.
             let single = real as f32;
             (f64::from(single) == real).then(|| Stored::Is(single.to_le_bytes().to_vec()))
         }

@@ -72,17 +72,17 @@ impl Choice {
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Choice::System => "the server's own, which its installation makes",
+            Choice::System => "the server's own, which its installation creates",
             Choice::Selection(Exclusion::Databases) => "other databases were chosen",
             Choice::Selection(Exclusion::Tables) => "other tables were chosen",
             Choice::Selection(Exclusion::Ignored) => "excluded by name",
             Choice::Selection(Exclusion::Regex) => "the pattern does not match it",
-            Choice::NoViews => "views were not wanted",
-            Choice::NoTriggers => "triggers were not wanted",
-            Choice::NoRoutines => "routines were not wanted",
-            Choice::NoEvents => "events were not wanted",
+            Choice::NoViews => "views were not selected",
+            Choice::NoTriggers => "triggers were not selected",
+            Choice::NoRoutines => "routines were not selected",
+            Choice::NoEvents => "events were not selected",
             Choice::NoUsers => "accounts are dumped only on request",
-            Choice::NoSchemas => "definitions were not wanted",
+            Choice::NoSchemas => "definitions were not selected",
             Choice::Format => "the format holds rows alone",
         })
     }

@@ -73,16 +73,14 @@ impl ItemKind {
     }
 
     /// Whether objects of this kind belong to a database but are not tables, views or sequences: they
-    /// are
-    /// dumped only with whole databases.
+    /// are dumped only with whole databases.
     pub fn is_routine_or_event(self) -> bool {
         use ItemKind::{Event, Function, Package, PackageBody, Procedure};
         matches!(self, Function | Procedure | Package | PackageBody | Event)
     }
 
-    /// The kind of the object that statements create; `None` for grants and default roles, which belong
-    /// to the
-    /// item of their account.
+    /// The kind of the object that statements create; `None` for grants and default roles, which
+    /// belong to the item of their account.
     pub fn of_object(kind: &ObjectKind) -> Option<ItemKind> {
         Some(match kind {
             ObjectKind::Database => ItemKind::Database,
@@ -113,9 +111,8 @@ pub struct Item {
     pub database: String,
     /// The kind of the object.
     pub kind: ItemKind,
-    /// The object's name: for a database its own, for an account `'name'@'host'`, for a role of MariaDB
-    /// its
-    /// name in backticks.
+    /// The object's name: for a database its own, for an account `'name'@'host'`, for a role of
+    /// MariaDB its name in backticks.
     pub name: String,
 }
 

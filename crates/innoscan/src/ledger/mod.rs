@@ -1,9 +1,8 @@
 //! The ledger of a dump: the state of every object of its source.
 //!
 //! The code that lists a source, a running server or a stopped server's directory, enters each object
-//! once ([`Ledger::enter`]): with the plan for it, the user's choice that leaves it out, or
-//! the reason why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`])
-//! and
+//! once ([`Ledger::enter`]): with the plan for it, the user's choice that leaves it out, or the reason
+//! why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
 //! writes the result. A dump is complete when every object is dumped or left out by choice.
 
 mod filter;
@@ -254,7 +253,7 @@ impl Ledger {
         }
     }
 
-    /// How many entries of each kind there are in some state, in the order of the kinds.
+    /// The number of entries of each kind in some state, in the order of the kinds.
     pub fn counts(&self, wanted: impl Fn(&State) -> bool) -> BTreeMap<ItemKind, usize> {
         let mut counts = BTreeMap::new();
         for entry in self.entries().filter(|entry| wanted(&entry.state)) {
@@ -263,7 +262,7 @@ impl Ledger {
         counts
     }
 
-    /// How many entries each choice leaves out, by kind.
+    /// The number of entries that each choice leaves out, by kind.
     pub fn left_out(&self) -> BTreeMap<Choice, BTreeMap<ItemKind, usize>> {
         let mut counts: BTreeMap<Choice, BTreeMap<ItemKind, usize>> = BTreeMap::new();
         for entry in self.entries() {

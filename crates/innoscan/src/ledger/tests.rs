@@ -29,13 +29,13 @@ fn every_planned_entry_has_an_end() {
     }
     planned(&mut ledger, Listed::new("shop", ItemKind::View, "a"));
     assert!(ledger.is_complete());
-    let failed = Error::refused("it is broken", "mend it");
+    let failed = Error::refused("it is broken", "fix it");
     let outcomes = [outcome("a", None, 0), outcome("b", Some(failed), 0), outcome("c", None, 2)];
     ledger.settle(&outcomes);
     let states: Vec<&State> = ledger.entries().map(|entry| &entry.state).collect();
     let expected = [
         &State::Dumped { damaged: 0 },
-        &State::NotDumped(Reason::new("it is broken", "mend it")),
+        &State::NotDumped(Reason::new("it is broken", "fix it")),
         &State::Dumped { damaged: 2 },
         &State::NotDumped("it was not reached".into()),
         &State::Dumped { damaged: 0 },

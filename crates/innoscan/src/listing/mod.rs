@@ -111,7 +111,7 @@ impl Listing {
             }
             if item.kind == ItemKind::Table {
                 let of_database = sizes.entry(item.database.clone()).or_insert_with(|| {
-                    // A directory that cannot be listed fails each of its tables.
+                    // A directory that cannot be listed fails each of its tables later.
                     data_bytes(&root.join(filename::encode(&item.database))).unwrap_or_default()
                 });
                 object.size_bytes = of_database.get(&item.name).copied();

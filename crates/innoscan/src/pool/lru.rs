@@ -15,7 +15,7 @@
 pub(super) struct Place(u32);
 
 /// The least pages of a list that has an old part (`BUF_LRU_OLD_MIN_LEN`).
-const DIVIDED_LEAST: usize = 512;
+const DIVIDED_MIN: usize = 512;
 
 /// The pages by which the old part may differ from its share (`BUF_LRU_OLD_TOLERANCE`).
 const TOLERANCE: usize = 20;
@@ -61,7 +61,7 @@ impl<T: Copy> Lru<T> {
 
     /// Inserts a page at the midpoint; at the head while the list is too short to be divided.
     pub fn insert(&mut self, page: T) -> Place {
-        let is_old = self.old.len > 0 || self.len() + 1 >= DIVIDED_LEAST;
+        let is_old = self.old.len > 0 || self.len() + 1 >= DIVIDED_MIN;
         let node = Node { page, is_old, before: NIL, after: NIL };
         let at = match self.vacant.pop() {
             Some(at) => {
@@ -157,7 +157,7 @@ impl<T: Copy> Lru<T> {
     /// Moves the midpoint to where the old part has its share.
     fn balance(&mut self) {
         let wanted = match self.len() {
-            0..DIVIDED_LEAST => 0,
+            0..DIVIDED_MIN => 0,
             len => len * self.old_pct / 100,
         };
         let tolerance = if wanted == 0 { 0 } else { TOLERANCE };
@@ -231,7 +231,7 @@ mod tests {
                 _ if !places.is_empty() => {
                     let (page, place) = places[draw / 4 % places.len()];
                     lru.promote(place);
-                    assert!(!lru.is_old(place) || lru.len() >= DIVIDED_LEAST);
+                    assert!(!lru.is_old(place) || lru.len() >= DIVIDED_MIN);
                     assert_eq!(lru.nodes[place.0 as usize].page, page);
                 }
                 _ => {}

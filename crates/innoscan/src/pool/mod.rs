@@ -238,8 +238,7 @@ impl Pool {
     }
 
     /// Whether fewer pages were evicted since the page came to the head of the list than a quarter of
-    /// the
-    /// young ones.
+    /// the young ones.
     fn is_young(&self, entry: &Entry) -> bool {
         let young_pct = 100 - self.options.old_blocks_pct.min(100);
         let quarter = (self.lru.len() * young_pct / 400) as u64;

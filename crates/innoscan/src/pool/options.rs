@@ -8,8 +8,7 @@ pub struct PoolOptions {
     /// Whether pages stay after they were taken, until their frames are needed.
     pub keeps_used: bool,
     /// Whether the pool has users other than the scan: pages that [`super::Pool::get`] returned stay
-    /// until
-    /// their frames are needed, even when the scan takes them.
+    /// until their frames are needed, even when the scan takes them.
     pub is_shared: bool,
     /// The pages that may be evicted when frames are needed.
     pub evictable: Evictable,

@@ -83,8 +83,8 @@ impl Rows {
         &self.shape
     }
 
-    /// The outcome of the scan, with the damage it skipped; `None` before the last row was yielded, after an
-    /// error, and where a limit ended the rows before the end of the table.
+    /// The outcome of the scan, with the damage it skipped; `None` before the last row was yielded,
+    /// after an error, and where a limit ended the rows before the end of the table.
     pub fn outcome(&self) -> Option<&ScanOutcome> {
         self.outcome.as_ref()
     }

@@ -35,8 +35,7 @@ pub struct Cost {
     /// The time for which the device is busy.
     pub device_time: Duration,
     /// The time of the scan: that of the device or of the processors, whichever is greater; their sum
-    /// for
-    /// leaves that are sorted.
+    /// for leaves that are sorted.
     pub scan_time: Duration,
 }
 

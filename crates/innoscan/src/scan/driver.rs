@@ -31,7 +31,7 @@ use crate::{Result, Table};
 
 /// The counts of a scan thread at its end.
 #[derive(Debug, Default)]
-pub(super) struct Driven {
+pub(super) struct DriverOutcome {
     /// The policy that read ahead, of the last tablespace.
     pub policy: ReadAheadPolicy,
     pub branch_pages: u64,
@@ -41,7 +41,7 @@ pub(super) struct Driven {
     pub pool: PoolStats,
 }
 
-impl Driven {
+impl DriverOutcome {
     /// Adds the scan thread's counts to the outcome.
     pub fn add_to(self, outcome: &mut ScanOutcome) {
         outcome.branch_pages = self.branch_pages;
@@ -75,7 +75,7 @@ pub(super) struct Driver<'s> {
     building: Vec<Item>,
     /// Leaves of the tablespaces that are finished.
     past_leaves: u64,
-    driven: Driven,
+    driven: DriverOutcome,
     is_announced: bool,
 }
 
@@ -107,13 +107,13 @@ impl<'s> Driver<'s> {
             handed: 0,
             building: Vec::new(),
             past_leaves: 0,
-            driven: Driven { policy: planner.first().policy, ..Driven::default() },
+            driven: DriverOutcome { policy: planner.first().policy, ..DriverOutcome::default() },
             is_announced: false,
         }
     }
 
     /// Scans all tablespaces, and stays until the workers are finished.
-    pub fn run(mut self, spaces: Vec<(&Space, FileSlot)>) -> Result<Driven> {
+    pub fn run(mut self, spaces: Vec<(&Space, FileSlot)>) -> Result<DriverOutcome> {
         let first = self.options.rows.after.map_or(0, |after| after.file);
         for (number, &(space, slot)) in spaces.iter().enumerate().skip(first) {
             let is_last = number + 1 == spaces.len();
@@ -165,7 +165,7 @@ impl<'s> Driver<'s> {
         if let Leaves::Sorted(_, sort) = &current.leaves {
             self.driven.spilled_bytes += sort.written_bytes();
         }
-        self.past_leaves += current.walk.learnt_leaves();
+        self.past_leaves += current.walk.found_leaves();
         self.driven.branch_pages += current.walk.branch_pages();
         Ok(())
     }
@@ -226,7 +226,7 @@ impl<'s> Driver<'s> {
             },
             policy,
             waited_before,
-            is_cost_told: false,
+            is_cost_set: false,
             is_due: false,
             has_waited: false,
             run: Vec::new(),
@@ -235,8 +235,7 @@ impl<'s> Driver<'s> {
     }
 
     /// Waits for a page that is needed before the walk can start, and meanwhile serves the workers of
-    /// the
-    /// previous tablespace.
+    /// the previous tablespace.
     fn fetch(&mut self, file: FileSlot, page: PageNo) -> Result<Option<PageRef>> {
         let key = PageKey { file, page };
         let request = Request {
@@ -291,7 +290,7 @@ impl<'s> Driver<'s> {
             }
             match self.next_item(current)? {
                 Next::Item(item) => self.building.push(item),
-                Next::Asked => {
+                Next::Requested => {
                     progress = true;
                     break;
                 }
@@ -329,7 +328,7 @@ impl<'s> Driver<'s> {
         };
         match self.presence(current, leaf) {
             Presence::Here => {}
-            Presence::Started => return Next::Asked,
+            Presence::Started => return Next::Requested,
             Presence::Pending | Presence::NoRoom => return Next::NotYet,
         }
         // Checked before the leaf is taken: the leaf after it may not be known yet.
@@ -386,7 +385,7 @@ impl<'s> Driver<'s> {
         // Each foreground reader waits for one page at a time.
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
-        self.in_flight.learn(&self.pool.counters().ahead);
+        self.in_flight.adapt(&self.pool.counters().ahead);
         while self.pool.engine_room() > others
             && !self.in_flight.is_enough(self.pool.pending_pages() * self.pool.page_bytes())
         {
@@ -457,6 +456,6 @@ impl<'s> Driver<'s> {
 enum Next {
     Item(Item),
     /// The page was requested.
-    Asked,
+    Requested,
     NotYet,
 }

@@ -300,8 +300,7 @@ mod tests {
     }
 
     /// Sorts leaves that arrive in the order of `places`, checks them in key order, and returns the
-    /// bytes
-    /// spilled.
+    /// bytes spilled.
     fn sorted(places: &[usize], memory_bytes: usize, dir: &Path) -> u64 {
         let mut unpacking = Unpacking::default();
         let dir = dir.to_owned();

@@ -14,12 +14,12 @@ use innoscan_format::read::{LobReader, Need};
 use innoscan_format::{LobRef, PageNo};
 use innoscan_io::File;
 
-use super::requests::{Asked, PageRequests};
+use super::requests::{PageReplies, PageRequests};
 use super::task::{PageSource, SpaceContext, page_in_memory};
 use crate::{Error, Result};
 
 /// The most pages requested at once.
-const PAGES_MOST: usize = 64;
+const PAGES_MAX: usize = 64;
 /// The pages requested at first, for a value that has as many.
 const PAGES_FIRST: usize = 16;
 /// The least bytes of a page that hold no data: the overhead of a BLOB page.
@@ -29,23 +29,20 @@ const PAGE_OVERHEAD: usize = 54;
 pub(super) struct LobFetcher<'s> {
     /// The channel for requests; `None` where all pages are in memory.
     requests: Option<PageRequests<'s>>,
-    bytes_most: u64,
+    bytes_max: u64,
     pages_in_memory: Cell<u64>,
 }
 
 impl<'s> LobFetcher<'s> {
-    pub fn new(requests: Option<PageRequests<'s>>, bytes_most: u64) -> LobFetcher<'s> {
-        LobFetcher { requests, bytes_most, pages_in_memory: Cell::new(0) }
+    pub fn new(requests: Option<PageRequests<'s>>, bytes_max: u64) -> LobFetcher<'s> {
+        LobFetcher { requests, bytes_max, pages_in_memory: Cell::new(0) }
     }
 
     /// Appends the value of `lob`. Each page is released as soon as its bytes are copied.
     pub fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
-        if u64::from(lob.len) > self.bytes_most {
+        if u64::from(lob.len) > self.bytes_max {
             return Err(Error::refused(
-                format!(
-                    "an off-page value of {} bytes is larger than {}",
-                    lob.len, self.bytes_most
-                ),
+                format!("an off-page value of {} bytes is larger than {}", lob.len, self.bytes_max),
                 "raise the limit for off-page values",
             ));
         }
@@ -62,7 +59,7 @@ impl<'s> LobFetcher<'s> {
             let pages = likely_pages(needed, missing_bytes, space, most);
             let asked = requests.ask(slot, pages.clone())?;
             let is_as_guessed = feed(&mut reader, space, &pages, (&asked, requests), value)?;
-            most = if is_as_guessed { (2 * most).min(PAGES_MOST) } else { 1 };
+            most = if is_as_guessed { (2 * most).min(PAGES_MAX) } else { 1 };
         }
         Ok(())
     }
@@ -95,7 +92,7 @@ fn feed(
     reader: &mut LobReader,
     space: &SpaceContext,
     pages: &[PageNo],
-    (asked, requests): (&Asked<'_>, &PageRequests<'_>),
+    (asked, requests): (&PageReplies<'_>, &PageRequests<'_>),
     value: &mut Vec<u8>,
 ) -> Result<bool> {
     let mut scratch = Scratch::default();
@@ -132,7 +129,7 @@ fn likely_pages(
     space: &SpaceContext,
     most: usize,
 ) -> Vec<PageNo> {
-    let mut pages = needed[..needed.len().min(PAGES_MOST)].to_vec();
+    let mut pages = needed[..needed.len().min(PAGES_MAX)].to_vec();
     let page_bytes = space.format().page_size.len() - PAGE_OVERHEAD;
     let likely = missing_bytes.div_ceil(page_bytes).min(most);
     if let [only] = needed {

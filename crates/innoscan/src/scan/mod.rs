@@ -7,14 +7,13 @@
 //! ```
 //!
 //! **Memory.** Pages live only in the slab. Read-ahead never uses the last `Budget::reserve`
-//! frames; a leaf or branch page that is needed next may use all of these but one per worker,
-//! and a worker's next LOB page may use those too. So a page that is needed next always gets a frame in
-//! the end: a worker that has its LOB page returns it without needing another, a worker
-//! without LOB pages to fetch returns its leaves, and if pages read ahead hold all other frames, one of
-//! them is evicted. Tasks in progress are limited by `Budget::tasks`; a batch is delivered when its
-//! turn has come, and one that grows too large is delivered in parts, by the one worker whose turn
-//! it is, while the others wait.
-//! it is, while the others wait.
+//! frames; a leaf or branch page that is needed next may use all of these but one per worker, and a
+//! worker's next LOB page may use those too. So a page that is needed next always gets a frame in the
+//! end: a worker that has its LOB page returns it without needing another, a worker without LOB pages
+//! to fetch returns its leaves, and if pages read ahead hold all other frames, one of them is evicted.
+//! Tasks in progress are limited by `Budget::tasks`; a batch is delivered when its turn has come, and
+//! one that grows too large is delivered in parts, by the one worker whose turn it is, while the
+//! others wait. it is, while the others wait.
 
 pub(crate) mod alone;
 pub(crate) mod cost;
@@ -81,7 +80,7 @@ pub fn scan<S: RowSink>(
 }
 
 /// Scans like [`scan`], with the caller's own engine. With each batch `deliver` receives the leaf after
-/// which a scan may resume ([`ScanOptions::after`]): the last one whose rows are all delivered with
+/// which a scan may resume ([`RowOptions::after`]): the last one whose rows are all delivered with
 /// the batch; none when the batch ends within a leaf, rows are in any order, or something was lost.
 pub fn scan_with_engine<S: RowSink>(
     table: &Table,
@@ -250,8 +249,8 @@ impl Budget {
         let tasks = 2 * threads + 2;
         let spare = frames - reserve;
         let task_leaves = (spare / (4 * tasks)).clamp(1, (TASK_BYTES / page_bytes).max(1));
-        let window_most = spare.saturating_sub(tasks * task_leaves).max(1);
-        let window_pages = pages_of(plan.window_bytes).clamp(1, window_most);
+        let window_max = spare.saturating_sub(tasks * task_leaves).max(1);
+        let window_pages = pages_of(plan.window_bytes).clamp(1, window_max);
         Ok(Budget {
             threads,
             page_bytes,
@@ -316,7 +315,7 @@ impl Shared {
     }
 
     /// Records the totals, once everything is read.
-    fn learn_totals(&self, leaves: u64, read_bytes: u64) {
+    fn set_totals(&self, leaves: u64, read_bytes: u64) {
         self.total_leaves.store(leaves, Ordering::Relaxed);
         self.is_total_exact.store(true, Ordering::Relaxed);
         self.read_bytes.store(read_bytes, Ordering::Relaxed);
@@ -333,8 +332,7 @@ impl Shared {
     }
 
     /// Wakes the scan thread for a new free frame, request or delivered task, which must be visible
-    /// before
-    /// the call.
+    /// before the call.
     fn wake_driver(&self) {
         std::sync::atomic::fence(Ordering::SeqCst);
         if self.is_driver_waiting.swap(false, Ordering::SeqCst) {

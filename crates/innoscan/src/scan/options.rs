@@ -36,9 +36,8 @@ pub struct ScanOptions {
 pub struct PlanOptions {
     /// The read-ahead policy: which pages are read before they are needed.
     pub policy: ReadAheadPolicy,
-    /// Whether the policy and window with the least cost on the device, by the cost model of `explain`,
-    /// are
-    /// used instead of `policy`; `policy` itself where the device is not known.
+    /// Whether the policy and window with the least cost on the device, by the cost model of
+    /// `explain`, are used instead of `policy`; `policy` itself where the device is not known.
     pub is_auto: bool,
     /// The window of logical read-ahead, in bytes.
     pub window_bytes: u64,
@@ -47,8 +46,7 @@ pub struct PlanOptions {
     /// Decode threads; 0: one per core.
     pub threads: usize,
     /// The directory for spilled leaves: those read in file order that do not fit in memory while they
-    /// wait
-    /// for key order; `None`: the system's directory for temporary files.
+    /// wait for key order; `None`: the system's directory for temporary files.
     pub spill_dir: Option<PathBuf>,
 }
 

@@ -101,10 +101,10 @@ pub(super) fn deliver<B>(
         }
         if told.elapsed() >= TICK {
             told = Instant::now();
-            tell(options, shared, &outcome);
+            report_progress(options, shared, &outcome);
         }
     }
-    tell(options, shared, &outcome);
+    report_progress(options, shared, &outcome);
     Ok(outcome)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn take<B>(
 }
 
 /// Reports progress, if a callback is set.
-pub(super) fn tell(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
+pub(super) fn report_progress(options: &ScanOptions, shared: &Shared, outcome: &ScanOutcome) {
     if let Some(progress) = &options.hooks.progress {
         progress(&Progress {
             done_leaves: outcome.leaf_pages,

@@ -52,11 +52,14 @@ impl<'s> PageRequests<'s> {
     ///
     /// # Errors
     /// The scan is over.
-    pub fn ask(&self, file: FileSlot, pages: Vec<PageNo>) -> Result<Asked<'s>> {
+    pub fn ask(&self, file: FileSlot, pages: Vec<PageNo>) -> Result<PageReplies<'s>> {
         let (reply, replies) = bounded(pages.len());
         let is_over = Arc::new(AtomicBool::new(false));
-        let asked =
-            Asked { replies: Some(replies), is_over: Arc::clone(&is_over), shared: self.shared };
+        let asked = PageReplies {
+            replies: Some(replies),
+            is_over: Arc::clone(&is_over),
+            shared: self.shared,
+        };
         let (kind, retention) = (self.kind, self.retention);
         let request = PageRequest { file, pages, kind, retention, reply, is_over };
         self.requests.send(request).map_err(|_| Error::interrupted())?;
@@ -71,13 +74,13 @@ impl<'s> PageRequests<'s> {
 }
 
 /// The replies to a request; dropping it releases the pages that were sent and not received.
-pub(super) struct Asked<'s> {
+pub(super) struct PageReplies<'s> {
     replies: Option<Receiver<Result<PageRef>>>,
     is_over: Arc<AtomicBool>,
     shared: &'s Shared,
 }
 
-impl Asked<'_> {
+impl PageReplies<'_> {
     /// Waits for the next page.
     ///
     /// # Errors
@@ -88,7 +91,7 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PageReplies<'_> {
     fn drop(&mut self) {
         self.replies = None;
         self.is_over.store(true, Ordering::SeqCst);
@@ -129,8 +132,7 @@ impl PageService {
     }
 
     /// Answers requests with the pages that are present, and starts to read the others; whether there
-    /// was
-    /// any progress. Of `reserve` frames only a worker's next page may use one.
+    /// was any progress. Of `reserve` frames only a worker's next page may use one.
     pub fn serve(&mut self, pool: &mut Pool, reserve: usize) -> bool {
         let mut progress = false;
         for request in self.requests.try_iter() {

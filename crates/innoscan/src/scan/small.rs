@@ -10,7 +10,7 @@ use innoscan_io::{self as io, Direct, Engine, EngineKind, File};
 
 use super::decode::Decoder;
 use super::lob::LobFetcher;
-use super::order::{take, tell};
+use super::order::{report_progress, take};
 use super::task::{Item, PageSource, SpaceContext, Task, page_in_memory};
 use super::tree::{Tree, require_met};
 use super::{
@@ -106,8 +106,8 @@ fn scan_whole<S: RowSink>(
     outcome.page_bytes = u64::from(page_size.bytes());
     outcome.engine = NAME;
     outcome.elapsed = started.elapsed();
-    shared.learn_totals(outcome.leaf_pages, outcome.read_bytes);
-    tell(options, &shared, &outcome);
+    shared.set_totals(outcome.leaf_pages, outcome.read_bytes);
+    report_progress(options, &shared, &outcome);
     Ok(Some(outcome))
 }
 

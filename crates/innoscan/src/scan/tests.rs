@@ -332,7 +332,7 @@ impl Copy {
     }
 }
 
-/// What a scan says of damage, without the keys beside it: these depend on how tasks were cut.
+/// The damage in an outcome, without the neighbouring keys, which depend on the division into tasks.
 fn told(outcome: &Result<ScanOutcome>) -> Vec<String> {
     match outcome {
         Ok(outcome) => {
@@ -416,7 +416,7 @@ fn bent_child_pointers_end_in_errors() {
     }
 }
 
-/// Where on a branch page the pointer to a child is: changing it changes that child alone.
+/// The offset of the pointer to a child on a branch page: changing it changes only that child.
 fn pointer_at(table: &Table, parent: PageNo, child: PageNo) -> Option<usize> {
     let space = Space::open(&table.files[0].path, Direct::Off).unwrap();
     let children = |copy: &Copy| {
@@ -506,7 +506,7 @@ fn read_ahead_asks_for_less_and_uses_all_it_reads() {
     assert_eq!((none.rows, logical.rows), (490, 490));
 }
 
-/// The rows delivered; and how many bytes of them had come at each leaf after which a scan may go on.
+/// The rows delivered, and the number of their bytes at each leaf after which a scan may resume.
 fn with_places(table: &Table, options: &ScanOptions) -> (Vec<u8>, Vec<(usize, LeafPlace)>) {
     let (mut text, mut places) = (Vec::new(), Vec::new());
     let engine = options.open_engine().unwrap();

@@ -1,4 +1,4 @@
-//! Which pages each policy asks for, of real tables, in which order.
+//! The pages that each policy requests, on real tables, in their order.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! What a stopped server's directory holds beside the rows of InnoDB tables.
+//! Objects of a stopped server's directory other than the rows of InnoDB tables.
 //!
-//! Every object that is met in the files becomes a [`FoundObject`]: its statements, or why they
-//! could not be read. None is passed over, so that a dump can account for each.
+//! Every object found in the files becomes a [`FoundObject`]: its statements, or the error that
+//! prevented reading them. None is skipped, so that a dump can account for each.
 
 mod frm_server;
 pub mod mysql_dictionary;
@@ -18,31 +18,31 @@ use crate::dump::Object;
 pub use crate::ledger::{Item, ItemKind};
 use crate::{Error, Result};
 
-/// An object that the files hold.
+/// An object found in the files.
 #[derive(Debug)]
 pub struct FoundObject {
-    /// What it is, and its name.
+    /// The kind and name of the object.
     pub item: Item,
-    /// The statements that make it again, as the server's `SHOW CREATE` would give them: one
-    /// [`Object`], or of an account also its grants and default roles. The error says why they cannot
-    /// be read from the files.
+    /// The statements that create the object, as in the server's `SHOW CREATE`: one
+    /// [`Object`], or for an account also its grants and default roles. The error is the reason why they
+    /// cannot be read from the files.
     pub statements: Result<Vec<Object>>,
 }
 
-/// Kinds of objects whose list could not be read, so that it is not known which there are.
+/// Kinds of objects whose list could not be read, so that the existing ones are unknown.
 #[derive(Debug)]
 pub struct UnreadList {
     /// The kinds.
     pub kinds: Vec<ItemKind>,
-    /// Why, and the file.
+    /// The error, with its file.
     pub error: Error,
 }
 
-/// What the files hold.
+/// The objects found in the files.
 #[derive(Debug, Default)]
 pub struct FoundObjects {
-    /// Every object that is met.
+    /// Every object found.
     pub objects: Vec<FoundObject>,
-    /// What could not be listed.
+    /// The kinds that could not be listed.
     pub unread: Vec<UnreadList>,
 }

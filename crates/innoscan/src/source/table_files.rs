@@ -1,5 +1,5 @@
-//! Tables of a server with `.frm` files, listed as that server would list them: by its definitions.
-//! Data files without a definition are listed too, since somebody may miss their rows.
+//! Tables of a server with `.frm` files, listed like the server would list them: by their definitions.
+//! Data files without a definition are listed too, since their rows may be missed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -11,33 +11,33 @@ use crate::catalog::{TableName, is_fulltext, sorted_entries, stem};
 use crate::side_by_side::{side_by_side, usual_threads};
 use crate::{Error, Result};
 
-/// What files of tables' rows end in: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
+/// Extensions of files with tables' rows: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
 const DATA_FILES: [&str; 7] = ["ibd", "MYI", "MYD", "MAI", "MAD", "CSV", "ARZ"];
 
-/// A table that a directory's files name.
+/// A table named by files in a directory.
 #[derive(Debug)]
 pub(super) struct TableFiles {
     pub name: TableName,
     pub definition: Definition,
-    /// All its rows are in an `.ibd` file of its name.
+    /// Whether all rows are in an `.ibd` file of the table's name.
     pub is_in_own_file: bool,
-    /// A `.cfg` is beside it.
+    /// Whether a `.cfg` is beside the file.
     pub may_be_exported: bool,
 }
 
-/// Where a table's definition is.
+/// The source of a table's definition.
 #[derive(Debug)]
 pub(super) enum Definition {
-    /// In a `.frm`, as it was read.
+    /// A `.frm`, which was read.
     Frm(Box<TableDef>, PathBuf),
-    /// In the `.ibd` file, if anywhere.
+    /// The `.ibd` file, if any.
     Ibd,
-    /// Nowhere, or it cannot be read.
+    /// None: there is no definition, or it cannot be read.
     Unread(Error),
 }
 
 impl TableFiles {
-    /// The definition that was read.
+    /// The definition, if it was read.
     pub fn def(&self) -> Option<&TableDef> {
         match &self.definition {
             Definition::Frm(def, _) => Some(def),
@@ -45,25 +45,25 @@ impl TableFiles {
         }
     }
 
-    /// MariaDB's sequences are tables in their files.
+    /// Whether the table is a sequence of MariaDB, which is stored as a table.
     pub fn is_sequence(&self) -> bool {
         let is_set = |(name, value): &(String, String)| name == "SEQUENCE" && value == "1";
         self.def().is_some_and(|def| def.options.others.iter().any(is_set))
     }
 }
 
-/// The tables of a database's directory, which has these entries; views apart. Definitions are read
-/// several at a time.
+/// The tables of a database's directory with these entries, without views. Definitions are read
+/// in parallel.
 ///
 /// # Errors
-/// When no thread can be had.
+/// No thread can be started.
 pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Result<Vec<TableFiles>> {
     let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for path in entries {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         let stem = stem(path);
         let is_of_table = extension == "frm" || DATA_FILES.contains(&&*extension);
-        // What is left of an ALTER that was cut short; full-text auxiliary tables.
+        // Leftovers of an interrupted ALTER, and full-text auxiliary tables, are skipped.
         if is_of_table && !stem.starts_with("#sql") && !is_fulltext(&stem) {
             files.entry(filename::decode_table(&stem).table).or_default().push(path);
         }
@@ -99,7 +99,7 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Result<Vec<TableFi
 /// Bytes of the files of each table's rows and keys in a database's directory, by the tables' names.
 ///
 /// # Errors
-/// When the directory cannot be listed.
+/// The directory cannot be listed.
 pub fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
     let mut bytes = BTreeMap::new();
     for path in sorted_entries(dir)? {
@@ -108,14 +108,14 @@ pub fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
         if !DATA_FILES.contains(&&*extension) || stem.starts_with("#sql") || is_fulltext(&stem) {
             continue;
         }
-        // A file that has just gone has no bytes.
+        // A file that has just vanished has no bytes.
         let len = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
         *bytes.entry(filename::decode_table(&stem).table).or_default() += len;
     }
     Ok(bytes)
 }
 
-/// `None` of a view.
+/// The definition of a table; `None` for a view.
 fn definition(name: &TableName, paths: &[&PathBuf]) -> Option<Definition> {
     let with = |wanted: &str| {
         let is_it = |path: &&&PathBuf| path.extension().is_some_and(|found| found == wanted);
@@ -145,7 +145,7 @@ fn without_definition(paths: &[&PathBuf]) -> Error {
     }
 }
 
-/// `None` of a view.
+/// Reads a `.frm`; `None` for a view.
 fn read_frm(frm: &Path, name: &TableName) -> Result<Option<TableDef>> {
     let bytes =
         std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;

@@ -55,7 +55,7 @@ impl FromStr for Split {
 }
 
 fn no_split() -> Error {
-    Error::usage("the text is no split", "pass what Split::to_string gave")
+    Error::usage("the text is not a split", "pass what Split::to_string gave")
 }
 
 fn split_of(json: &Value) -> Option<Split> {

@@ -1,4 +1,4 @@
-//! What is wrong with tablespace files, or worth to be known of them.
+//! Findings about tablespace files: faults and facts worth knowing.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use innoscan_format::{Lsn, SpaceId};
 use serde_json::{Value, json};
 
-/// One of some files that say they are the same tablespace.
+/// One of several files that claim to be the same tablespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimant {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its size.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// Of the newest change to its first page.
+    /// The LSN of the newest change to the first page.
     pub lsn: Lsn,
 }
 
-/// What was found.
+/// A finding about a tablespace file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Several files say they are the same tablespace; the newest first page first. A server does
+    /// Several files claim to be the same tablespace; the newest first page comes first. A server does
     /// not start with them.
     Duplicate {
         /// The tablespace.
@@ -29,68 +29,68 @@ pub enum Finding {
         /// The files.
         files: Vec<Claimant>,
     },
-    /// A tablespace that its server knows of, and no file says to be.
+    /// A tablespace in the server's list that has no file.
     Missing {
         /// The tablespace.
         space: SpaceId,
-        /// Its name as the server knows it.
+        /// The name of the tablespace in the server's list.
         name: String,
     },
-    /// A file that says to be a tablespace its server does not know of.
+    /// A file of a tablespace that is not in the server's list.
     Stray {
         /// The tablespace.
         space: SpaceId,
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// A file of no bytes.
+    /// An empty file.
     Empty(PathBuf),
     /// A file whose first page is all zeroes, as a running server leaves it until it writes the page.
-    /// No fault of itself.
+    /// Not a fault.
     Unwritten(PathBuf),
-    /// A file that does not begin as a tablespace does.
+    /// A file that does not begin like a tablespace.
     NoHeader {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
-    /// A file whose definitions (SDI) say that they are in another.
+    /// A file whose definitions (SDI) name another file.
     Misnamed {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// Whose the definitions are.
+        /// The name in the definitions.
         name: String,
     },
     /// A file whose definitions (SDI) cannot be read.
     NoSdi {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
-        /// Something is wrong with them. Else they may be written right now, or are encrypted.
+        /// Whether this is a fault. Otherwise the definitions may be being written, or are encrypted.
         is_fault: bool,
     },
     /// A file or directory that cannot be read.
     Unreadable {
-        /// Where it is.
+        /// The path of the file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         why: String,
     },
-    /// One that was there when its directory was listed, and later was not. No fault of itself.
+    /// A file that was listed and then vanished. Not a fault.
     Gone(PathBuf),
-    /// A symbolic link, which is followed. No fault of itself.
+    /// A symbolic link, which is followed. Not a fault.
     Symlink {
-        /// Where it is.
+        /// The path of the link.
         path: PathBuf,
-        /// Where it leads.
+        /// The target of the link.
         target: PathBuf,
     },
 }
 
 impl Finding {
-    /// Of a file or directory that cannot be read.
+    /// The finding for a file or directory that cannot be read.
     pub fn of_error(path: PathBuf, error: &io::Error) -> Finding {
         match error.kind() {
             ErrorKind::NotFound if path.is_symlink() => {
@@ -101,7 +101,7 @@ impl Finding {
         }
     }
 
-    /// Whether something is wrong.
+    /// Whether the finding is a fault.
     pub fn is_fault(&self) -> bool {
         match self {
             Finding::Gone(_) | Finding::Symlink { .. } | Finding::Unwritten(_) => false,
@@ -110,7 +110,7 @@ impl Finding {
         }
     }
 
-    /// For programs.
+    /// The finding as JSON.
     pub fn to_json(&self) -> Value {
         let name = |path: &Path| path.to_string_lossy().into_owned();
         match self {

@@ -1,4 +1,4 @@
-//! Files held against the list of tablespaces that a server has.
+//! Comparison of files with the server's own list of tablespaces.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result, dictionary};
 
-/// The list that a server which is shut down has in its files: `mysql.tablespaces` in `mysql.ibd`
+/// The list of tablespaces in the files of a stopped server: `mysql.tablespaces` in `mysql.ibd`
 /// (MySQL 8 and later), or `SYS_TABLES` in `ibdata1` (MySQL to 5.7, MariaDB).
 ///
 /// # Errors
-/// When there is none, it cannot be read, or the server was not shut down cleanly.
+/// There is no list, it cannot be read, or the server was not shut down cleanly.
 pub fn listed_in(root: &Path) -> Result<Vec<ListedSpace>> {
     let datadir = DataDir::open(root, Trust::Verify)?;
     let mysql_ibd = root.join("mysql.ibd");
@@ -61,8 +61,8 @@ fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
     Ok(listed)
 }
 
-/// Tablespaces without a file, and files without one. `known` are in the order of their tablespaces;
-/// of those that are discarded, or whose files by their names are not written yet, nothing is said.
+/// Tablespaces without a file, and files without a tablespace. `known` are in the order of their
+/// tablespaces; discarded ones, and those whose files, by name, are not written yet, are skipped.
 pub(super) fn differences(
     files: &Files,
     known: &[Known],

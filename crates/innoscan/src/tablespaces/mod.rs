@@ -1,5 +1,5 @@
-//! All tablespaces of data directories, by their files' first bytes: what a server looks at when it
-//! starts, and what would keep it from starting.
+//! The check of all tablespaces of data directories, by the first bytes of their files: the facts that a
+//! server reads when it starts, and the faults that would prevent its start.
 //!
 //! ```text
 //! walk the directories -> sort by inode -> read every head -> sort by tablespace -> compare
@@ -30,29 +30,29 @@ pub use self::walk::{Files, SpaceKind};
 use crate::datadir::lock_holder;
 use crate::{Error, Result};
 
-/// How far it is.
+/// The progress of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Directories are listed; so many files were found.
+    /// Listing directories, with the number of files found.
     Walk(usize),
-    /// Heads are read; so many of so many.
+    /// Reading heads, with the number read and the number of all.
     Read(usize, usize),
-    /// Names are checked; so many of so many.
+    /// Checking names, with the number checked and the number of all.
     Names(usize, usize),
 }
 
-/// What is looked at, and how.
+/// Options of the check.
 #[derive(Clone, Debug, Default)]
 pub struct LookOptions {
-    /// How heads are read. No threads: as many as are usual.
+    /// The way heads are read. 0 threads: the usual number.
     pub heads: HeadOptions,
-    /// The tablespaces that the server has, where files are to be held against them.
+    /// The server's own tablespaces, if files are compared with them.
     pub listed: Option<Vec<ListedSpace>>,
-    /// Whether files' names are held against the definitions in them.
+    /// Whether the names of files are compared with the definitions in them.
     pub checks_names: bool,
 }
 
-/// How long each part took.
+/// The time of each part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// Listing the directories.
@@ -61,26 +61,26 @@ pub struct Phases {
     pub read: Duration,
     /// Comparing them.
     pub compare: Duration,
-    /// Holding names against definitions, where it is wished.
+    /// Comparing names with definitions, if requested.
     pub names: Duration,
 }
 
-/// What was found.
+/// The result of the check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Files of tables.
+    /// The number of tables' files.
     pub tables: usize,
-    /// System tablespaces' files.
+    /// The number of system tablespaces' files.
     pub system: usize,
-    /// Undo tablespaces.
+    /// The number of undo tablespaces.
     pub undo: usize,
-    /// Temporary tablespaces.
+    /// The number of temporary tablespaces.
     pub temporary: usize,
-    /// In the order of tablespaces, then of paths.
+    /// The findings, in the order of tablespaces, then of paths.
     pub findings: Vec<Finding>,
-    /// How long it took.
+    /// The time of each part.
     pub phases: Phases,
-    /// What reading took.
+    /// The counters of reading heads.
     pub heads: HeadCounters,
 }
 
@@ -96,7 +96,7 @@ impl Report {
         }
     }
 
-    /// Whether something is wrong.
+    /// Whether there is a fault.
     pub fn has_faults(&self) -> bool {
         self.findings.iter().any(Finding::is_fault)
     }
@@ -110,7 +110,7 @@ struct Known {
     lsn: Lsn,
 }
 
-/// Threads where none are asked for. Servers look at so many files with one thread, and one more for each
+/// The default number of threads. For as many files, servers use one thread, and one more for each
 /// 8000, up to 16 and to twice the cores (`fil_get_scan_threads`, fil0fil.cc, MySQL 9.7). A few
 /// rings are enough to keep a device busy.
 fn usual_threads(way: HeadWay, files: usize) -> usize {
@@ -121,12 +121,12 @@ fn usual_threads(way: HeadWay, files: usize) -> usize {
     }
 }
 
-/// Looks at all tablespace files of directories and of all below them. `step` is told how far it is,
-/// and says whether to go on.
+/// Checks all tablespace files of directories and their subdirectories. `step` receives the progress,
+/// and returns whether to continue.
 ///
 /// # Errors
-/// When a directory cannot be listed, reading cannot be set up, or `step` ends it. Files are among
-/// the findings.
+/// A directory cannot be listed, reading cannot be set up, or `step` ends the check. Errors of single
+/// files are findings.
 pub fn look(
     directories: &[PathBuf],
     options: &LookOptions,
@@ -161,7 +161,7 @@ pub fn look(
     Ok(report)
 }
 
-/// What is wrong between files, and then with each by itself.
+/// Faults between files, then those of each file alone.
 fn compare(
     directories: &[PathBuf],
     files: &Files,
@@ -202,7 +202,7 @@ fn read(
             Ok((_, Ok(head))) => {
                 known.push(Known { space: head.space, file: number as u32, lsn: head.lsn });
             }
-            // Made anew at each start, and often never written.
+            // Created at each start, and often never written.
             Ok((_, Err(_))) if files.kind(number) == SpaceKind::Temporary => {}
             Ok((head, Err(error))) => {
                 findings.push(of_header(files.path(number), head, &error, is_in_use));
@@ -217,7 +217,7 @@ fn read(
     if is_cancelled { Err(Error::interrupted()) } else { Ok(counters) }
 }
 
-/// What is wrong with a file that begins so.
+/// The finding for a file with this head.
 fn of_header(
     path: PathBuf,
     head: &[u8],
@@ -231,7 +231,7 @@ fn of_header(
     }
 }
 
-/// Whether a server runs on a directory.
+/// Whether a server is running on a directory.
 fn is_in_use(directory: &Path) -> bool {
     lock_holder(&directory.join("ibdata1")).is_ok_and(|holder| holder.is_some())
 }
@@ -245,8 +245,8 @@ fn unwritten(findings: &[Finding]) -> BTreeSet<&Path> {
     paths.collect()
 }
 
-/// Files that say they are the same tablespace. The system tablespace has several, which say so
-/// rightly; temporary ones are made anew at each start.
+/// Files that claim the same tablespace. The system tablespace legitimately has several; temporary
+/// ones are created at each start.
 fn duplicates(files: &Files, known: &[Known]) -> Vec<Finding> {
     let claims = known.chunk_by(|one, other| one.space == other.space);
     let mut findings = Vec::new();
@@ -259,7 +259,7 @@ fn duplicates(files: &Files, known: &[Known]) -> Vec<Finding> {
         for claim in claims.iter().filter(is_its_own) {
             let path = files.path(claim.file as usize);
             let metadata = path.metadata().ok();
-            // The same file by two names is one.
+            // The same file under two names counts once.
             let identity = metadata.as_ref().map(|metadata| (metadata.dev(), metadata.ino()));
             if identity.is_none_or(|identity| inodes.insert(identity)) {
                 let bytes = metadata.map_or(0, |metadata| metadata.len());

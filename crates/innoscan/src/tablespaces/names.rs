@@ -1,4 +1,4 @@
-//! Files held against the definitions that MySQL 8 and later keep in them.
+//! Comparison of files with the definitions that MySQL 8 and later keep in them.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::side_by_side::side_by_side;
 use crate::space::Space;
 use crate::{Error, ErrorKind, Result};
 
-/// Files that are called otherwise than their definitions say, and those whose definitions cannot be
-/// read. Files without any, of MariaDB and MySQL to 5.7, are passed over.
+/// Files whose names differ from their definitions, and those whose definitions cannot be
+/// read. Files without definitions, of MariaDB and MySQL to 5.7, are skipped.
 pub(super) fn misnamed(
     files: &Files,
     known: &[Known],
@@ -46,7 +46,7 @@ pub(super) fn misnamed(
     Ok(findings)
 }
 
-/// Whose the definitions in a file are, when they are not its own.
+/// The name in the definitions of a file, if it is not the file's own.
 fn of_another(path: &Path) -> Result<Option<String>> {
     let space = Space::open(path, Direct::Off)?;
     if space.header().sdi_root.is_none() {

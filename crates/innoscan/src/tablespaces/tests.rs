@@ -1,4 +1,4 @@
-//! Directories of small files that begin as a server's do.
+//! Directories of small files that begin like a server's.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use innoscan_io::heads::HeadWay;
 use super::*;
 use crate::ErrorKind;
 
-/// A file that begins as a real one does, of another tablespace.
+/// A file that begins like a real one, of another tablespace.
 fn file(path: &Path, space: u32, lsn: u64) {
     let real = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tests/data/mysql-8.0.33/tree-4k/tree.ibd");

@@ -1,6 +1,6 @@
-//! Which tablespace files there are, by their names alone.
+//! The tablespace files of directories, found by their names alone.
 //!
-//! Ten million of them are kept in little memory: names one after the other, a directory once.
+//! Ten million files need little memory: names are concatenated, and each directory is stored once.
 
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
@@ -13,16 +13,16 @@ use super::findings::Finding;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// What a file is, by its name.
+/// The kind of a file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceKind {
-    /// Of a table or a partition, or a general tablespace: `.ibd`.
+    /// A file of a table, a partition, or a general tablespace: `.ibd`.
     Table,
-    /// `ibdata1` and those after it.
+    /// A file of the system tablespace: `ibdata1` and following.
     System,
-    /// `undo_001`, `undo001`, `.ibu`.
+    /// An undo tablespace: `undo_001`, `undo001`, `.ibu`.
     Undo,
-    /// `ibtmp1`, `.ibt`: made anew at each start.
+    /// A temporary tablespace: `ibtmp1`, `.ibt`; created at each start.
     Temporary,
 }
 
@@ -45,10 +45,10 @@ impl SpaceKind {
     }
 }
 
-/// Directories that are listed at once: while one waits for the device another is taken apart.
+/// Directories listed concurrently: while one waits for the device another is processed.
 const LISTED_AT_ONCE: usize = 8;
 
-/// A file; its name is among all names.
+/// A file; its name is a part of the concatenated names.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     inode: u64,
@@ -58,8 +58,8 @@ struct Entry {
     kind: SpaceKind,
 }
 
-/// All files, in the order of their inodes: on a disk that turns they are then opened in the order
-/// their inodes lie in.
+/// All files, in the order of their inodes: on a rotating disk they are then opened in the order
+/// in which their inodes lie.
 #[derive(Debug, Default)]
 pub struct Files {
     directories: Vec<PathBuf>,
@@ -68,11 +68,11 @@ pub struct Files {
 }
 
 impl Files {
-    /// Looks through directories and all below them. What cannot be looked at is among the findings.
-    /// `step` is told how many files there are so far; it says whether to go on.
+    /// Lists directories and their subdirectories. Unreadable ones are among the findings.
+    /// `step` receives the number of files so far, and returns whether to continue.
     ///
     /// # Errors
-    /// When one of the directories themselves cannot be listed, or `step` ends it.
+    /// One of the given directories cannot be listed, or `step` ends the walk.
     pub fn walk(
         roots: &[PathBuf],
         findings: &mut Vec<Finding>,
@@ -82,8 +82,8 @@ impl Files {
         let mut seen = HashSet::new();
         let mut level = roots.to_vec();
         while !level.is_empty() {
-            // By links, and by directories that are named twice, one can come by again. What cannot
-            // be looked at is told when it is listed.
+            // Links, and directories that are named twice, can lead to the same directory again.
+            // Unreadable ones are reported when they are listed.
             level.retain(|directory| {
                 let identity = directory.metadata().map(|data| (data.dev(), data.ino()));
                 identity.map_or(true, |identity| seen.insert(identity))
@@ -109,32 +109,32 @@ impl Files {
         Ok(files)
     }
 
-    /// How many there are.
+    /// The number of files.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What the one of this number is, by its name.
+    /// The kind of a file, by its number.
     pub fn kind(&self, number: usize) -> SpaceKind {
         self.entries[number].kind
     }
 
-    /// Where the one of this number is.
+    /// The path of a file, by its number.
     pub fn path(&self, number: usize) -> PathBuf {
         let (directory, name) = self.parts(number);
         directory.join(name)
     }
 
-    /// The same, as the kernel wants it.
+    /// The path of a file, by its number, as a C string for the kernel.
     pub fn c_path(&self, number: usize) -> CString {
         let (directory, name) = self.parts(number);
         let bytes = [directory.as_os_str().as_bytes(), b"/", name.as_bytes()].concat();
-        // Both came from the kernel, whose names have no such byte.
+        // Both came from the kernel, whose names contain no zero byte.
         CString::new(bytes).unwrap_or_default()
     }
 
@@ -145,7 +145,7 @@ impl Files {
         (&self.directories[entry.directory as usize], OsStr::from_bytes(name))
     }
 
-    /// Adds a directory's files. What it has besides is given back: directories and findings.
+    /// Adds a directory's files. Its subdirectories and findings are returned.
     fn add(
         &mut self,
         directory: &Path,
@@ -166,12 +166,12 @@ impl Files {
     }
 }
 
-/// What a directory has in it.
+/// The contents of a directory.
 #[derive(Debug, Default)]
 struct Listing {
     directories: Vec<PathBuf>,
     names: Vec<u8>,
-    /// Of directory 0, with names among those of the listing.
+    /// The files, as if of directory 0, with names among those of the listing.
     entries: Vec<Entry>,
     findings: Vec<Finding>,
 }

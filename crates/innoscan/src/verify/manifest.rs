@@ -52,7 +52,7 @@ pub enum ManifestState {
         /// Places of damage that were skipped.
         damaged: u64,
     },
-    /// The object was left out by the choice of this name ([`Choice::name`]).
+    /// The object was left out by the choice of this name ([`Choice::name`](crate::ledger::Choice::name)).
     LeftOut(String),
     /// The object was not dumped, for this reason.
     NotDumped(String),
@@ -97,7 +97,7 @@ impl Manifest {
             Err(error) => return Err(Error::read("reading it", error).in_file(&path)),
         };
         let json: Value = serde_json::from_slice(&text)
-            .map_err(|error| damaged(&format!("it is no JSON: {error}")).in_file(&path))?;
+            .map_err(|error| damaged(&format!("it is not JSON: {error}")).in_file(&path))?;
         match number(&json["format"]) {
             Some(MANIFEST_FORMAT) => {}
             Some(format) => {

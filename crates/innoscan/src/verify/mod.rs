@@ -60,7 +60,7 @@ impl FaultKind {
             FaultKind::Missing | FaultKind::Size | FaultKind::Checksum | FaultKind::Compression => {
                 ["copy it again from where the dump was made".into(), "dump again".into()].into()
             }
-            FaultKind::Unreadable => "see to it that it can be read, and verify again".into(),
+            FaultKind::Unreadable => "make it readable, and verify again".into(),
             FaultKind::Unlisted => {
                 "move it away if it is not of the dump: a loader may load it".into()
             }
@@ -119,9 +119,8 @@ pub struct Report {
 }
 
 /// Verifies a dump. `decompress`: whether compressed files are also decompressed, and their sizes
-/// compared.
-/// `on_progress` receives the number of files read and of all files; it returns whether
-/// to continue.
+/// compared. `on_progress` receives the number of files read and of all files; it returns whether to
+/// continue.
 ///
 /// # Errors
 /// The directory cannot be listed, or `on_progress` stopped the verification.
@@ -156,7 +155,7 @@ fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<Fault>> {
     let mut faults = Vec::new();
     let is_unfinished = is_begun(directory);
     if is_unfinished {
-        let what = "a dump into this directory was begun and has not ended";
+        let what = "a dump into this directory was interrupted";
         faults.push(Fault::new(FaultKind::Unfinished, "innoscan.journal", what));
     }
     let mut names = Vec::new();

@@ -25,7 +25,7 @@ impl Driver<'_> {
     /// Feeds branch pages that are present to the walk, unless it is far ahead already.
     pub(super) fn feed_walk(&mut self, current: &mut Current, is_last: bool) -> Result<bool> {
         let mut progress = false;
-        while current.walk.leaves_ahead() < self.leaves_ahead_most(current) {
+        while current.walk.leaves_ahead() < self.leaves_ahead_max(current) {
             let fronts: Vec<PageNo> = current.walk.fronts().collect();
             let ready = fronts
                 .into_iter()
@@ -42,15 +42,15 @@ impl Driver<'_> {
             }
             progress = true;
         }
-        self.learn(current, is_last)?;
+        self.pass_on_leaves(current, is_last)?;
         Ok(progress)
     }
 
     /// Passes the leaves that the walk has found to the policy.
-    pub(super) fn learn(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
-        current.walk.take_learnt(&mut current.pages);
+    pub(super) fn pass_on_leaves(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
+        current.walk.take_found_leaves(&mut current.pages);
         if matches!(current.leaves, Leaves::Awaited) {
-            if !current.walk.is_all_learnt() {
+            if !current.walk.has_found_all() {
                 return Ok(());
             }
             self.order_leaves(current)?;
@@ -61,9 +61,9 @@ impl Driver<'_> {
         let (total, is_exact) = current.walk.total_leaves();
         self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
         self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
-        if !current.is_cost_told {
+        if !current.is_cost_set {
             current.policy.set_request_cost(self.request_cost(current.waited_before));
-            current.is_cost_told = true;
+            current.is_cost_set = true;
         }
         current.policy.on_leaves(&current.pages);
         Ok(())
@@ -113,7 +113,7 @@ impl Driver<'_> {
         (wait - wait_before).div_f64((requests - requests_before).max(1) as f64)
     }
 
-    fn leaves_ahead_most(&self, current: &Current) -> usize {
+    fn leaves_ahead_max(&self, current: &Current) -> usize {
         if matches!(current.leaves, Leaves::Awaited) {
             return usize::MAX;
         }
@@ -126,8 +126,8 @@ impl Driver<'_> {
 
     /// Requests the branch pages that the walk can use next, many at once.
     pub(super) fn read_branches(&mut self, current: &mut Current) -> bool {
-        if current.walk.is_all_learnt()
-            || current.walk.leaves_ahead() >= self.leaves_ahead_most(current)
+        if current.walk.has_found_all()
+            || current.walk.leaves_ahead() >= self.leaves_ahead_max(current)
             || !self.may_read_on_demand()
         {
             return false;

@@ -21,7 +21,7 @@ pub(super) struct Current {
     pub policy: Box<dyn ReadAhead>,
     /// The total wait, and the number of requests, before the tablespace was opened.
     pub waited_before: (Duration, u64),
-    pub is_cost_told: bool,
+    pub is_cost_set: bool,
     /// Whether the next leaf is being read.
     pub is_due: bool,
     /// Whether the scan was blocked until the next leaf was present.

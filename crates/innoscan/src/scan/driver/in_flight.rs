@@ -10,18 +10,18 @@ use std::time::Duration;
 use innoscan_io::KindCounters;
 
 /// The most bytes in flight: more than any device transfers within the latency of a request.
-const MOST_BYTES: usize = 8 << 20;
+const BYTES_MAX: usize = 8 << 20;
 
 /// Reads that take longer than this wait for each other. A smaller limit would let the device idle when
 /// the scan thread is not woken at once on a busy machine.
-const SERVICE_MOST: Duration = Duration::from_millis(16);
+const SERVICE_MAX: Duration = Duration::from_millis(16);
 
 /// Bytes by which the limit grows after each read that completed quickly.
 const STEP_BYTES: usize = 64 << 10;
 
 pub(super) struct InFlight {
     least_bytes: usize,
-    most_bytes: usize,
+    bytes_max: usize,
     seen_requests: u64,
     seen_service: Duration,
 }
@@ -30,8 +30,8 @@ impl InFlight {
     /// A limit for reads of at most `run_bytes`.
     pub fn new(run_bytes: usize) -> InFlight {
         InFlight {
-            least_bytes: run_bytes.min(MOST_BYTES),
-            most_bytes: MOST_BYTES,
+            least_bytes: run_bytes.min(BYTES_MAX),
+            bytes_max: BYTES_MAX,
             seen_requests: 0,
             seen_service: Duration::ZERO,
         }
@@ -39,11 +39,11 @@ impl InFlight {
 
     /// Whether no more should be read ahead for now.
     pub fn is_enough(&self, pending_bytes: usize) -> bool {
-        pending_bytes >= self.most_bytes
+        pending_bytes >= self.bytes_max
     }
 
     /// Adapts the limit to the reads that completed since the last call.
-    pub fn learn(&mut self, ahead: &KindCounters) {
+    pub fn adapt(&mut self, ahead: &KindCounters) {
         let requests = ahead.requests - self.seen_requests;
         if requests == 0 {
             return;
@@ -51,11 +51,11 @@ impl InFlight {
         let service = (ahead.service - self.seen_service).div_f64(requests as f64);
         (self.seen_requests, self.seen_service) = (ahead.requests, ahead.service);
         let steps = usize::try_from(requests).unwrap_or(usize::MAX);
-        let wanted = match service > SERVICE_MOST {
-            true => self.most_bytes / 8 * 7,
-            false => self.most_bytes.saturating_add(steps.saturating_mul(STEP_BYTES)),
+        let wanted = match service > SERVICE_MAX {
+            true => self.bytes_max / 8 * 7,
+            false => self.bytes_max.saturating_add(steps.saturating_mul(STEP_BYTES)),
         };
-        self.most_bytes = wanted.clamp(self.least_bytes, MOST_BYTES);
+        self.bytes_max = wanted.clamp(self.least_bytes, BYTES_MAX);
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
             }
             counters.requests += 1;
             counters.service += each * pending as u32;
-            in_flight.learn(&counters);
+            in_flight.adapt(&counters);
         }
         pending
     }

@@ -1,4 +1,4 @@
-//! A database: its options.
+//! Databases and their options.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::text::Quoting;
 use crate::dump::{Object, ObjectKind};
 use crate::{Error, Result};
 
-/// A directory as the database it is.
+/// The database of a directory.
 pub(super) fn database(server: ServerVersion, dir: &Path) -> FoundObject {
     let name = database_name(dir);
     let statements = create_database(server, dir, &name)
@@ -20,11 +20,11 @@ pub(super) fn database(server: ServerVersion, dir: &Path) -> FoundObject {
     FoundObject { item: Item::new(&name, ItemKind::Database, &name), statements }
 }
 
-/// `SHOW CREATE DATABASE`, but always with the collation, which servers before MariaDB 10.3.37 leave
-/// out where it is the charset's own: the dump's other statements look for it.
+/// `SHOW CREATE DATABASE`, but always with the collation, which servers before MariaDB 10.3.37 omit
+/// where it is the charset's default: the dump's other statements look for it.
 ///
-/// A database without a `db.opt` has the charset its server is started with, which no file says.
-/// Then the statement has none either, and the server that runs it gives its own.
+/// A database without a `db.opt` has the charset with which its server is started, which no file has.
+/// The statement then has none either, and the server that runs it uses its own.
 fn create_database(server: ServerVersion, dir: &Path, name: &str) -> Result<String> {
     let path = dir.join("db.opt");
     let options = match std::fs::read(&path) {

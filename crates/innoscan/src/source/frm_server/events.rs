@@ -1,4 +1,4 @@
-//! Events: the rows of `mysql.event`.
+//! Events, from the rows of `mysql.event`.
 
 use innoscan_format::schema::ServerVersion;
 
@@ -11,7 +11,7 @@ use super::utc;
 use crate::dump::{ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The events of a database by their rows, in the order of their names.
+/// The events of a database from their rows, in the order of their names.
 pub(super) fn events(
     server: ServerVersion,
     rows: &[SystemRow<'_>],
@@ -27,12 +27,12 @@ pub(super) fn events(
 }
 
 /// `SHOW CREATE EVENT` (`Event_timed::get_create_event`, sql/event_data_objects.cc, MariaDB 10.11 and
-/// MySQL 5.7), but for times of zones that only the server knows: see [`time`].
+/// MySQL 5.7), except for times in zones that only the server knows: see [`time`].
 fn event(server: ServerVersion, row: SystemRow<'_>) -> Result<(String, ObjectSession)> {
     let mut session = session_of(row);
     session.time_zone = row.text("time_zone");
     let charset = charset_of(&session)?;
-    // Names stand in backticks whatever the event's own mode is.
+    // Names are in backticks whatever the event's own mode is.
     let quoting =
         Quoting { has_ansi_quotes: false, ..Quoting::of_mode(&session.sql_mode, server.family) };
     let definer = row.text("definer");
@@ -71,10 +71,10 @@ fn event(server: ServerVersion, row: SystemRow<'_>) -> Result<(String, ObjectSes
     Ok((create, session))
 }
 
-/// A time that the table has in UTC, for a statement that runs in the event's time zone.
+/// A time that the table stores in UTC, for a statement that runs in the event's time zone.
 ///
-/// What `SYSTEM` and zones with names are is not in the files; for them the statement has the server
-/// find the time (`CONVERT_TZ`), which the grammar allows: it wants an expression.
+/// The files do not define `SYSTEM` and named zones; for them the statement lets the server
+/// compute the time (`CONVERT_TZ`), which the grammar allows, since it accepts an expression.
 fn time(utc: &str, zone: &str) -> Result<String> {
     let local = match utc::offset_minutes(zone) {
         Some(0) => Some(utc.to_owned()),
@@ -91,7 +91,7 @@ fn time(utc: &str, zone: &str) -> Result<String> {
     })
 }
 
-/// `EVERY ...`: the table has a number of the least unit
+/// The clause `EVERY ...`; the table stores a number of the smallest unit
 /// (`Events::reconstruct_interval_expression`, sql/events.cc, MariaDB 10.11).
 fn interval(row: SystemRow<'_>) -> Result<String> {
     let (count, unit) = (row.number("interval_value"), row.text("interval_field"));

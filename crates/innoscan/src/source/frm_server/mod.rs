@@ -8,8 +8,8 @@
 //! sequence   .frm of a table, one row            grants     mysql.db, tables_priv, ...
 //! ```
 //!
-//! The statements are as the server's `SHOW CREATE` gives them wherever that is a statement that a
-//! server reads back as it was.
+//! The statements equal those of the server's `SHOW CREATE` wherever a server reads these back without
+//! a change.
 
 mod accounts;
 mod database;
@@ -33,14 +33,14 @@ use crate::catalog::SYSTEM_DATABASES;
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// All that the files of a stopped server's directory hold of the databases that are wanted: the
-/// databases themselves, sequences, views, triggers, routines, events; and of the whole server its
+/// The objects in the files of a stopped server's directory: of the selected databases
+/// the databases themselves, sequences, views, triggers, routines, events; and of the whole server its
 /// accounts and roles.
 ///
 /// # Errors
-/// When the directory cannot be listed. What a single object lacks is told by its own entry, that the
-/// directory of a database cannot be listed by the database's, and what a whole table of the server's
-/// lacks by [`FoundObjects::unread`].
+/// The directory cannot be listed. Errors of a single object are in its own entry, those of listing
+/// the directory of a database in the database's, and those of a whole table of the server's
+/// in [`FoundObjects::unread`].
 pub fn objects_of_frm_server(
     root: &Path,
     is_wanted_database: impl Fn(&str) -> bool,
@@ -48,7 +48,7 @@ pub fn objects_of_frm_server(
     objects_beside(root, is_wanted_database, &|_| false)
 }
 
-/// [`objects_of_frm_server`] where some `.frm` files are known to be of tables: they are not read.
+/// Finds objects like [`objects_of_frm_server`], but skips `.frm` files that are known to be of tables.
 pub(super) fn objects_beside(
     root: &Path,
     is_wanted_database: impl Fn(&str) -> bool,
@@ -97,7 +97,7 @@ pub(super) fn objects_beside(
     Ok(found)
 }
 
-/// A database, and what has files in its directory.
+/// A database, and the objects with files in its directory.
 fn of_directory(
     server: ServerVersion,
     dir: &Path,
@@ -111,7 +111,7 @@ fn of_directory(
     Ok(found)
 }
 
-/// An object of one statement, or why it cannot be had.
+/// An object of one statement, or the error that prevented building it.
 fn found(item: Item, kind: ObjectKind, made: Result<(String, ObjectSession)>) -> FoundObject {
     let statements = made.map(|(create, session)| {
         vec![Object::new(&item.database, kind, &item.name, vec![create]).made_in(session)]
@@ -119,9 +119,9 @@ fn found(item: Item, kind: ObjectKind, made: Result<(String, ObjectSession)>) ->
     FoundObject { item, statements }
 }
 
-/// A `.frm` file of a view or a sequence, or one that cannot be read.
+/// A `.frm` file of a view or a sequence, or an unreadable one.
 struct DefinitionFile {
-    /// Its name, without `.frm`.
+    /// The file's name, without `.frm`.
     stem: String,
     path: PathBuf,
     bytes: Result<Vec<u8>>,
@@ -142,19 +142,19 @@ fn definitions(dir: &Path, is_of_table: &dyn Fn(&Path) -> bool) -> Result<Vec<De
     Ok(definitions)
 }
 
-/// A routine or an event whose database has no directory: the server does not show it.
+/// Marks a routine or an event whose database has no directory: the server does not show it.
 fn without_database(found: FoundObject) -> FoundObject {
     let why = format!("there is no database {} that it could be of", found.item.database);
     let remedy = "see whether the database's directory was lost, or delete its row";
     FoundObject { statements: Err(Error::refused(why, remedy)), ..found }
 }
 
-/// The directories below a server's that are databases, in the order of their names.
+/// The directories of databases in a server's directory, in the order of their names.
 fn databases(root: &Path) -> Result<Vec<PathBuf>> {
     let mut dirs = Vec::new();
     for path in entries(root)? {
         let Some(file) = path.file_name().and_then(|file| file.to_str()) else { continue };
-        // `#innodb_redo`, `.rocksdb`, `lost+found`, a client's dump: no encoded names.
+        // `#innodb_redo`, `.rocksdb`, `lost+found`, a client's dump are no encoded names.
         let is_encoded = !filename::decode(file).starts_with("#mysql50#");
         if path.is_dir() && (is_encoded || path.join("db.opt").is_file()) {
             dirs.push(path);
@@ -164,7 +164,7 @@ fn databases(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(dirs)
 }
 
-/// The database of a directory, which names it as the server names files.
+/// The database of a directory, whose name is encoded like the server's file names.
 fn database_name(dir: &Path) -> String {
     let file = dir.file_name().map(|file| file.to_string_lossy().into_owned());
     filename::decode(&file.unwrap_or_default())
@@ -183,7 +183,7 @@ fn files_with(dir: &Path, extension: &str) -> Result<Vec<(String, PathBuf)>> {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let is_wanted = path.extension().is_some_and(|is| is == extension);
         match stem {
-            // What ALTER TABLE and the like did not end.
+            // Leftovers of an interrupted ALTER TABLE and the like.
             Some(stem) if is_wanted && !stem.starts_with("#sql") => files.push((stem, path)),
             _ => {}
         }
@@ -192,7 +192,7 @@ fn files_with(dir: &Path, extension: &str) -> Result<Vec<(String, PathBuf)>> {
     Ok(files)
 }
 
-/// Bytes that a definition may have, at most: what a server writes into one statement is less.
+/// The most bytes of a definition: more than a server writes into one statement.
 const DEFINITION_BYTES_MAX: u64 = 1 << 30;
 
 fn read(path: &Path) -> Result<Vec<u8>> {

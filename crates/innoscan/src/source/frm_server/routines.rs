@@ -1,4 +1,4 @@
-//! Functions, procedures and packages: the rows of `mysql.proc`.
+//! Functions, procedures and packages, from the rows of `mysql.proc`.
 
 use innoscan_format::charset::Charset;
 use innoscan_format::schema::{ServerVersion, sql_mode};
@@ -10,7 +10,7 @@ use super::text::{Quoting, decoded, split_account};
 use crate::dump::{ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The routines of a database by their rows, in the order of their types and names.
+/// The routines of a database from their rows, in the order of their types and names.
 pub(super) fn routines(
     server: ServerVersion,
     rows: &[SystemRow<'_>],
@@ -33,7 +33,7 @@ pub(super) fn routines(
     found.into_iter().map(|(_, routine)| routine).collect()
 }
 
-/// The session that the columns of `mysql.proc` and `mysql.event` say.
+/// The session in the columns of `mysql.proc` and `mysql.event`.
 pub(super) fn session_of(row: SystemRow<'_>) -> ObjectSession {
     ObjectSession {
         sql_mode: sql_mode::of_set(&row.text("sql_mode")),
@@ -44,7 +44,7 @@ pub(super) fn session_of(row: SystemRow<'_>) -> ObjectSession {
     }
 }
 
-/// The charset that a row's body is in.
+/// The charset of a row's body.
 pub(super) fn charset_of(session: &ObjectSession) -> Result<Charset> {
     match &*session.character_set_client {
         "" => Ok(Charset::Utf8Mb3),
@@ -55,8 +55,8 @@ pub(super) fn charset_of(session: &ObjectSession) -> Result<Charset> {
     }
 }
 
-/// `SHOW CREATE PROCEDURE` and its like (`Sp_handler::show_create_sp` in sql/sp.cc, MariaDB 10.11;
-/// `create_string` in sql/sp.cc, MySQL 5.7), but for a comment with other letters than ASCII, which
+/// `SHOW CREATE PROCEDURE` and similar (`Sp_handler::show_create_sp` in sql/sp.cc, MariaDB 10.11;
+/// `create_string` in sql/sp.cc, MySQL 5.7), except for comments with non-ASCII letters, which
 /// the servers show in the wrong charset where the client's is not UTF-8.
 fn routine(
     server: ServerVersion,

@@ -1,4 +1,4 @@
-//! Rows of the server's own tables, small enough to be held.
+//! Rows of the server's own tables, which are small enough to be kept in memory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,17 +8,17 @@ use innoscan_format::types::Codec;
 use super::super::EngineTable;
 use crate::{Error, Result};
 
-/// Bytes of all rows of one of the server's own tables, at most: more is no list of objects.
+/// The most bytes of all rows of one of the server's own tables: a list of objects is smaller.
 const BYTES_MAX: u64 = 4 << 30;
 
-/// The rows of a table as `SELECT` gives them: text in UTF-8, other bytes as they are.
+/// The rows of a table in the form of `SELECT`: text in UTF-8, other bytes unchanged.
 #[derive(Debug, Default)]
 pub(super) struct SystemRows {
     columns: Vec<String>,
     rows: Vec<Vec<Option<Vec<u8>>>>,
 }
 
-/// A row by its columns' names.
+/// A row with access to its columns by name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SystemRow<'a> {
     columns: &'a [String],
@@ -29,7 +29,7 @@ impl SystemRows {
     /// Reads a table by its `.frm` file.
     ///
     /// # Errors
-    /// What [`EngineTable`] refuses; damage.
+    /// The table is refused by [`EngineTable`], or damaged.
     pub fn read(frm: &Path) -> Result<SystemRows> {
         let table = EngineTable::open(frm)?;
         if table.size_bytes() > BYTES_MAX {
@@ -56,7 +56,7 @@ impl SystemRows {
         Ok(SystemRows { columns: stored.map(|column| column.name.clone()).collect(), rows })
     }
 
-    /// The rows by what they have in some columns, each group in the table's order.
+    /// The rows grouped by the values of some columns, each group in the table's order.
     pub fn grouped<const N: usize>(
         &self,
         columns: [&str; N],
@@ -76,19 +76,19 @@ impl SystemRows {
 }
 
 impl<'a> SystemRow<'a> {
-    /// A column's value; `None` where it is NULL or there is no such column. The servers' own
-    /// tables do not all write their columns' names in the same case.
+    /// The value of a column; `None` where it is NULL or the column does not exist. The servers' own
+    /// tables differ in the case of their columns' names.
     pub fn bytes(self, column: &str) -> Option<&'a [u8]> {
         let place = self.columns.iter().position(|name| name.eq_ignore_ascii_case(column))?;
         self.values.get(place)?.as_deref()
     }
 
-    /// A column's text; empty where it is NULL or there is no such column.
+    /// The text of a column; empty where it is NULL or the column does not exist.
     pub fn text(self, column: &str) -> String {
         String::from_utf8_lossy(self.bytes(column).unwrap_or_default()).into_owned()
     }
 
-    /// A column's number; 0 where it is none.
+    /// The number in a column; 0 where there is none.
     pub fn number(self, column: &str) -> u64 {
         self.text(column).parse().unwrap_or(0)
     }
@@ -98,7 +98,7 @@ impl<'a> SystemRow<'a> {
         self.bytes(column) == Some(b"Y")
     }
 
-    /// The columns whose names end in `_priv`, in the table's order: whether each is `Y`.
+    /// The columns whose names end in `_priv`, in the table's order, each with whether it is `Y`.
     pub fn privileges(self) -> impl Iterator<Item = (&'a str, bool)> {
         let is_privilege = |name: &str| name.to_ascii_lowercase().ends_with("_priv");
         let columns = self.columns.iter().zip(self.values);

@@ -1,4 +1,4 @@
-//! MariaDB's sequences: tables of one row.
+//! Sequences of MariaDB, which are tables of one row.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ impl SequenceRow {
     }
 }
 
-/// What `SHOW CREATE SEQUENCE` gives, and the statement that sets its state.
+/// The text of `SHOW CREATE SEQUENCE`, and the statement that sets the sequence's state.
 fn sequence(
     server: ServerVersion,
     database: &str,
@@ -99,7 +99,7 @@ fn sequence(
     Ok(Object::new(database, ObjectKind::Sequence, name, vec![create, set]))
 }
 
-/// ` as bigint unsigned`, which MariaDB 11.5 shows.
+/// The clause ` as bigint unsigned`, which MariaDB 11.5 and later show.
 fn type_clause(def: &TableDef, server: ServerVersion) -> String {
     let ty = def.columns.first().map(|column| &column.ty);
     let Some(ColumnType::Int { width, unsigned, .. }) = ty else { return String::new() };

@@ -1,16 +1,16 @@
-//! Statements as the servers write them: names and texts in quotes, definers.
+//! Parts of statements as the servers write them: quoted names and texts, definers.
 
 use innoscan_format::charset::Charset;
 use innoscan_format::schema::Family;
 
 use crate::{Error, Result};
 
-/// How the statements of a session quote (`sql_mode`).
+/// The quoting in a session's statements (`sql_mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Quoting {
-    /// `ANSI_QUOTES`: names stand in double quotes.
+    /// `ANSI_QUOTES`: names are in double quotes.
     pub has_ansi_quotes: bool,
-    /// `NO_BACKSLASH_ESCAPES`: in texts a backslash is a letter.
+    /// `NO_BACKSLASH_ESCAPES`: in texts a backslash is an ordinary character.
     pub has_no_escapes: bool,
     /// `ORACLE`: statements have PL/SQL's form.
     pub is_oracle: bool,
@@ -26,14 +26,15 @@ impl Quoting {
         }
     }
 
-    /// A name in quotes.
+    /// A quoted name.
     pub fn name(self, name: &str) -> String {
         let quote = if self.has_ansi_quotes { "\"" } else { "`" };
         format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)))
     }
 
-    /// A text in quotes, escaped as `append_unescaped` does (sql/unireg.cc, MySQL 5.7;
-    /// sql/sql_show.cc, MariaDB 10.11), except that where a backslash is a letter it is left alone.
+    /// A quoted text, escaped like `append_unescaped` (sql/unireg.cc, MySQL 5.7;
+    /// sql/sql_show.cc, MariaDB 10.11), except that a backslash that is an ordinary character is
+    /// unchanged.
     pub fn text(self, text: &str) -> String {
         let mut quoted = String::from("'");
         for c in text.chars() {
@@ -50,8 +51,8 @@ impl Quoting {
         quoted
     }
 
-    /// `DEFINER=...` of an account. A definer without a host is a role of MariaDB; one without a
-    /// name is what objects have that were made under `--skip-grant-tables`.
+    /// The clause `DEFINER=...` of an account. A definer without a host is a role of MariaDB; one
+    /// without a name belongs to objects that were created under `--skip-grant-tables`.
     pub fn definer(self, user: &str, host: &str, family: Family) -> String {
         match (host, family) {
             ("", Family::MariaDb) => format!("DEFINER={}", self.name(user)),
@@ -60,12 +61,12 @@ impl Quoting {
     }
 }
 
-/// An account of the form `user@host`: the host has no `@`.
+/// Splits an account of the form `user@host`, whose host has no `@`.
 pub(super) fn split_account(account: &str) -> (&str, &str) {
     account.rsplit_once('@').unwrap_or((account, ""))
 }
 
-/// A value in a charset as text; an error where some bytes have no meaning there.
+/// A value in a charset as text; an error where some bytes are invalid in the charset.
 pub(super) fn decoded(bytes: Option<&[u8]>, charset: Charset, what: &str) -> Result<String> {
     let mut text = Vec::new();
     let lost = charset.decode(bytes.unwrap_or_default(), &mut text);

@@ -11,13 +11,13 @@ use super::{database_name, files_with, read};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The triggers of a database's directory, those of a table in the order they run.
+/// The triggers of a database's directory, those of a table in the order in which they run.
 ///
-/// A table whose file of triggers cannot be read gives an entry for each trigger that a `.TRN` file
-/// names, or one for the table.
+/// A table whose file of triggers cannot be read yields an entry for each trigger named by a `.TRN`
+/// file, or one for the table.
 ///
 /// # Errors
-/// When the directory cannot be listed.
+/// The directory cannot be listed.
 pub(super) fn triggers(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObject>> {
     let mut found = Vec::new();
     let database = database_name(dir);
@@ -59,7 +59,7 @@ pub(super) fn triggers(server: ServerVersion, dir: &Path) -> Result<Vec<FoundObj
     Ok(found)
 }
 
-/// Triggers that a `.TRN` file names and no file of a table holds.
+/// Adds triggers that a `.TRN` file names but no table's file holds.
 fn add_lost(
     dir: &Path,
     database: &str,

@@ -1,6 +1,6 @@
-//! Times in UTC, moved to a zone that is an offset.
+//! Conversion of times in UTC to zones that are offsets.
 
-/// The minutes that `+05:30` is before UTC; `None` of zones with names.
+/// The offset of a zone such as `+05:30` from UTC, in minutes; `None` for named zones.
 pub(super) fn offset_minutes(zone: &str) -> Option<i64> {
     let sign = match zone.get(..1)? {
         "+" => 1,
@@ -12,7 +12,7 @@ pub(super) fn offset_minutes(zone: &str) -> Option<i64> {
     Some(sign * (two_digits(hours)? * 60 + two_digits(minutes)?))
 }
 
-/// A time `2038-01-01 00:00:00` some minutes later.
+/// A time such as `2038-01-01 00:00:00` moved by some minutes.
 pub(super) fn plus_minutes(time: &str, minutes: i64) -> Option<String> {
     let (date, clock) = time.split_once(' ')?;
     let [year, month, day] = numbers(date, '-')?;
@@ -33,7 +33,7 @@ fn numbers(text: &str, separator: char) -> Option<[i64; 3]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Days since 1970-01-01, in years that begin with March so that leap days end them.
+/// Days since 1970-01-01, in years that begin with March so that leap days come last.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

@@ -1,4 +1,4 @@
-//! The version of the server that a directory is of.
+//! The version of the server that wrote a directory.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use innoscan_format::schema::{Family, ServerVersion, from_frm};
 
 use super::{files_with, read};
 
-/// Where servers write the version that last upgraded a directory.
+/// The files in which servers record the version that last upgraded a directory.
 const UPGRADE_INFO: [&str; 2] = ["mariadb_upgrade_info", "mysql_upgrade_info"];
 
-/// The newest version that a directory's own tables and notes of upgrades name. Where there are none
-/// the directory is MariaDB's 10.11 if it has Aria's log, or else MySQL's 5.7.
+/// The newest version named by a directory's own tables and upgrade files. Where there are none,
+/// the version is MariaDB 10.11 if the directory has Aria's log, or else MySQL 5.7.
 pub(super) fn version_of(root: &Path) -> ServerVersion {
     let is_mariadb = root.join("aria_log_control").exists();
     let family = if is_mariadb { Family::MariaDb } else { Family::MySql };
@@ -28,7 +28,7 @@ pub(super) fn version_of(root: &Path) -> ServerVersion {
     })
 }
 
-/// `10.11.19-MariaDB` as a number.
+/// The number of a version such as `10.11.19-MariaDB`.
 fn number_of_text(text: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(text).ok()?;
     let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);

@@ -1,8 +1,8 @@
-//! Views: the `.frm` files that are text.
+//! Views, whose `.frm` files are text.
 //!
-//! A view is written as a session in its database shows it: without the database's name, where
-//! nothing else is read. What stored functions read is not looked up, so views that call one keep all
-//! names in full; both mean the same.
+//! A view is written like a session in its database shows it: without the database's name, where
+//! no other database is read. The tables read by stored functions are not looked up, so views that call
+//! one keep all names qualified; both forms mean the same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use super::{DefinitionFile, database_name};
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// The views of a database's directory: in the order of their names, but each behind those that it
-/// uses. A view with a check option cannot be made over the placeholder of another.
+/// The views of a database's directory, in the order of their names, but each after those that it
+/// uses: a view with a check option cannot be created over the placeholder of another.
 pub(super) fn views(
     server: ServerVersion,
     dir: &Path,
@@ -34,7 +34,7 @@ pub(super) fn views(
         files.insert(filename::decode(&stem), (path, definition));
     }
     let order = behind_used(&database, &files);
-    // Whether each view reads no other database: those that a view uses come before it.
+    // Whether each view reads only its own database; the views that a view uses come before it.
     let mut is_of_one: HashMap<String, bool> = HashMap::new();
     let mut found = Vec::new();
     for name in order {
@@ -62,7 +62,7 @@ pub(super) fn views(
     found
 }
 
-/// The names of views, in an order in which they can be made.
+/// The names of views, in an order in which they can be created.
 fn behind_used(
     database: &str,
     files: &BTreeMap<String, (PathBuf, Result<ViewDefinition>)>,
@@ -117,7 +117,7 @@ fn view(
     Ok(Object { columns, ..object.made_in(session) })
 }
 
-/// `SHOW CREATE VIEW`, as a session in the view's database gives it.
+/// `SHOW CREATE VIEW` in a session in the view's database.
 fn create_view(server: ServerVersion, name: &str, view: &ViewDefinition) -> String {
     let quoting = Quoting::default();
     let algorithm = match view.algorithm {

@@ -1,6 +1,6 @@
-//! Times of day in zones that are an offset from UTC.
+//! Times in zones that are an offset from UTC.
 
-/// Minutes east of UTC of a zone `+05:30`; `None` of zones with a name.
+/// The offset of a zone such as `+05:30` from UTC, in minutes to the east; `None` for named zones.
 pub(super) fn offset_minutes(zone: &str) -> Option<i64> {
     let sign = match zone.as_bytes().first()? {
         b'+' => 1,
@@ -13,7 +13,7 @@ pub(super) fn offset_minutes(zone: &str) -> Option<i64> {
     of_a_day.then(|| sign * (i64::from(hours) * 60 + i64::from(minutes)))
 }
 
-/// `YYYY-MM-DD hh:mm:ss` of UTC, so many minutes east of it; `None` when it is no such time.
+/// A UTC time `YYYY-MM-DD hh:mm:ss` moved by an offset to the east; `None` when it is not such a time.
 pub(super) fn in_zone(utc: &str, offset_minutes: i64) -> Option<String> {
     let (date, time) = utc.split_once(' ')?;
     let [year, month, day] = numbers(date, '-')?;
@@ -34,8 +34,8 @@ fn numbers(text: &str, between: char) -> Option<[i64; 3]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Days since 1970-01-01, in the calendar of today for all times: years are counted from March, so
-/// that a leap day is the last of its year.
+/// Days since 1970-01-01 in the Gregorian calendar: years are counted from March, so that a leap day is
+/// the last of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

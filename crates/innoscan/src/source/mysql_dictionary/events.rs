@@ -1,5 +1,5 @@
-//! Events: rows of `mysql.events`. Times are in UTC there, and in the event's own time zone in its
-//! statement (`Event_timed::get_create_event`, event_data_objects.cc, MySQL 8.0).
+//! Events, from the rows of `mysql.events`. Times are in UTC there, and in the event's own time zone in
+//! its statement (`Event_timed::get_create_event`, event_data_objects.cc, MySQL 8.0).
 
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};
@@ -32,10 +32,10 @@ pub(super) const COLUMNS: [&str; 18] = [
     "options",
 ];
 
-/// The first version whose literals of times may have an offset.
+/// The first version that accepts offsets in literals of times.
 const WITH_OFFSETS: u32 = 80_019;
 
-/// An event's statement.
+/// The statement that creates an event.
 pub(super) fn statement(row: &Row, database: &str, server: ServerVersion) -> Result<Object> {
     let name = row.text("name")?;
     let mut session = session(row, server)?;
@@ -85,9 +85,9 @@ fn schedule(row: &Row, zone: &str, server: ServerVersion) -> Result<String> {
     Ok(format!(" EVERY {every} {}{starts}{ends}", field))
 }
 
-/// A time of the event's zone. What the clocks of a zone with a name showed then, only its server
-/// knows: the time is given in UTC with its offset, which later servers understand, and earlier ones
-/// are told to convert.
+/// A time in the event's zone. Only the server knows the offset of a named zone at that time:
+/// the time is written in UTC with its offset, which later servers understand, and earlier ones
+/// convert by a function.
 fn time_expression(utc: &str, zone: &str, server: ServerVersion) -> Result<String> {
     let offset = offset_minutes(zone);
     let there = in_zone(utc, offset.unwrap_or(0))
@@ -102,7 +102,7 @@ fn time_expression(utc: &str, zone: &str, server: ServerVersion) -> Result<Strin
     })
 }
 
-/// An interval, which the dictionary counts in the least of its units, quarters in months and weeks
+/// An interval, which the dictionary stores in its smallest unit, quarters in months and weeks
 /// in days (`Events::reconstruct_interval_expression`, events.cc, MySQL 8.0).
 fn interval(value: i64, field: &str) -> String {
     let (minutes, hours) = (value / 60, value / 3600);

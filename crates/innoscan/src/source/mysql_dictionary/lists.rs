@@ -1,5 +1,5 @@
-//! The objects that are no tables: each list of the dictionary becomes found objects, and what is
-//! wrong with a list itself is told of it.
+//! Objects other than tables: each list of the dictionary becomes found objects, and errors of a list
+//! itself are reported for the list.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,8 +12,8 @@ use crate::source::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
 use crate::{Error, Result};
 
 impl MysqlDictionary {
-    /// The objects that are no tables: of each wanted database itself, its views, triggers, routines
-    /// and events; then the accounts and roles, but those that each server makes for itself.
+    /// The objects other than tables: each selected database itself, its views, triggers, routines
+    /// and events; then the accounts and roles, except those that each server creates for itself.
     pub fn objects(&self, is_wanted_database: impl Fn(&str) -> bool) -> FoundObjects {
         let mut unread = Vec::new();
         let mut objects = Vec::new();
@@ -33,7 +33,7 @@ impl MysqlDictionary {
         ] {
             objects.extend(found);
         }
-        // Those of a database come together; the order within one is that of the lists.
+        // Objects of a database are adjacent; their order within it is that of the lists.
         objects.sort_by(|one, other| one.item.database.cmp(&other.item.database));
         objects.extend(accounts::found(&self.file, &mut unread));
         FoundObjects { objects, unread }
@@ -45,7 +45,7 @@ impl MysqlDictionary {
         FoundObject { item, statements: statements.map_err(in_file) }
     }
 
-    /// The rows of a list with the database of each; what is wrong goes to `unread`.
+    /// The rows of a list with the database of each; errors are added to `unread`.
     fn rows_of(
         &self,
         read: ReadRows,
@@ -101,7 +101,7 @@ impl MysqlDictionary {
         found
     }
 
-    /// The names of the views' columns in their order, by the views' numbers.
+    /// The names of the views' columns in their order, by the views' ids.
     fn columns_of(&self, views: &[(String, Row)]) -> Result<HashMap<u64, Vec<String>>> {
         let ids = views.iter().filter_map(|(_, row)| row.number("id").ok());
         let ids: HashSet<u64> = ids.collect();
@@ -166,7 +166,7 @@ impl MysqlDictionary {
         let kinds = [ItemKind::Function, ItemKind::Procedure];
         let read = self.file.rows("routines", &routines::COLUMNS, |_| true);
         let mut rows = self.rows_of(read, &kinds, is_wanted, unread);
-        // Sorting keeps the order of names.
+        // Sorting preserves the order of names.
         rows.sort_by(|one, other| one.1.bytes("type").cmp(&other.1.bytes("type")));
         let mut found = Vec::new();
         for (database, row) in &rows {

@@ -1,5 +1,5 @@
-//! The data dictionary of a stopped MySQL 8 or later, read from `mysql.ibd`: which objects the
-//! server has, and the statements that make again those that are no tables.
+//! The data dictionary of a stopped MySQL 8 or later, read from `mysql.ibd`: the server's objects,
+//! and the statements that create those other than tables.
 //!
 //! | objects | are rows of |
 //! |---|---|
@@ -8,11 +8,11 @@
 //! | triggers, routines, events | `triggers`, `routines`, `events` |
 //! | accounts, roles, grants | `user`, `db`, `tables_priv` and so on |
 //!
-//! The statements are those that `SHOW CREATE` and `SHOW GRANTS` print, but for three faults of the
-//! servers that are not made again: names and comments of objects whose client spoke another charset
-//! than UTF-8, which are printed as if they were of that charset; comments under
-//! `NO_BACKSLASH_ESCAPES`; quotes in what `REQUIRE` names. Times of events whose time zone has a name
-//! are given in UTC. A second password (`RETAIN CURRENT PASSWORD`) is in no statement that a server
+//! The statements are those that `SHOW CREATE` and `SHOW GRANTS` print, except for three faults of the
+//! servers that are not reproduced: names and comments of objects whose client used another charset
+//! than UTF-8, which servers print as if in that charset; comments under
+//! `NO_BACKSLASH_ESCAPES`; quotes in the names of `REQUIRE`. Times of events with a named time zone
+//! are in UTC. A second password (`RETAIN CURRENT PASSWORD`) is in no statement that a server
 //! prints, and in none here.
 
 mod accounts;
@@ -38,27 +38,27 @@ pub use self::tables::{DictionaryPartition, DictionaryTable, DictionaryTableKind
 use self::tables::{FILE_COLUMNS, PARTITION_COLUMNS, TABLESPACE_COLUMNS, Tablespaces};
 use crate::{Error, Result};
 
-/// What `mysql.ibd` says of a server's objects.
+/// The objects of a server, from `mysql.ibd`.
 #[derive(Debug)]
 pub struct MysqlDictionary {
     file: DictionaryFile,
     /// The rows of `mysql.schemata`, by name.
     schema_rows: Vec<Row>,
     schemata: Vec<String>,
-    /// The databases' names by their numbers.
+    /// The names of databases by their ids.
     names: HashMap<u64, String>,
-    /// In the order of their names, those of a database together.
+    /// The tables in the order of their names, those of a database adjacent.
     tables: Vec<DictionaryTable>,
-    /// The tables' names by their numbers.
+    /// The names of tables by their ids.
     table_names: HashMap<u64, String>,
 }
 
 impl MysqlDictionary {
-    /// Reads the databases and tables out of `root/mysql.ibd`, of a server that was shut down
+    /// Reads the databases and tables from `root/mysql.ibd` of a server that was shut down
     /// cleanly.
     ///
     /// # Errors
-    /// When the file or one of these lists cannot be read.
+    /// The file or one of these lists cannot be read.
     pub fn read(root: &Path) -> Result<MysqlDictionary> {
         let path = root.join("mysql.ibd");
         let file = DictionaryFile::open(&path)?;
@@ -120,14 +120,14 @@ impl MysqlDictionary {
         Ok((listed, names))
     }
 
-    /// The database that a row is of.
+    /// The database of a row.
     fn schema_of(&self, row: &Row) -> format::Result<&str> {
         let id: u64 = row.number("schema_id")?;
         let name = self.names.get(&id).map(String::as_str);
         name.ok_or_else(|| format::Error::corrupt(format!("there is no database number {id}")))
     }
 
-    /// The server's version.
+    /// The version of the server.
     pub fn server(&self) -> ServerVersion {
         self.file.server()
     }
@@ -137,8 +137,7 @@ impl MysqlDictionary {
         &self.schemata
     }
 
-    /// The tables and views that `information_schema.TABLES` lists, in the order of their databases'
-    /// and their own names.
+    /// The tables and views in `information_schema.TABLES`, ordered by database and name.
     pub fn tables(&self) -> impl Iterator<Item = &DictionaryTable> {
         self.tables.iter()
     }

@@ -1,5 +1,6 @@
-//! Functions and procedures: rows of `mysql.routines`. `SHOW CREATE` makes the statement of name,
-//! parameters, type and body, which are kept apart (`create_string`, sp.cc, MySQL 8.0).
+//! Functions and procedures, from the rows of `mysql.routines`. `SHOW CREATE` composes the statement
+//! from name, parameters, type and body, which are stored separately (`create_string`, sp.cc, MySQL
+//! 8.0).
 
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};
@@ -31,7 +32,7 @@ pub(super) const COLUMNS: [&str; 19] = [
     "id",
 ];
 
-/// A routine's statement.
+/// The statement that creates a routine.
 pub(super) fn statement(
     row: &Row,
     database: &str,
@@ -54,7 +55,7 @@ pub(super) fn statement(
     }
     create.push('\n');
     match row.text("sql_data_access")? {
-        // That of a routine without the clause.
+        // The default for a routine without the clause.
         "CONTAINS SQL" => {}
         access => create += &format!("    {access}\n"),
     }
@@ -79,7 +80,7 @@ pub(super) fn statement(
     })
 }
 
-/// Routines in JavaScript (MySQL 9.0 and later), and those that use libraries (9.2 and later).
+/// Refuses routines in JavaScript (MySQL 9.0 and later), and those that use libraries (9.2 and later).
 fn refuse_other_languages(row: &Row) -> Result<()> {
     let language = row.text_if_any("external_language")?.unwrap_or("SQL");
     if !language.eq_ignore_ascii_case("SQL") {
@@ -97,7 +98,7 @@ fn refuse_other_languages(row: &Row) -> Result<()> {
     }
 }
 
-/// The type of a function's value, with its charset where it has one (`sp_returns_type`, sp.cc,
+/// The type of a function's result, with its charset if it has one (`sp_returns_type`, sp.cc,
 /// MySQL 8.0).
 fn returned_type(row: &Row, server: ServerVersion) -> Result<String> {
     const OF_CHARACTERS: [&str; 8] =

@@ -1,5 +1,5 @@
-//! The rows of the tables in `mysql.ibd`, off-page columns with them. Their definitions are in the
-//! file's own SDI, as those of any tablespace.
+//! Rows of the tables in `mysql.ibd`, including off-page columns. Their definitions are in the
+//! file's own SDI, like those of any tablespace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,48 +19,48 @@ use crate::space_reader::SpaceReader;
 use crate::table::Notes;
 use crate::{Error, Result, Table, TableFile};
 
-/// The most bytes of an off-page value: `definition` and its like are `LONGBLOB`.
-const LOB_BYTES_MOST: u64 = 1 << 30;
-/// Memory for pages while one of the tables is read.
+/// The most bytes of an off-page value: `definition` and similar columns are `LONGBLOB`.
+const LOB_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of memory for pages while one of the tables is read.
 const MEMORY_BYTES: u64 = 16 << 20;
-/// Bytes of rows that are handed over at once.
+/// Bytes of rows in a batch.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// `mysql.ibd`, and the definitions of the tables in it.
+/// The file `mysql.ibd`, and the definitions of the tables in it.
 #[derive(Debug)]
 pub(super) struct DictionaryFile {
     path: PathBuf,
-    /// By the tables' names.
+    /// The definitions by the names of the tables.
     defs: BTreeMap<String, format::Result<TableDef>>,
     server: ServerVersion,
 }
 
-/// The rows of a table that could be read, and why others could not.
+/// The readable rows of a table, and the error that ended reading.
 #[derive(Debug)]
 pub(super) struct ReadRows {
-    /// In the order of the primary key.
+    /// The rows in the order of the primary key.
     pub rows: Vec<Row>,
-    /// What ended the reading.
+    /// The error that ended reading.
     pub error: Option<Error>,
 }
 
 impl ReadRows {
-    /// All rows, or none.
+    /// All rows, or the error.
     pub fn all(self) -> Result<Vec<Row>> {
         self.error.map_or(Ok(self.rows), Err)
     }
 }
 
-/// The columns asked for of a table.
+/// The requested columns of a table.
 #[derive(Debug)]
 struct Columns {
     table: String,
     names: Vec<&'static str>,
-    /// Those that this server's table has.
+    /// The columns that this server's table has.
     present: Vec<bool>,
 }
 
-/// A row: its columns as UTF-8, those of binary strings as they are.
+/// A row: its columns as UTF-8, those of binary strings unchanged.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     columns: Arc<Columns>,
@@ -68,7 +68,7 @@ pub(super) struct Row {
 }
 
 impl DictionaryFile {
-    /// Reads the definitions.
+    /// Opens the file and reads the definitions.
     pub fn open(path: &Path) -> Result<DictionaryFile> {
         let reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
         let in_file = |error: format::Error| Error::from(error).in_file(path);
@@ -87,18 +87,18 @@ impl DictionaryFile {
         Ok(DictionaryFile { path: path.to_owned(), defs, server })
     }
 
-    /// The version of the server that made its newest table.
+    /// The version of the server that created the newest table.
     pub fn server(&self) -> ServerVersion {
         self.server
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads a table's columns of these names, as far as it has them, and keeps the rows that
-    /// `is_wanted` says yes to.
+    /// Reads the columns of these names, as far as the table has them, and keeps the rows for which
+    /// `is_wanted` returns `true`.
     pub fn rows(
         &self,
         table: &str,
@@ -144,7 +144,7 @@ impl DictionaryFile {
             scan.io.direct = Direct::Off;
             scan.io.engine = EngineKind::Pread;
             scan.io.depth = 1;
-            scan.rows.lob_bytes_max = LOB_BYTES_MOST;
+            scan.rows.lob_bytes_max = LOB_BYTES_MAX;
         });
         scan(&table, &options, &sink, |batch| {
             rows.extend(batch.rows);
@@ -154,7 +154,7 @@ impl DictionaryFile {
     }
 }
 
-/// A column asked for: its place in the rows that a sink is given, and how its bytes are read.
+/// A requested column: its index in the rows that a sink receives, and the form of its bytes.
 struct Source {
     place: usize,
     codec: Codec,
@@ -262,34 +262,34 @@ impl Row {
         present.copied().unwrap_or(false)
     }
 
-    /// A column's bytes; `None` of NULL, and of a column that the table does not have.
+    /// The bytes of a column; `None` for NULL, and for a column that the table does not have.
     pub fn bytes(&self, name: &str) -> Option<&[u8]> {
         self.place(name).and_then(|place| self.cells.get(place)?.as_deref())
     }
 
-    /// A column's text, the same.
+    /// The text of a column; `None` for NULL, and for a column that the table does not have.
     pub fn text_if_any(&self, name: &str) -> format::Result<Option<&str>> {
         let Some(bytes) = self.bytes(name) else { return Ok(None) };
         std::str::from_utf8(bytes).map(Some).map_err(|_| self.wrong(name, "is not UTF-8"))
     }
 
-    /// A column's text, which must be there.
+    /// The text of a column, which must not be NULL.
     pub fn text(&self, name: &str) -> format::Result<&str> {
         self.text_if_any(name)?.ok_or_else(|| self.wrong(name, "is NULL"))
     }
 
-    /// A column's number; `None` of NULL, and of a column that the table does not have.
+    /// The number in a column; `None` for NULL, and for a column that the table does not have.
     pub fn number_if_any<T: std::str::FromStr>(&self, name: &str) -> format::Result<Option<T>> {
         let Some(text) = self.text_if_any(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| self.wrong(name, "is not a number of its range"))
     }
 
-    /// A column's number, which must be there.
+    /// The number in a column, which must not be NULL.
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> format::Result<T> {
         self.number_if_any(name)?.ok_or_else(|| self.wrong(name, "is NULL"))
     }
 
-    /// Whether an `ENUM('N','Y')` says yes.
+    /// Whether an `ENUM('N','Y')` is `Y`.
     pub fn is_yes(&self, name: &str) -> format::Result<bool> {
         Ok(self.text_if_any(name)? == Some("Y"))
     }

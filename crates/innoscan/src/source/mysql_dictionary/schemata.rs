@@ -1,4 +1,4 @@
-//! Databases: rows of `mysql.schemata`.
+//! Databases, from the rows of `mysql.schemata`.
 
 use innoscan_format::schema::{Properties, ServerVersion};
 use innoscan_format::{Error, Result};
@@ -12,10 +12,10 @@ use crate::sink::sql::quoted_name;
 pub(super) const COLUMNS: [&str; 5] =
     ["id", "name", "default_collation_id", "default_encryption", "options"];
 
-/// `utf8mb4_0900_ai_ci`, which is printed though it is its charset's default.
+/// The number of `utf8mb4_0900_ai_ci`, which is printed although it is its charset's default.
 const ALWAYS_PRINTED: u16 = 255;
 
-/// A database's statement (`mysqld_show_create_db`, sql_show.cc, MySQL 8.0).
+/// The statement that creates a database (`mysqld_show_create_db`, sql_show.cc, MySQL 8.0).
 pub(super) fn statement(row: &Row, server: ServerVersion) -> Result<Object> {
     let name = row.text("name")?;
     let collation = collation(row, "default_collation_id")?;
@@ -28,7 +28,7 @@ pub(super) fn statement(row: &Row, server: ServerVersion) -> Result<Object> {
         create += &format!(" COLLATE {named}");
     }
     create += " */";
-    // Servers before 8.0.16 have no such default.
+    // Servers before 8.0.16 have no default for encryption.
     if row.has("default_encryption") {
         let encryption = if row.text("default_encryption")? == "YES" { 'Y' } else { 'N' };
         create += &format!(" /*!80016 DEFAULT ENCRYPTION='{encryption}' */");

@@ -1,4 +1,4 @@
-//! The tables that the dictionary lists: of any engine, and views.
+//! Tables in the dictionary, of any engine, and views.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,31 +7,31 @@ use innoscan_format::Result;
 
 use super::rows::Row;
 
-/// A table or view of a server, as `information_schema.TABLES` lists it.
+/// A table or view of a server, as in `information_schema.TABLES`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DictionaryTable {
-    /// Its database.
+    /// The name of the database.
     pub schema: String,
-    /// Its name.
+    /// The name of the table or view.
     pub name: String,
-    /// Its engine, as the server spells it; `None` of views.
+    /// The engine by the server's name; `None` for views.
     pub engine: Option<String>,
-    /// What it is.
+    /// The kind of table.
     pub kind: DictionaryTableKind,
-    /// Where its rows are; of a partitioned table each partition says so for itself.
+    /// The place of the rows; in a partitioned table each partition has its own.
     pub location: TableLocation,
-    /// Its partitions in their order; of one with subpartitions these, which hold the rows.
+    /// The partitions in their order; if there are subpartitions, these, which hold the rows.
     pub partitions: Vec<DictionaryPartition>,
 }
 
-/// A partition or subpartition, as `information_schema.PARTITIONS` lists it.
+/// A partition or subpartition, as in `information_schema.PARTITIONS`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DictionaryPartition {
-    /// Its name.
+    /// The name of the partition.
     pub name: String,
-    /// The partition that a subpartition is of.
+    /// The partition that contains a subpartition.
     pub parent: Option<String>,
-    /// Where its rows are.
+    /// The place of the rows.
     pub location: TableLocation,
 }
 
@@ -46,31 +46,31 @@ pub enum DictionaryTableKind {
     SystemView,
 }
 
-/// Where the rows of a table or partition are.
+/// The place of the rows of a table or partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableLocation {
-    /// In no tablespace: views, tables of other engines than InnoDB.
+    /// No tablespace: a view, or a table of another engine than InnoDB.
     NoTablespace,
-    /// In a tablespace of its own. The file is as the server names it: relative to the data
-    /// directory (`./db/table.ibd`), or absolute where `DATA DIRECTORY` was given. `None` when the
-    /// dictionary lists no such tablespace.
+    /// A tablespace for this table. The file is named as in the server: relative to the data
+    /// directory (`./db/table.ibd`), or absolute for `DATA DIRECTORY`. `None` when the
+    /// dictionary has no such tablespace.
     FilePerTable {
         /// The file.
         file: Option<PathBuf>,
     },
-    /// In a general tablespace, with its name and file.
+    /// A general tablespace, with its name and file.
     General {
-        /// Its name.
+        /// The name of the tablespace.
         tablespace: String,
-        /// Its file, as the server names it.
+        /// The file, by the server's name.
         file: Option<PathBuf>,
     },
-    /// In the system tablespace.
+    /// The system tablespace.
     System,
 }
 
 impl TableLocation {
-    /// The file outside of the data directory that `DATA DIRECTORY` put the rows in.
+    /// The file outside of the data directory, if `DATA DIRECTORY` was used.
     pub fn data_directory_file(&self) -> Option<&Path> {
         match self {
             TableLocation::FilePerTable { file: Some(file) } if file.is_absolute() => Some(file),
@@ -90,11 +90,11 @@ pub(super) const FILE_COLUMNS: [&str; 2] = ["tablespace_id", "file_name"];
 /// The name of the system tablespace (`dict_sys_t::s_sys_space_name`, dict0dict.h, MySQL 9.7).
 const SYSTEM: &str = "innodb_system";
 
-/// The tablespaces by their numbers, and those of tables by the tables' names.
+/// Tablespaces by id, and those of tables by the tables' names.
 #[derive(Debug, Default)]
 pub(super) struct Tablespaces {
     by_id: HashMap<u64, (String, Option<PathBuf>)>,
-    /// By `db/table`, in lower case: the server has names of partitions in lower case here.
+    /// Tablespaces by `db/table`, in lower case, since the server writes partitions in lower case here.
     by_name: HashMap<String, u64>,
 }
 
@@ -114,14 +114,14 @@ impl Tablespaces {
         Ok(tablespaces)
     }
 
-    /// Where the rows are of a table, or of a partition `table#p#name`.
+    /// The place of the rows of a table, or of a partition `table#p#name`.
     fn location(&self, schema: &str, name: &str, id: Option<u64>) -> TableLocation {
         let own = format!("{schema}/{name}").to_lowercase();
         let id = id.or_else(|| self.by_name.get(&own).copied());
         match id.and_then(|id| self.by_id.get(&id)) {
             None => TableLocation::FilePerTable { file: None },
             Some((name, _)) if name == SYSTEM => TableLocation::System,
-            // No general tablespace has a slash in its name.
+            // The name of a general tablespace contains no slash.
             Some((name, file)) if name.contains('/') => {
                 TableLocation::FilePerTable { file: file.clone() }
             }
@@ -141,7 +141,7 @@ pub(super) fn by_table(partitions: Vec<Row>) -> Result<HashMap<u64, Vec<Row>>> {
     Ok(of_table)
 }
 
-/// A row of `mysql.tables`.
+/// The table of a row of `mysql.tables`.
 pub(super) fn table(
     row: &Row,
     schema: &str,
@@ -185,7 +185,7 @@ pub(super) fn table(
     })
 }
 
-/// The partitions that hold rows, each with the one it is of, in the order of their numbers.
+/// The partitions that hold rows, each with its parent, in the order of their numbers.
 fn in_order(partitions: &[Row]) -> Result<Vec<(&Row, Option<&Row>)>> {
     let mut by_id: HashMap<u64, &Row> = HashMap::new();
     let mut parents = Vec::new();

@@ -1,5 +1,5 @@
-//! What the statements of several kinds of objects have in common: names, texts, definers, and the
-//! sessions that objects were made in.
+//! Common parts of statements of several kinds of objects: names, texts, definers, and the
+//! sessions in which objects were created.
 
 use innoscan_format::charset::CollationId;
 use innoscan_format::schema::ServerVersion;
@@ -8,7 +8,7 @@ use innoscan_format::{Error, Result};
 use super::rows::Row;
 use crate::dump::ObjectSession;
 
-/// A name in the quotes that a session's `sql_mode` has for names (`append_identifier`, sql_show.cc,
+/// A name in the quotes of a session's `sql_mode` (`append_identifier`, sql_show.cc,
 /// MySQL 8.0).
 pub(super) fn name_under(name: &str, sql_mode: &str) -> String {
     let quote = match is_in_mode(sql_mode, "ANSI_QUOTES") {
@@ -18,21 +18,21 @@ pub(super) fn name_under(name: &str, sql_mode: &str) -> String {
     format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)))
 }
 
-/// Whether a mode is among those of a `sql_mode`.
+/// Whether a `sql_mode` contains a mode.
 fn is_in_mode(sql_mode: &str, mode: &str) -> bool {
     sql_mode.split(',').any(|set| set == mode)
 }
 
-/// `DEFINER=name@host ` of a definer as the dictionary keeps it, `name@host` without quotes: the
-/// host is what follows the last `@`.
+/// The clause `DEFINER=name@host ` from the dictionary's unquoted `name@host`: the host is the part
+/// after the last `@`.
 pub(super) fn definer(row: &Row, column: &str, sql_mode: &str) -> Result<String> {
     let definer = row.text(column)?;
     let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
     Ok(format!("DEFINER={}@{} ", name_under(user, sql_mode), name_under(host, sql_mode)))
 }
 
-/// A comment as a string literal of that `sql_mode` (`append_unescaped`, unireg.cc, MySQL 8.0). The
-/// server itself escapes under `NO_BACKSLASH_ESCAPES` too, which makes another comment of it.
+/// A comment as a string literal under `sql_mode` (`append_unescaped`, unireg.cc, MySQL 8.0). The
+/// server itself also escapes under `NO_BACKSLASH_ESCAPES`, which changes the comment.
 pub(super) fn comment_literal(text: &str, sql_mode: &str) -> String {
     let text = text.replace('\'', "''");
     if is_in_mode(sql_mode, "NO_BACKSLASH_ESCAPES") {
@@ -42,7 +42,7 @@ pub(super) fn comment_literal(text: &str, sql_mode: &str) -> String {
     format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
 }
 
-/// A collation by the number in a column.
+/// The collation whose number is in a column.
 pub(super) fn collation(row: &Row, column: &str) -> Result<CollationId> {
     let collation = CollationId(row.number(column)?);
     collation.charset().map(|_| collation)
@@ -55,7 +55,7 @@ fn collation_name(row: &Row, column: &str, server: ServerVersion) -> Result<Stri
         .ok_or_else(|| Error::schema(format!("collation number {} has no known name", collation.0)))
 }
 
-/// A statement's text, which the dictionary keeps in the charset that its client spoke.
+/// The text of a statement, which the dictionary stores in the charset of its client.
 pub(super) fn client_text(row: &Row, column: &str, client: &str) -> Result<String> {
     let charset = collation(row, client)?.charset()?;
     let bytes = row.bytes(column).unwrap_or_default();
@@ -69,7 +69,7 @@ pub(super) fn client_text(row: &Row, column: &str, client: &str) -> Result<Strin
     })
 }
 
-/// The session that a trigger, routine or event was made in.
+/// The session in which a trigger, routine or event was created.
 pub(super) fn session(row: &Row, server: ServerVersion) -> Result<ObjectSession> {
     Ok(ObjectSession {
         sql_mode: sql_mode(row)?,
@@ -80,19 +80,19 @@ pub(super) fn session(row: &Row, server: ServerVersion) -> Result<ObjectSession>
     })
 }
 
-/// The `sql_mode`, whose members the dictionary's column has by the names of the variable, in its
-/// order, but for one: the column of MySQL 8.0.12 says `INVALID_DATES`.
+/// The `sql_mode`, whose members are stored by the names of the variable, in its order, with one
+/// exception: the column of MySQL 8.0.12 has `INVALID_DATES`.
 fn sql_mode(row: &Row) -> Result<String> {
     let modes = row.text("sql_mode")?.split(',').map(|mode| match mode {
         "INVALID_DATES" => "ALLOW_INVALID_DATES",
         mode => mode,
     });
-    // Bits that no mode has, in rows that came from MySQL 5.7.
+    // Bits without a mode, in rows that came from MySQL 5.7.
     let modes = modes.filter(|mode| !mode.starts_with("NOT_USED"));
     Ok(modes.collect::<Vec<_>>().join(","))
 }
 
-/// The session that a view was made in.
+/// The session in which a view was created.
 pub(super) fn view_session(row: &Row, server: ServerVersion) -> Result<ObjectSession> {
     Ok(ObjectSession {
         character_set_client: client_charset(row, "view_client_collation_id", server)?,

@@ -1,5 +1,5 @@
-//! Triggers: rows of `mysql.triggers`, which hold the body alone. What stands before it in `SHOW
-//! CREATE TRIGGER` the server makes of the other columns (`Trigger::create_from_dd`, trigger_loader.cc,
+//! Triggers, from the rows of `mysql.triggers`, which hold only the body. The server composes the rest
+//! of `SHOW CREATE TRIGGER` from the other columns (`Trigger::create_from_dd`, trigger_loader.cc,
 //! MySQL 8.0).
 
 use innoscan_format::Result;
@@ -27,7 +27,7 @@ pub(super) const COLUMNS: [&str; 13] = [
     "options",
 ];
 
-/// A trigger's statement.
+/// The statement that creates a trigger.
 pub(super) fn statement(
     row: &Row,
     database: &str,
@@ -55,8 +55,8 @@ pub(super) fn statement(
     })
 }
 
-/// Where a trigger comes among those of its database: by its table, and in the order in which those
-/// of one event run, since statements without `FOLLOWS` make them run in the order they are made.
+/// The sort key of a trigger among those of its database: its table, then the order in which those
+/// of one event run, since without `FOLLOWS` triggers run in the order of their creation.
 pub(super) fn order(row: &Row, table: &str) -> (String, String, String, u32) {
     let text = |column| row.text(column).unwrap_or_default().to_owned();
     let nth = row.number("action_order").unwrap_or(u32::MAX);

@@ -1,7 +1,7 @@
-//! Views: rows of `mysql.tables`, whose `view_definition` is the server's own print of the query with
-//! every name qualified. `SHOW CREATE VIEW` prints the query once more (`view_store_create_info`,
-//! sql_show.cc, MySQL 8.0): to the same text in a session whose database is another, without the
-//! database's name in a session whose database it is.
+//! Views, from the rows of `mysql.tables`, whose `view_definition` is the server's own print of the
+//! query with every name qualified. `SHOW CREATE VIEW` prints the query again
+//! (`view_store_create_info`, sql_show.cc, MySQL 8.0): as the same text in a session whose database is
+//! another, without the database's name in a session in the view's database.
 
 use innoscan_format::schema::text_file::ViewNames;
 use innoscan_format::schema::{Properties, ServerVersion};
@@ -12,7 +12,7 @@ use super::text::{client_text, definer, view_session};
 use crate::dump::{Object, ObjectKind};
 use crate::sink::sql::quoted_name;
 
-/// The columns of `mysql.tables` that a view's statement is made of.
+/// The columns of `mysql.tables` from which a view's statement is composed.
 pub(super) const COLUMNS: [&str; 14] = [
     "id",
     "schema_id",
@@ -30,7 +30,7 @@ pub(super) const COLUMNS: [&str; 14] = [
     "view_column_names",
 ];
 
-/// A view's statement. `columns` are its columns' names.
+/// The statement that creates a view. `columns`: the names of its columns.
 pub(super) fn statement(
     row: &Row,
     database: &str,
@@ -40,13 +40,13 @@ pub(super) fn statement(
     let name = row.text("name")?;
     let algorithm = row.text("view_algorithm")?;
     let definer = definer(row, "view_definer", "")?;
-    // DEFAULT is what CREATE VIEW without the clause made: that of the definer.
+    // DEFAULT results from CREATE VIEW without the clause, and means DEFINER.
     let security = match row.text("view_security_type")? {
         "INVOKER" => "INVOKER",
         _ => "DEFINER",
     };
     let query = client_text(row, "view_definition", "view_client_collation_id")?;
-    // The one column of a duality view has a name of its own, which is not printed.
+    // The single column of a duality view has its own name, which is not printed.
     let (view, named) = match view_type(row)? {
         ViewType::Sql => ("VIEW", named_columns(row)?),
         ViewType::JsonDuality => ("JSON RELATIONAL DUALITY VIEW", String::new()),
@@ -75,11 +75,11 @@ pub(super) fn statement(
 /// The kinds of views.
 enum ViewType {
     Sql,
-    /// MySQL 9.4 and later.
+    /// A duality view, of MySQL 9.4 and later.
     JsonDuality,
 }
 
-/// The property `view_type`, which servers without other kinds do not write.
+/// The property `view_type`, which servers without other kinds omit.
 fn view_type(row: &Row) -> Result<ViewType> {
     let text = row.text_if_any("options")?.unwrap_or_default();
     let options = Properties::parse(text)
@@ -94,8 +94,7 @@ fn view_type(row: &Row) -> Result<ViewType> {
     }
 }
 
-/// The names that a view gives its columns before `AS`: a list of properties whose keys count from 1
-/// (`view_column_names`).
+/// The names given to a view's columns before `AS`: a list of properties whose keys count from 1
 fn named_columns(row: &Row) -> Result<String> {
     let Some(text) = row.text_if_any("view_column_names")?.filter(|text| !text.is_empty()) else {
         return Ok(String::new());

@@ -16,7 +16,7 @@ use crate::source::mysql_dictionary::{
 use crate::source::table_files::{TableFiles, tables_in};
 use crate::{Error, Result};
 
-/// What a dictionary lists.
+/// The kinds of objects that a dictionary lists.
 const LISTED: [ItemKind; 7] = [
     ItemKind::Database,
     ItemKind::Table,
@@ -54,7 +54,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     planner.objects(found)
 }
 
-/// The heads of the files of those tables that are wanted and have one each.
+/// The heads of the files of those selected tables that have one file each.
 fn heads_of(planner: &Planner<'_>, tables: &[&DictionaryTable]) -> Result<Heads> {
     let mut wanted = Vec::new();
     for table in tables {
@@ -99,7 +99,7 @@ fn open(
     planner.open_innodb(&name, Some(LookedAt { frm: None, head, may_be_exported: true }))
 }
 
-/// Refuses rows that are in another table's file too, or outside the directory.
+/// Refuses rows that share a file with other tables, or lie outside the directory.
 fn require_own_file(location: &TableLocation) -> Result<()> {
     let (where_, remedy) = match location {
         TableLocation::FilePerTable { .. } | TableLocation::NoTablespace => {
@@ -122,7 +122,7 @@ fn require_own_file(location: &TableLocation) -> Result<()> {
     ))
 }
 
-/// The definition of a table of another engine than InnoDB: `NAME_ID.sdi` beside its files
+/// The definition of a table of an engine other than InnoDB: `NAME_ID.sdi` beside its files
 /// (`sdi_file.cc`, MySQL 8.0).
 fn definition_in_sdi_file(table: &Path) -> Result<TableDef> {
     let wanted = format!("{}_", table.file_name().unwrap_or_default().to_string_lossy());
@@ -145,7 +145,7 @@ fn definition_in_sdi_file(table: &Path) -> Result<TableDef> {
     from_sdi(&json).map_err(|error| Error::from(error).in_file(&sdi))
 }
 
-/// Enters data files that the dictionary does not know.
+/// Enters data files that are not in the dictionary.
 fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()> {
     let known: BTreeSet<(String, String)> = dictionary
         .tables()
@@ -155,7 +155,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         if !planner.has_met(&schema) {
             continue;
         }
-        // A directory that cannot be listed fails each of its tables.
+        // A directory that cannot be listed fails each of its tables elsewhere.
         let Ok(entries) = sorted_entries(&dir) else { continue };
         for TableFiles { name, .. } in tables_in(&schema, &entries)? {
             if known.contains(&(name.schema.to_lowercase(), name.table.to_lowercase())) {
@@ -172,7 +172,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
     Ok(())
 }
 
-/// The tables of the directories' files, where the dictionary cannot be read.
+/// The tables by the files in the directories, where the dictionary cannot be read.
 fn files_alone(planner: &mut Planner<'_>) -> Result<()> {
     for (schema, dir) in database_directories(planner.root)? {
         if !planner.meet(&schema)? {

@@ -32,12 +32,12 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
             Err(error) => closed.push((schema, error)),
         }
     }
-    // The server's tables name routines and events of databases whose directories were lost.
+    // The server's tables contain routines and events of databases whose directories were lost.
     let is_lost = |database: &str| !directories.iter().any(|(schema, _)| schema == database);
     let is_wanted = |database: &str| planner.has_met(database) || is_lost(database);
     let mut found =
         objects_beside(planner.root, is_wanted, &|frm| planner.table_definitions.contains(frm))?;
-    // A partial backup has the databases that were chosen for it, and not the server's own.
+    // A partial backup has the databases that were selected for it, but not the server's own.
     if !planner.root.join("mysql").is_dir() {
         found.unread.clear();
         planner.offline.ledger.note(
@@ -77,7 +77,7 @@ fn table(
     table: TableFiles,
     head: Option<(FileHead, Option<TableDef>)>,
 ) -> Result<()> {
-    // Sequences are objects.
+    // Sequences are dumped as objects.
     if table.is_sequence() {
         return Ok(());
     }
@@ -94,7 +94,7 @@ fn listed(table: &TableFiles) -> Listed {
     }
 }
 
-/// Finds what is needed to dump a table.
+/// Finds the files and definition needed to dump a table.
 fn open(
     planner: &mut Planner<'_>,
     table: TableFiles,

@@ -1,4 +1,4 @@
-//! The heads of the tables' files, read several at a time before the tables are planned one by one.
+//! The heads of the tables' files, read in parallel before the tables are planned one by one.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use crate::catalog::TableName;
 use crate::file_head::FileHead;
 use crate::side_by_side::{side_by_side, usual_threads};
 
-/// Heads by the tables' names, each to be taken once.
+/// Heads by the names of tables, each to be used once.
 pub(super) type Heads = HashMap<String, (FileHead, Option<TableDef>)>;
 
 /// Reads the heads of the files of some tables of a database. A table that has several files, or one
-/// that cannot be read, is left out: whoever opens it then says why.
+/// that cannot be read, is left out: the code that opens it later reports the error.
 pub(super) fn read(planner: &Planner<'_>, names: Vec<TableName>) -> Result<Heads> {
     let mut files: Vec<(String, PathBuf)> = Vec::with_capacity(names.len());
     for name in names {

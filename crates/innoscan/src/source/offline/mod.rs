@@ -1,9 +1,9 @@
 //! The plan of an offline dump: every object of a stopped server's directory, in its ledger, and
-//! what is needed to dump those that are to be dumped.
+//! the tables and statements of those that will be dumped.
 //!
-//! Which objects there are is said by what the server itself goes by: the `.frm` and other files of
-//! definitions (MariaDB, MySQL to 5.7), or the dictionary in `mysql.ibd` (MySQL 8 and later). Data
-//! files that neither knows are entered too: somebody may miss their rows.
+//! The objects are those that the server itself would find: in `.frm` and other files of
+//! definitions (MariaDB, MySQL to 5.7), or in the dictionary in `mysql.ibd` (MySQL 8 and later). Data
+//! files that neither lists are entered too, since their rows may be missed.
 
 mod dictionary;
 mod frm;
@@ -23,21 +23,21 @@ use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State
 use crate::{Error, ErrorKind, Result, Table};
 
 /// Engines whose tables have no rows of their own in a stopped server's files: those of MEMORY are
-/// gone at shutdown, the others' are elsewhere or nowhere.
+/// lost at shutdown, the others' are elsewhere or do not exist.
 const ENGINES_WITHOUT_ROWS: [&str; 4] = ["MEMORY", "BLACKHOLE", "FEDERATED", "SEQUENCE"];
 
-/// A stopped server's directory, planned: what of it is to be dumped.
+/// The plan for the dump of a stopped server's directory.
 #[derive(Debug, Default)]
 pub struct Offline {
-    /// Every object, with what is planned for it.
+    /// The ledger with every object and the plan for it.
     pub ledger: Ledger,
-    /// The tables of InnoDB.
+    /// The InnoDB tables.
     pub tables: Vec<Table>,
-    /// The tables of MyISAM and Aria.
+    /// The MyISAM and Aria tables.
     pub engine_tables: Vec<EngineTable>,
-    /// The tables that have no rows in the files.
+    /// The definitions of tables without rows in the files.
     pub without_rows: Vec<TableDef>,
-    /// Databases, views, triggers and so on.
+    /// Objects other than tables: databases, views, triggers and so on.
     pub objects: Vec<Object>,
 }
 
@@ -45,8 +45,8 @@ impl Offline {
     /// Plans the dump of a directory.
     ///
     /// # Errors
-    /// When the directory as a whole cannot be read or must not be, or the filter names something
-    /// that is not there.
+    /// The directory as a whole cannot be read or must not be, or the filter names an object
+    /// that does not exist.
     pub fn plan(catalog: &Catalog, filter: &Filter) -> Result<Offline> {
         filter.wanted.require_no_system()?;
         let root = catalog.datadir()?.to_owned();
@@ -67,7 +67,7 @@ impl Offline {
         Ok(planner.offline)
     }
 
-    /// Looks at the files of the tables of InnoDB that are planned, and enters those that cannot be
+    /// Reads the heads of the planned InnoDB tables, and enters as not dumped those that cannot be
     /// read.
     pub fn look_at_tables(&mut self) {
         for table in &self.tables {
@@ -79,10 +79,10 @@ impl Offline {
     }
 }
 
-/// Looks at the heads of a table's files, where that was not done before: that of the first.
+/// Reads the heads of a table's files, where that was not done before; returns that of the first.
 ///
 /// # Errors
-/// When one of them cannot be read.
+/// One of the files cannot be read.
 pub(crate) fn look_at(table: &Table) -> Result<Option<FileHead>> {
     let mut first = None;
     for file in &table.files {
@@ -100,20 +100,20 @@ pub(crate) fn look_at(table: &Table) -> Result<Option<FileHead>> {
     Ok(first)
 }
 
-/// A plan in the making.
+/// A plan in progress.
 struct Planner<'p> {
     root: &'p Path,
     catalog: &'p Catalog,
     filter: &'p Filter,
     offline: Offline,
-    /// Databases of which something may be wanted.
+    /// Databases with objects that may be selected.
     met: Vec<String>,
     /// The `.frm` files of tables, which were read.
     table_definitions: HashSet<PathBuf>,
 }
 
 impl Planner<'_> {
-    /// Enters an object as the filter has it; whether it is to be dumped.
+    /// Enters an object according to the filter; returns whether it will be dumped.
     fn enter(&mut self, listed: Listed, means: Means) -> Result<bool> {
         let choice = self.filter.choice(&listed)?;
         let state = choice.map_or(State::Planned(means), State::LeftOut);
@@ -125,8 +125,8 @@ impl Planner<'_> {
         self.offline.ledger.set(item, State::NotDumped(error.reason()));
     }
 
-    /// Meets a database: whether something of it may be wanted. What is in the others is not looked
-    /// at: the database alone is entered as left out.
+    /// Enters a database; returns whether some of its objects may be selected. The contents of
+    /// other databases are not read: such a database is entered as left out, without its objects.
     fn meet(&mut self, database: &str) -> Result<bool> {
         let listed = Listed::new(database, ItemKind::Database, database);
         match self.filter.choice(&listed)? {
@@ -142,14 +142,14 @@ impl Planner<'_> {
         }
     }
 
-    /// Enters a table of a database that was met, and finds what is needed to dump it.
+    /// Enters a table of an entered database, and opens it to find the facts needed to dump it.
     fn table(&mut self, listed: Listed, open: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let item = listed.item.clone();
         if !self.enter(listed, Means::Files)? {
             return Ok(());
         }
         match open(self) {
-            // A directory that may not be read as a whole is refused once.
+            // A directory that must not be read as a whole is refused once.
             Err(error) if error.kind() == ErrorKind::RefusedDirectory => Err(error),
             Err(error) => {
                 self.refuse(&item, &error);
@@ -159,7 +159,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Opens a table of InnoDB, whose files were looked at or not.
+    /// Opens an InnoDB table, whose heads may have been read before.
     fn open_innodb(&mut self, name: &TableName, looked_at: Option<LookedAt>) -> Result<()> {
         let table = match looked_at {
             Some(looked_at) => self.catalog.named_by(name, looked_at)?,
@@ -170,7 +170,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Opens a table of another engine, whose data files are called as `stem`.
+    /// Opens a table of another engine; `stem` is the path of its data files without extension.
     fn open_other(&mut self, def: TableDef, stem: &Path) -> Result<()> {
         if ENGINES_WITHOUT_ROWS.contains(&&*def.options.engine) {
             let item = Listed::of_table(&def).item;
@@ -182,10 +182,10 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Refuses names that the user gave and nothing has.
+    /// Refuses names in the user's selection that do not exist.
     fn require_named(&self) -> Result<()> {
         use ItemKind::{Sequence, Table, View};
-        // A table left out by name is there.
+        // A table left out by name exists.
         let entries = self.offline.ledger.entries().map(|entry| &entry.listed.item);
         let like_tables = entries.filter(|item| matches!(item.kind, Table | View | Sequence));
         let name =
@@ -200,12 +200,12 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether something of a database may be wanted.
+    /// Whether some of a database's objects may be selected.
     fn has_met(&self, database: &str) -> bool {
         self.met.iter().any(|met| met == database)
     }
 
-    /// Enters what is no table.
+    /// Enters objects other than tables.
     fn objects(&mut self, found: FoundObjects) -> Result<()> {
         for FoundObject { item, statements } in found.objects {
             let of_statements = statements.iter().flatten().find_map(Listed::of_object);
@@ -219,7 +219,7 @@ impl Planner<'_> {
                 Err(error) => self.refuse(&item, &error),
             }
         }
-        // Whatever a statement of an account names must be there before.
+        // Accounts come after all objects that their statements name.
         self.offline.objects.sort_by_key(|object| match object.kind {
             ObjectKind::User => 1,
             ObjectKind::Grants => 2,
@@ -232,7 +232,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Enters a class of objects that cannot be listed, unless nobody wants them.
+    /// Enters a class of objects that cannot be listed, unless none of them is selected.
     fn unlisted(&mut self, kinds: &[ItemKind], error: &Error) {
         let kinds = kinds.iter().copied().filter(|kind| self.filter.may_want(*kind));
         let kinds: Vec<ItemKind> = kinds.collect();
@@ -242,21 +242,21 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a directory is of a server whose dictionary is in `mysql.ibd` (MySQL 8 and later), even if
-/// that file was lost.
+/// Whether a directory belongs to a server whose dictionary is in `mysql.ibd` (MySQL 8 and later), even
+/// if that file was lost.
 fn is_of_dictionary(root: &Path) -> bool {
     ["mysql.ibd", "#innodb_redo", "undo_001", "#ib_16384_0.dblwr"]
         .iter()
         .any(|name| root.join(name).exists())
 }
 
-/// The directories of databases, by the databases' names.
+/// The directories of databases, with the databases' names.
 fn database_directories(root: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut directories = Vec::new();
     for path in sorted_entries(root)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // What begins with # is InnoDB's own; hidden directories are nobody's. The server takes
-        // any other directory for a database, but lost+found it is told to ignore.
+        // Names that begin with # are InnoDB's own; hidden directories are not the server's. It takes
+        // any other directory for a database, except lost+found, which it is configured to ignore.
         let is_none = name.starts_with(['#', '.']) || name == "lost+found";
         if !is_none && path.is_dir() {
             directories.push((filename::decode(&name), path));

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// A `.MAI` and `.MAD` file.
+/// A table or partition of Aria: a `.MAI` and a `.MAD` file.
 #[derive(Debug)]
 pub(super) struct Part {
     header: Header,
@@ -70,9 +70,9 @@ impl Part {
     }
 }
 
-/// Refuses a directory whose log of Aria goes on after its last checkpoint: tables can lack what
-/// the log has. A clean shutdown ends in a checkpoint. Tables that were taken from their directory
-/// have no log.
+/// Refuses a directory whose Aria log continues after its last checkpoint: tables may lack changes
+/// that only the log has. A clean shutdown ends with a checkpoint. Tables that were moved from their
+/// directory have no log.
 fn require_finished_log(stem: &Path) -> Result<()> {
     let Some(directory) = stem.parent().and_then(Path::parent) else { return Ok(()) };
     let control_path = directory.join("aria_log_control");
@@ -84,7 +84,7 @@ fn require_finished_log(stem: &Path) -> Result<()> {
     let control = LogControl::parse(file.read(0, CONTROL_BYTES)?).map_err(in_control)?;
     let log_path = |number: u32| directory.join(format!("aria_log.{number:08}"));
     let log = log_path(control.checkpoint_file);
-    let goes_on = "Aria's log goes on after its last checkpoint";
+    let goes_on = "Aria's log continues after its last checkpoint";
     if log_path(control.checkpoint_file + 1).exists() {
         return Err(not_closed(&log, goes_on));
     }
@@ -100,10 +100,10 @@ fn require_finished_log(stem: &Path) -> Result<()> {
     Ok(())
 }
 
-/// More than `aria_log_control` has (`CF_MAX_SIZE`, ma_control_file.c, MariaDB 10.11).
+/// A buffer size larger than any `aria_log_control` (`CF_MAX_SIZE`, ma_control_file.c, MariaDB 10.11).
 const CONTROL_BYTES: usize = 512;
 
-/// A file's pages, each with its checksum compared.
+/// The pages of a file, each with its checksum verified.
 struct Pages<'a> {
     path: &'a Path,
     file: DataFile,
@@ -122,12 +122,12 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// The rows as they are read.
+/// The state of reading a table's rows.
 struct Rows<'a, 'r> {
     table: &'a PageRows,
-    /// Bitmaps and head pages, in order.
+    /// The reader of bitmaps and head pages, in order.
     pages: Pages<'a>,
-    /// Pages that rows go on in.
+    /// The reader of pages in which rows continue.
     extents: Pages<'a>,
     reader: RowReader<'a>,
     out: Converter<'a, 'r>,
@@ -154,12 +154,12 @@ impl Rows<'_, '_> {
         Ok(())
     }
 
-    /// Reads the rows that begin in a page.
+    /// Reads the rows that begin on a page.
     fn read_page(&mut self, page_no: u64) -> Result<()> {
         let page = self.pages.read(page_no, false)?.to_vec();
         match page_type(&page)? {
             PageType::Head => {}
-            // All its rows were deleted.
+            // All rows of the page were deleted.
             PageType::Unallocated => return Ok(()),
             other => {
                 let what = format!("it is a page of type {other:?}, not one of rows");

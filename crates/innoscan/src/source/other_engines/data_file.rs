@@ -1,4 +1,4 @@
-//! A file of rows, read at any place, most often at the one after the last.
+//! A file of rows with random access, optimized for sequential reads.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// Bytes that are read at once where the last ones go on.
+/// Bytes read at once where reading is sequential.
 const WINDOW_BYTES: usize = 256 << 10;
-/// Bytes that are read at once elsewhere.
+/// Bytes read at once elsewhere.
 const NEAR_BYTES: usize = 16 << 10;
 
-/// An open file, and the stretch of it that was read last.
+/// An open file, and the part of it that was read last.
 #[derive(Debug)]
 pub struct DataFile {
     file: File,
     path: PathBuf,
-    /// Bytes that are there.
+    /// The size of the file in bytes.
     len: u64,
     window: Vec<u8>,
     window_at: u64,
@@ -39,17 +39,17 @@ impl DataFile {
         })
     }
 
-    /// Its bytes.
+    /// The size of the file in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// At most `len` bytes from `at`: fewer where the file ends. `len` is not above 64 KiB.
+    /// Reads at most `len` bytes from `at`: fewer where the file ends. `len` is at most 64 KiB.
     pub fn read(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let len = len.min(usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX));
         let in_window = |at: u64| usize::try_from(at.checked_sub(self.window_at)?).ok();
@@ -76,7 +76,7 @@ impl DataFile {
         })
     }
 
-    /// Appends `len` bytes from `at`, all of which must be there.
+    /// Appends `len` bytes from `at`, all of which must exist.
     pub fn append(&mut self, at: u64, len: u64, out: &mut Vec<u8>) -> Result<()> {
         if at.checked_add(len).is_none_or(|end| end > self.len) {
             return Err(shrunk().in_file(&self.path));

@@ -14,18 +14,18 @@ use innoscan_format::server_record::{RecordLayout, RowValues};
 use self::data_file::DataFile;
 use crate::{Error, Result};
 
-/// Where the rows of a table go, one after the other.
+/// A callback that receives the rows of a table one after the other.
 type RowReceiver<'a> = dyn FnMut(&[Option<&[u8]>]) -> Result<()> + 'a;
 
 /// A table of MyISAM or Aria in the files of a stopped server.
 #[derive(Debug)]
 pub struct EngineTable {
-    /// Its definition.
+    /// The table's definition.
     pub def: TableDef,
     parts: Vec<Part>,
 }
 
-/// A partition, or the whole of a table that has none.
+/// A partition, or a whole table without partitions.
 #[derive(Debug)]
 enum Part {
     MyIsam(myisam::Part),
@@ -37,8 +37,8 @@ impl EngineTable {
     /// or those of its partitions. Reads no row.
     ///
     /// # Errors
-    /// Refuses other engines' tables, those that were not closed cleanly, and forms of rows that
-    /// are not read (compressed by `myisampack` or `aria_pack`, encrypted), each by name.
+    /// The table is of another engine, was not closed cleanly, or has an unsupported form of rows
+    /// (compressed by `myisampack` or `aria_pack`, encrypted).
     pub fn open(frm: &Path) -> Result<EngineTable> {
         let bytes = std::fs::read(frm)
             .map_err(|source| Error::read("cannot read the definition", source).in_file(frm))?;
@@ -51,11 +51,11 @@ impl EngineTable {
         EngineTable::of_definition(def, &frm.with_extension(""))
     }
 
-    /// Opens the table of a definition that was read elsewhere; `stem` is what its files are called
-    /// without their extensions.
+    /// Opens a table with a definition that was read elsewhere; `stem` is the path of its files
+    /// without extension.
     ///
     /// # Errors
-    /// As [`EngineTable::open`].
+    /// Those of [`EngineTable::open`].
     pub fn of_definition(def: TableDef, stem: &Path) -> Result<EngineTable> {
         let mut parts = Vec::new();
         for stem in stems(&def, stem) {
@@ -64,13 +64,13 @@ impl EngineTable {
         Ok(EngineTable { def, parts })
     }
 
-    /// Gives each row to `row`: its stored columns in the definition's order, each as InnoDB would
-    /// store it, or `None` for NULL. The order is that of the server's own scan. Returns how many
-    /// rows there were, which is what the table's header says.
+    /// Passes each row to `row`: its stored columns in the definition's order, each in the form of
+    /// InnoDB, or `None` for NULL. The order is that of the server's own scan. Returns the number of
+    /// rows, which equals the one in the table's header.
     ///
     /// # Errors
-    /// Damage, with its place, wherever the rows are not what the header and their checksums say,
-    /// some of it found after the last row; what `row` returns.
+    /// Damage, with its place, wherever the rows contradict the header or their checksums,
+    /// sometimes found only after the last row; errors of `row`.
     pub fn for_each_row(&self, mut row: impl FnMut(&[Option<&[u8]>]) -> Result<()>) -> Result<u64> {
         let mut rows = 0;
         for part in &self.parts {
@@ -82,7 +82,7 @@ impl EngineTable {
         Ok(rows)
     }
 
-    /// Bytes of the files that hold its rows.
+    /// The bytes of the files that hold the rows.
     pub fn size_bytes(&self) -> u64 {
         let size = |part: &Part| match part {
             Part::MyIsam(part) => part.data_bytes(),
@@ -91,7 +91,7 @@ impl EngineTable {
         self.parts.iter().map(size).sum()
     }
 
-    /// How many rows its headers say it has.
+    /// The number of rows according to the headers.
     pub fn rows(&self) -> u64 {
         let rows = |part: &Part| match part {
             Part::MyIsam(part) => part.rows(),
@@ -101,7 +101,7 @@ impl EngineTable {
     }
 }
 
-/// The files' paths without their extension, in the partitions' order.
+/// The paths of the files without extension, in the order of the partitions.
 fn stems(def: &TableDef, whole: &Path) -> Vec<PathBuf> {
     let Some(partitioning) = &def.partitioning else { return vec![whole.to_owned()] };
     let mut stems = Vec::new();
@@ -128,7 +128,7 @@ impl Part {
     }
 }
 
-/// The file with an extension that stands for `stem`, whose name may have dots.
+/// The path of the file with an extension for `stem`, whose name may contain dots.
 fn with_extension(stem: &Path, extension: &str) -> PathBuf {
     let mut path = stem.as_os_str().to_owned();
     path.push(".");
@@ -136,8 +136,8 @@ fn with_extension(stem: &Path, extension: &str) -> PathBuf {
     path.into()
 }
 
-/// The first bytes of a file of indexes: its header. `size_bytes` says how long it is, from the
-/// first 24.
+/// Reads the header at the start of an index file. `size_bytes` computes its length from the
+/// first 24 bytes.
 fn read_header(path: &Path, size_bytes: fn(&[u8]) -> format::Result<usize>) -> Result<Vec<u8>> {
     const START_BYTES: usize = 24;
     let mut file = DataFile::open(path)?;
@@ -146,7 +146,7 @@ fn read_header(path: &Path, size_bytes: fn(&[u8]) -> format::Result<usize>) -> R
     file.read(0, len).map(<[u8]>::to_vec)
 }
 
-/// A table that a server still has open, or left so.
+/// The error for a table that a server has open, or left open.
 #[cold]
 fn not_closed(path: &Path, why: &str) -> Error {
     Error::refused(
@@ -156,7 +156,8 @@ fn not_closed(path: &Path, why: &str) -> Error {
     .in_file(path)
 }
 
-/// Refuses a table that crashed or was not closed. `open_count` is how often it is open, by its header.
+/// Refuses a table that crashed or was not closed. `open_count`: the number of openings, from its
+/// header.
 fn require_closed(index: &Path, crashed: bool, open_count: u16) -> Result<()> {
     match (crashed, open_count) {
         (true, _) => Err(not_closed(index, "the table is marked as crashed")),
@@ -165,7 +166,7 @@ fn require_closed(index: &Path, crashed: bool, open_count: u16) -> Result<()> {
     }
 }
 
-/// Refuses a file of rows that is shorter than its table's header says.
+/// Refuses a file of rows that is shorter than its table's header requires.
 fn require_len(path: &Path, said: u64) -> Result<()> {
     let len = DataFile::open(path)?.len();
     if len < said {
@@ -175,7 +176,7 @@ fn require_len(path: &Path, said: u64) -> Result<()> {
     Ok(())
 }
 
-/// Converts a table's records and hands them on.
+/// A converter of a table's records to rows.
 struct Converter<'a, 'r> {
     layout: &'a RecordLayout,
     values: RowValues,
@@ -195,7 +196,7 @@ impl<'a, 'r> Converter<'a, 'r> {
     }
 }
 
-/// Adds to damage the file and, with `at`, the place in it; other errors are not the file's.
+/// Adds the file to an error of damage and, with `at`, the place in it; other errors are not the file's.
 fn located(error: Error, path: &Path, at: impl std::fmt::Display) -> Error {
     if error.as_format().is_none() {
         return error;
@@ -209,7 +210,7 @@ fn located(error: Error, path: &Path, at: impl std::fmt::Display) -> Error {
     error.map_format(add).in_file(path)
 }
 
-/// Compares what was read with what the header says.
+/// Compares the rows read with the header's counts.
 fn require_all(
     path: &Path,
     rows: u64,

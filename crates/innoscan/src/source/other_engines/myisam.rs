@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// A `.MYI` and `.MYD` file.
+/// A table or partition of MyISAM: a `.MYI` and a `.MYD` file.
 #[derive(Debug)]
 pub(super) struct Part {
     header: Header,
@@ -49,7 +49,7 @@ impl Part {
     }
 }
 
-/// Reads the rows of a file of records, MyISAM's or Aria's.
+/// Reads the rows of a file of records, of MyISAM or Aria.
 pub(super) fn read_records<'a>(
     header: &'a Header,
     data: &Path,
@@ -71,7 +71,7 @@ pub(super) fn read_records<'a>(
     Ok(header.rows)
 }
 
-/// The rows as they are read.
+/// The state of reading a table's rows.
 struct Rows<'a, 'r> {
     header: &'a Header,
     file: DataFile,
@@ -119,7 +119,7 @@ impl Rows<'_, '_> {
         Block::parse(header, at).map_err(|error| Error::from(error).in_file(self.file.path()))
     }
 
-    /// The packed record that begins in a block.
+    /// Collects the packed record that begins in a block.
     fn collect(&mut self, first: Block, record_bytes: u64, packed: &mut Vec<u8>) -> Result<()> {
         let corrupt = |what: &'static str| Err(format::Error::corrupt(what).into());
         if record_bytes > self.header.max_packed_bytes || record_bytes > self.header.data_bytes {
@@ -128,7 +128,7 @@ impl Rows<'_, '_> {
         let mut block = first;
         let mut left = record_bytes;
         loop {
-            // With at least a byte of data in each, blocks cannot be linked for ever.
+            // Each block holds at least one byte of data, so a chain of blocks ends.
             if block.data_bytes > left || block.data_bytes == 0 {
                 return corrupt("its blocks are not as long as it is");
             }
@@ -141,7 +141,7 @@ impl Rows<'_, '_> {
             };
             block = self.block(next)?;
             if block.kind != BlockKind::Continued {
-                return corrupt("it goes on in a block of another");
+                return corrupt("it continues in a block of another row");
             }
         }
     }
@@ -157,7 +157,7 @@ impl Rows<'_, '_> {
         }
     }
 
-    /// Hands on the record; its checksum.
+    /// Passes on the record; returns its checksum.
     fn give(&mut self, blobs: &[u8]) -> Result<u32> {
         let mut sum = 0;
         if self.header.sum.is_some() {

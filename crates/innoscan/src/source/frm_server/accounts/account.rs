@@ -1,22 +1,22 @@
-//! An account or a role, wherever its server keeps it.
+//! Accounts and roles, independent of the table that stores them.
 
 use innoscan_format::schema::{Family, ServerVersion};
 
 use super::super::text::Quoting;
 
-/// MariaDB's role of everybody, which is always there (10.11).
+/// MariaDB's role of all users, which always exists (10.11).
 pub(super) const PUBLIC: &str = "PUBLIC";
 
-/// A way to prove who one is.
+/// A method of authentication.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Authentication {
-    /// The plugin; empty where the server has its own.
+    /// The plugin; empty for the server's default.
     pub plugin: String,
-    /// What the plugin keeps: a hash of the password.
+    /// The plugin's data: a hash of the password.
     pub string: String,
 }
 
-/// What a connection must be.
+/// The requirements on a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tls {
     #[default]
@@ -36,27 +36,27 @@ pub(super) struct Account {
     pub user: String,
     pub host: String,
     pub is_role: bool,
-    /// Why its row cannot be read, where it cannot.
+    /// The reason why the row cannot be read, if it cannot.
     pub unreadable: Option<String>,
     /// Bits of the privileges on `*.*`.
     pub access: u64,
-    /// Ways to prove who one is, any of which will do.
+    /// Methods of authentication, any of which is enough.
     pub authentication: Vec<Authentication>,
     pub tls: Tls,
-    /// Queries, updates and connections an hour; connections at a time.
+    /// The most queries, updates and connections per hour, and concurrent connections.
     pub limits: [i64; 4],
-    /// Seconds a statement may take (MariaDB).
+    /// The most seconds of a statement (MariaDB).
     pub max_statement_time: f64,
     pub is_locked: bool,
     pub is_expired: bool,
-    /// Days that a password is good for: 0 always, `None` as the server has it.
+    /// The lifetime of a password in days: 0 unlimited, `None` the server's default.
     pub password_lifetime: Option<u64>,
-    /// The role it has from the start (MariaDB).
+    /// The default role (MariaDB).
     pub default_role: String,
 }
 
 impl Account {
-    /// How dumps name it: `'name'@'host'`, or a role of MariaDB alone.
+    /// The name in dumps: `'name'@'host'`, or the name alone for a role of MariaDB.
     pub fn object_name(&self) -> String {
         match self.is_role {
             true if self.user == PUBLIC => self.user.clone(),
@@ -65,7 +65,7 @@ impl Account {
         }
     }
 
-    /// How a server's statements name it.
+    /// The name in a server's statements.
     pub fn in_statement(&self, server: ServerVersion) -> String {
         match self.is_role {
             true => self.object_name(),
@@ -74,7 +74,7 @@ impl Account {
     }
 }
 
-/// An account as statements name it: with backticks in MariaDB, as a text in MySQL.
+/// An account in a statement: with backticks in MariaDB, as a text in MySQL.
 pub(super) fn grantee(server: ServerVersion, user: &str, host: &str) -> String {
     let quoting = Quoting::default();
     match server.family {
@@ -83,7 +83,7 @@ pub(super) fn grantee(server: ServerVersion, user: &str, host: &str) -> String {
     }
 }
 
-/// A text in quotes with backslashes before quotes.
+/// A quoted text with backslashes before quotes.
 pub(super) fn mysql_text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -1,4 +1,4 @@
-//! Accounts as statements.
+//! Statements that create accounts.
 
 use innoscan_format::schema::{Family, ServerVersion};
 
@@ -6,8 +6,8 @@ use super::super::text::Quoting;
 use super::account::{Account, PUBLIC, Tls, mysql_text};
 use super::has_create_user;
 
-/// `CREATE USER IF NOT EXISTS ...` as `SHOW CREATE USER` gives it, or `CREATE ROLE`. `None` of
-/// `PUBLIC`, which is always there, and of accounts of servers whose grants make them.
+/// `CREATE USER IF NOT EXISTS ...` like in `SHOW CREATE USER`, or `CREATE ROLE`; `None` for
+/// `PUBLIC`, which always exists, and for accounts of servers on which grants create them.
 pub(super) fn create(server: ServerVersion, account: &Account) -> Option<String> {
     let name = account.in_statement(server);
     if account.is_role {
@@ -19,7 +19,7 @@ pub(super) fn create(server: ServerVersion, account: &Account) -> Option<String>
     })
 }
 
-/// `mysql_show_create_user` in sql/sql_acl.cc, MariaDB 10.11.
+/// The statement of `mysql_show_create_user` in sql/sql_acl.cc, MariaDB 10.11.
 fn mariadb(name: &str, account: &Account) -> String {
     let mut sql = format!("CREATE USER IF NOT EXISTS {name}{}", parameters(account, false));
     if account.is_locked {
@@ -34,7 +34,7 @@ fn mariadb(name: &str, account: &Account) -> String {
     sql
 }
 
-/// What follows the name in MariaDB's `CREATE USER` and in its first `GRANT`
+/// The text after the name in MariaDB's `CREATE USER` and in its first `GRANT`
 /// (`add_user_parameters`, sql/sql_acl.cc, MariaDB 10.11).
 pub(super) fn parameters(account: &Account, may_grant: bool) -> String {
     let text = |text: &str| Quoting::default().text(text);
@@ -73,7 +73,7 @@ pub(super) fn parameters(account: &Account, may_grant: bool) -> String {
     sql + &with(account, may_grant)
 }
 
-/// ` WITH ...`: resources, and the right to grant.
+/// The clause ` WITH ...`: resource limits, and the right to grant.
 pub(super) fn with(account: &Account, may_grant: bool) -> String {
     const LIMITS: [&str; 4] = [
         "MAX_QUERIES_PER_HOUR",
@@ -96,8 +96,8 @@ pub(super) fn with(account: &Account, may_grant: bool) -> String {
     if sql.is_empty() { sql } else { format!(" WITH{sql}") }
 }
 
-/// `mysql_show_create_user` and `write_user` in sql/auth/sql_user.cc, MySQL 5.7. Names and texts are
-/// in quotes as statements need them, which the server's own text does not always have.
+/// The statement of `mysql_show_create_user` and `write_user` in sql/auth/sql_user.cc, MySQL 5.7. Names
+/// and texts are quoted as statements need it, unlike some of the server's own text.
 fn mysql(name: &str, account: &Account) -> String {
     let mut sql = format!("CREATE USER IF NOT EXISTS {name}");
     if let Some(way) = account.authentication.first().filter(|way| !way.plugin.is_empty()) {

@@ -1,4 +1,4 @@
-//! Accounts as MariaDB 10.4 and later keep them: a JSON object in `mysql.global_priv`
+//! Accounts in MariaDB 10.4 and later: a JSON object in `mysql.global_priv`
 //! (`User_table_json`, sql/sql_acl.cc, MariaDB 10.11).
 
 use innoscan_format::schema::ServerVersion;
@@ -17,15 +17,15 @@ pub(super) fn account(row: SystemRow<'_>, server: ServerVersion) -> Account {
     match serde_json::from_slice::<Value>(row.bytes("Priv").unwrap_or_default()) {
         Ok(Value::Object(json)) => read(account, &Json(json), server),
         _ => {
-            let why = "what mysql.global_priv has of it is no JSON object".to_owned();
-            // A role has no host, whatever its object says.
+            let why = "its value in mysql.global_priv is not a JSON object".to_owned();
+            // A role has no host, whatever its JSON says.
             let is_role = account.host.is_empty();
             Account { unreadable: Some(why), is_role, ..account }
         }
     }
 }
 
-/// Values by their keys, with what the server takes a missing one for.
+/// Values by their keys, with the server's defaults for missing ones.
 struct Json(serde_json::Map<String, Value>);
 
 impl Json {
@@ -45,7 +45,7 @@ impl Json {
 fn read(account: Account, json: &Json, server: ServerVersion) -> Account {
     let access = match json.0.get("access") {
         None => 0,
-        // Written with a sign by some versions.
+        // Some versions write the number with a sign.
         Some(value) => value.as_u64().or(value.as_i64().map(i64::cast_unsigned)).unwrap_or(0),
     };
     let limits = ["max_questions", "max_updates", "max_connections", "max_user_connections"];
@@ -75,7 +75,7 @@ fn read(account: Account, json: &Json, server: ServerVersion) -> Account {
     }
 }
 
-/// Privileges written by an older server, with those that were one with them then
+/// The privileges written by an older server, with those that were split from them later
 /// (`adjust_access`, sql/sql_acl.cc, MariaDB 10.11).
 fn access_of(access: u64, version_id: i64, server: ServerVersion) -> u64 {
     let all = privileges::all_global(server);
@@ -102,7 +102,8 @@ fn access_of(access: u64, version_id: i64, server: ServerVersion) -> u64 {
     adjusted & all
 }
 
-/// `auth_or` lists the ways; an empty object there stands for the account's own.
+/// The methods of authentication in `auth_or`; an empty object there stands for the account's own
+/// method.
 fn authentication(json: &Json) -> Vec<Authentication> {
     let own =
         Authentication { plugin: json.text("plugin"), string: json.text("authentication_string") };
@@ -129,7 +130,7 @@ mod tests {
         let server = ServerVersion { family: Family::MariaDb, number: 101_119 };
         let all = privileges::all_global(server);
         assert_eq!(access_of(u64::MAX, 0, server), all);
-        // All that MariaDB 10.4 had.
+        // All privileges of MariaDB 10.4.
         assert_eq!(access_of((1 << 30) - 1, 100_432, server), all);
         assert_eq!(access_of(SUPER, 100_432, server), SUPER | SPLIT_FROM_SUPER);
         assert_eq!(access_of(SUPER, 101_119, server), SUPER);

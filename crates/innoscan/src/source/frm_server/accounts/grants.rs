@@ -1,7 +1,7 @@
-//! What accounts are granted, as statements in the order of `SHOW GRANTS` (`mysql_show_grants` in
+//! Grants of accounts, as statements in the order of `SHOW GRANTS` (`mysql_show_grants` in
 //! sql/sql_acl.cc, MariaDB 10.11, and sql/auth/sql_authorization.cc, MySQL 5.7): roles, privileges on
 //! everything, on databases, on tables and columns, on routines, proxies, the default role. Within a
-//! group the servers list them as they lie in memory; here they are as they lie in the table.
+//! group the servers use the order in memory; here it is the order in the table.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,13 +27,13 @@ pub(super) struct GrantTables {
 }
 
 impl GrantTables {
-    /// Reads them.
+    /// Reads the tables.
     ///
     /// # Errors
-    /// When one cannot be read, or has a privilege that is not known.
+    /// A table cannot be read, or has an unknown privilege.
     pub fn read(server: ServerVersion, mysql: &Path) -> Result<GrantTables> {
         let table = |name: &str| SystemRows::read(&mysql.join(format!("{name}.frm")));
-        // Not every version has all of them.
+        // Some versions lack some of these tables.
         let optional = |name: &str| match mysql.join(format!("{name}.frm")).is_file() {
             true => table(name),
             false => Ok(SystemRows::default()),
@@ -80,7 +80,7 @@ impl GrantTables {
         Ok(())
     }
 
-    /// The rows by their accounts.
+    /// The rows by account.
     pub fn by_account(&self) -> GrantsByAccount<'_> {
         GrantsByAccount {
             databases: self.databases.grouped(["User", "Host"]),
@@ -96,11 +96,11 @@ impl GrantTables {
 /// Rows by user and host.
 type ByAccount<'a> = BTreeMap<[String; 2], Vec<SystemRow<'a>>>;
 
-/// The rows of the tables of grants by their accounts.
+/// The rows of the tables of grants, by account.
 pub(super) struct GrantsByAccount<'a> {
     databases: ByAccount<'a>,
     tables: ByAccount<'a>,
-    /// By account, database and table.
+    /// Rows by account, database and table.
     columns: BTreeMap<[String; 4], Vec<SystemRow<'a>>>,
     routines: ByAccount<'a>,
     proxies: ByAccount<'a>,
@@ -197,7 +197,7 @@ fn grant(listed: &str, on: &str, to: &str, access: u64) -> String {
     format!("GRANT {listed} ON {on} TO {to}{with}")
 }
 
-/// The privileges on `*.*`; of `PUBLIC` only where it has some.
+/// The privileges on `*.*`; for `PUBLIC` only where it has some.
 fn global(server: ServerVersion, account: &Account, to: &str) -> Option<String> {
     let may_grant = account.access & GRANT != 0;
     let listed = privileges::listed(account.access, privileges::all_global(server), server);
@@ -213,7 +213,7 @@ fn global(server: ServerVersion, account: &Account, to: &str) -> Option<String> 
     (!is_empty).then(|| format!("GRANT {listed} ON *.* TO {to}{behind}"))
 }
 
-/// How MySQL 5.6 makes an account by its grant.
+/// The grant by which MySQL 5.6 creates an account.
 fn old_mysql(account: &Account) -> String {
     let mut sql = String::new();
     if let Some(way) = account.authentication.first() {

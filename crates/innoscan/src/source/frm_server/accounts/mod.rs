@@ -1,4 +1,4 @@
-//! Accounts, roles and what they are granted: the servers' tables of privileges.
+//! Accounts, roles and their grants, from the servers' tables of privileges.
 //!
 //! ```text
 //! mysql.global_priv (MariaDB 10.4) or mysql.user    accounts, roles, privileges on *.*
@@ -26,14 +26,14 @@ use super::rows::SystemRows;
 use crate::dump::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
-/// Accounts that a server makes for itself.
+/// Accounts that a server creates for itself.
 const SERVER_ACCOUNTS: [&str; 4] =
     ["mysql.infoschema", "mysql.session", "mysql.sys", "mariadb.sys"];
 
-/// All accounts and roles but the server's own: accounts first, each in the order of their names.
+/// All accounts and roles except the server's own: accounts first, each group in the order of names.
 ///
-/// An account whose row cannot be read has an error. Where a table of grants cannot be read none of
-/// the accounts is complete, so that it is told as a list that is unread.
+/// An account whose row cannot be read has an error. Where a table of grants cannot be read, none of
+/// the accounts is complete, so the accounts are reported as an unread list.
 pub(super) fn accounts(
     server: ServerVersion,
     mysql: &Path,
@@ -78,13 +78,13 @@ fn found(server: ServerVersion, account: &Account, grants: &GrantsByAccount<'_>)
     FoundObject { item: Item::new("", kind, &name), statements }
 }
 
-/// Whether a server reads the statement in `sql_mode=ORACLE` alone, which has packages.
+/// Whether a grant is on a package: a server reads it only in `sql_mode=ORACLE`.
 fn is_on_package(grant: &str) -> bool {
     let on = grant.split_once(" ON ").map(|(_, on)| on);
     on.is_some_and(|on| on.starts_with("PACKAGE "))
 }
 
-/// The first version from which `SHOW CREATE USER` is there; before, grants make the accounts.
+/// Whether the version has `SHOW CREATE USER`; before, grants create the accounts.
 fn has_create_user(server: ServerVersion) -> bool {
     let since = if server.family == Family::MariaDb { 100_200 } else { 50_700 };
     server.number >= since

@@ -1,4 +1,4 @@
-//! Privileges: bits and words.
+//! Privileges as bits and as words.
 
 use innoscan_format::schema::{Family, ServerVersion};
 
@@ -98,17 +98,17 @@ pub(super) const REPL_CLIENT: u64 = 1 << 20;
 pub(super) const REPL_SLAVE_ADMIN: u64 = 1 << 34;
 pub(super) const REPL_MASTER_ADMIN: u64 = 1 << 35;
 pub(super) const SLAVE_MONITOR: u64 = 1 << 38;
-/// What MariaDB 10.5.2 split from `SUPER`.
+/// Privileges that MariaDB 10.5.2 split from `SUPER`.
 pub(super) const SPLIT_FROM_SUPER: u64 = 0xf << 30 | 1 << 34 | 0b11 << 36;
 
-/// Rights on a table, but for that to grant them.
+/// Privileges on a table, except GRANT OPTION.
 const ON_TABLE: u64 = 0b11_1111 | 1 << 11 | 1 << 12 | 1 << 13 | 0b11 << 21 | 1 << 27;
-/// Rights on a database, but for that to grant them.
+/// Privileges on a database, except GRANT OPTION.
 const ON_DATABASE: u64 = ON_TABLE | 0b111 << 16 | 0b11 << 23 | 1 << 26;
 const DELETE_HISTORY: u64 = 1 << 29;
 const SHOW_CREATE_ROUTINE: u64 = 1 << 39;
 
-/// All privileges that a server has on `*.*`, with that to grant them.
+/// All privileges of a server on `*.*`, including GRANT OPTION.
 pub(super) fn all_global(server: ServerVersion) -> u64 {
     let count = match (server.family, server.number) {
         (Family::MySql, _) => 29,
@@ -121,17 +121,17 @@ pub(super) fn all_global(server: ServerVersion) -> u64 {
     (1 << count) - 1
 }
 
-/// All that can be granted on a database, that to grant apart.
+/// All privileges on a database, except GRANT OPTION.
 pub(super) fn all_on_database(server: ServerVersion) -> u64 {
     (ON_DATABASE | DELETE_HISTORY | SHOW_CREATE_ROUTINE) & all_global(server)
 }
 
-/// All that can be granted on a table, that to grant apart.
+/// All privileges on a table, except GRANT OPTION.
 pub(super) fn all_on_table(server: ServerVersion) -> u64 {
     (ON_TABLE | DELETE_HISTORY) & all_global(server)
 }
 
-/// The bit of a column of `mysql.user` or `mysql.db`; 0 of an unknown one.
+/// The bit of a column of `mysql.user` or `mysql.db`; 0 for an unknown one.
 pub(super) fn of_column(column: &str) -> u64 {
     let column = column.to_ascii_lowercase();
     let name = column.strip_suffix("_priv").unwrap_or(&column);
@@ -139,8 +139,8 @@ pub(super) fn of_column(column: &str) -> u64 {
     bit(COLUMNS.iter().position(|known| !known.is_empty() && *known == name))
 }
 
-/// The bits of a set as `mysql.tables_priv` and its like have it: `Select,Create View`; `None` where
-/// one is unknown.
+/// The bits of a set in `mysql.tables_priv` and similar tables: `Select,Create View`; `None` where
+/// a member is unknown.
 pub(super) fn of_set(members: &str) -> Option<u64> {
     let members = members.split(',').filter(|member| !member.is_empty());
     let known = members.map(|member| match &*member.to_ascii_uppercase() {
@@ -154,7 +154,7 @@ fn bit(place: Option<usize>) -> u64 {
     place.map_or(0, |place| 1 << place)
 }
 
-/// The single privileges of a set, with their words, in the order a server lists them.
+/// The single privileges of a set, as words in the order in which a server lists them.
 pub(super) fn words(
     access: u64,
     server: ServerVersion,
@@ -167,7 +167,7 @@ pub(super) fn words(
     words.filter(move |&(bit, _)| access & bit != 0 && bit != GRANT)
 }
 
-/// What stands between `GRANT` and `ON`.
+/// The privileges between `GRANT` and `ON`.
 pub(super) fn listed(access: u64, all: u64, server: ServerVersion) -> String {
     let all = all & !GRANT;
     match access & !GRANT {

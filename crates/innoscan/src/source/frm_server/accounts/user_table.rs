@@ -1,4 +1,4 @@
-//! Accounts as MySQL up to 5.7 and MariaDB up to 10.3 keep them: columns of `mysql.user`
+//! Accounts in MySQL up to 5.7 and MariaDB up to 10.3: columns of `mysql.user`
 //! (`User_table_tabular`, sql/sql_acl.cc, MariaDB 10.11; `acl_load`, sql/auth/sql_auth_cache.cc,
 //! MySQL 5.7).
 
@@ -44,7 +44,7 @@ pub(super) fn account(row: SystemRow<'_>, server: ServerVersion) -> Account {
     }
 }
 
-/// The plugin and its text; of the servers' own plugins also a hash that old servers keep in
+/// The plugin and its text; for the servers' own plugins also the hash that old servers keep in
 /// `Password`.
 fn authentication(row: SystemRow<'_>) -> Authentication {
     let plugin = row.text("plugin");

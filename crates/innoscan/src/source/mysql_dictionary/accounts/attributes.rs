@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use super::privileges::Privileges;
 
-/// What an account's attributes say.
+/// The attributes of an account.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
-    /// `ATTRIBUTE`, as the server prints it.
+    /// `ATTRIBUTE`, in the server's own format.
     pub metadata: Option<String>,
-    /// `FAILED_LOGIN_ATTEMPTS`; 0: none.
+    /// `FAILED_LOGIN_ATTEMPTS`; 0: not limited.
     pub failed_logins: i64,
-    /// `PASSWORD_LOCK_TIME` in days; -1: unbounded.
+    /// `PASSWORD_LOCK_TIME` in days; -1: unlimited.
     pub lock_days: i64,
-    /// What is taken back of the privileges on all databases, by database.
+    /// Partial revokes of privileges on all databases, by database.
     pub restrictions: Vec<(String, Privileges)>,
-    /// Second and third factors.
+    /// Whether the account has second or third factors.
     pub has_more_factors: bool,
 }
 
 impl Attributes {
-    /// Reads the column's text.
+    /// Parses the column's text.
     pub fn parse(text: Option<&str>) -> Result<Attributes> {
         let Some(text) = text else { return Ok(Attributes::default()) };
         let wrong = || Error::corrupt("an account's attributes are not what servers write");
@@ -54,7 +54,7 @@ impl Attributes {
     }
 }
 
-/// The text of a member's value as it stands in a sound JSON object.
+/// The unchanged text of a member's value in a sound JSON object.
 fn member<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     let (mut depth, mut in_string, mut is_escaped) = (0u32, false, false);
     let mut string_from = 0;

@@ -1,6 +1,6 @@
-//! `SHOW GRANTS`, and the default roles (`mysql_show_grants` and the functions it calls,
+//! Grants as in `SHOW GRANTS`, and the default roles (`mysql_show_grants` and the functions it calls,
 //! sql_authorization.cc, MySQL 8.0). The order of the statements is the server's: privileges on all
-//! databases, static and dynamic, on databases, what is taken back of them, on tables, on routines,
+//! databases, static and dynamic, on databases, partial revokes of these, on tables, on routines,
 //! proxies, roles.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(super) struct GrantTables {
 }
 
 impl GrantTables {
-    /// Reads them.
+    /// Reads the tables.
     pub fn read(file: &DictionaryFile) -> crate::Result<GrantTables> {
         let rows = |table: &str, names: &[&'static str]| file.rows(table, names, |_| true).all();
         let mut of_database = vec!["Host", "User", "Db", "Grant_priv"];
@@ -60,7 +60,7 @@ impl GrantTables {
         })
     }
 
-    /// All that an account is granted. `user` is its row of `mysql.user`.
+    /// All grants of an account. `user`: its row of `mysql.user`.
     pub fn statements(&self, account: &Account, user: &Row) -> Result<Vec<String>> {
         let attributes = Attributes::parse(user.text_if_any("User_attributes")?)?;
         let global = Privileges::of_columns(|column| user.is_yes(column))?;
@@ -81,7 +81,7 @@ impl GrantTables {
         Ok(statements)
     }
 
-    /// `SET DEFAULT ROLE`, when the account has any.
+    /// The statement `SET DEFAULT ROLE`, when the account has default roles.
     pub fn default_roles(&self, account: &Account) -> Result<Option<String>> {
         let mut roles = Vec::new();
         for row in of_account(&self.default_roles, account, "USER", "HOST") {
@@ -112,7 +112,7 @@ impl GrantTables {
     }
 
     fn on_databases(&self, account: &Account, statements: &mut Vec<String>) -> Result<()> {
-        // Names that are patterns come after the others.
+        // Database names that are patterns come after the others.
         let mut granted: BTreeMap<(bool, &str), Privileges> = BTreeMap::new();
         for row in of_account(&self.databases, account, "User", "Host") {
             let row = row?;
@@ -226,7 +226,7 @@ impl GrantTables {
     }
 }
 
-/// What is granted on a table and on its columns.
+/// The privileges on a table and on its columns.
 #[derive(Debug, Default)]
 struct OnTable {
     table: Privileges,
@@ -234,7 +234,7 @@ struct OnTable {
 }
 
 impl OnTable {
-    /// The list of privileges, with the columns each is limited to; nothing when there is none.
+    /// The list of privileges, with the columns of each; `None` when there is none.
     fn listed(&self) -> Option<String> {
         let mut either = self.table.clone();
         for of_column in self.columns.values() {
@@ -261,7 +261,7 @@ impl OnTable {
     }
 }
 
-/// The rows that are of an account.
+/// The rows of an account.
 fn of_account<'r>(
     rows: &'r [Row],
     account: &'r Account,
@@ -274,8 +274,7 @@ fn of_account<'r>(
     })
 }
 
-/// A routine's name in `mysql.procs_priv`: the server stores its UTF-8 as if that were latin1
-/// (`replace_routine_table`, sql_auth_cache.cc, MySQL 8.0 and 9.7).
+/// The name of a routine in `mysql.procs_priv`, whose UTF-8 the server stores as if it were latin1
 fn routine_name(stored: &str) -> String {
     let mut utf8 = Vec::new();
     let lost = Charset::Latin1.encode(stored, &mut utf8);

@@ -1,4 +1,4 @@
-//! Accounts and roles: rows of `mysql.user`, and of the tables of what they may do.
+//! Accounts and roles, from the rows of `mysql.user` and of the tables of privileges.
 
 mod attributes;
 mod grants;
@@ -14,10 +14,10 @@ use crate::sink::sql::quoted_name;
 use crate::source::{FoundObject, Item, ItemKind, UnreadList};
 use crate::{Error, Result};
 
-/// Accounts that a server makes for itself.
+/// Accounts that a server creates for itself.
 const SERVER_ACCOUNTS: [&str; 3] = ["mysql.infoschema", "mysql.session", "mysql.sys"];
 
-/// An account or role by its two names.
+/// An account or role, identified by user and host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Account {
     user: String,
@@ -30,24 +30,23 @@ impl Account {
         Ok(Account { user: text(user)?, host: text(host)? })
     }
 
-    /// As `SHOW GRANTS` names it.
+    /// The name in `SHOW GRANTS`.
     fn in_backticks(&self) -> String {
         format!("{}@{}", quoted_name(&self.user), quoted_name(&self.host))
     }
 
-    /// As an [`Object`] is named.
+    /// The name in an [`Object`].
     fn in_quotes(&self) -> String {
         format!("{}@{}", text_literal(&self.user), text_literal(&self.host))
     }
 
-    /// Whether a row of grants is of it: hosts are the same in any case
-    /// (`get_table_access_map`, sql_authorization.cc, MySQL 8.0).
+    /// Whether a row of grants is of this account: hosts are compared regardless of case
     fn is(&self, other: &Account) -> bool {
         self.user == other.user && self.host.eq_ignore_ascii_case(&other.host)
     }
 }
 
-/// Text in quotes, for a session without `NO_BACKSLASH_ESCAPES`.
+/// A quoted text, for a session without `NO_BACKSLASH_ESCAPES`.
 fn text_literal(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0");
     format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r").replace('\u{1a}', "\\Z"))
@@ -66,7 +65,7 @@ pub(super) fn found(file: &DictionaryFile, unread: &mut Vec<UnreadList>) -> Vec<
     let mut accounts = Vec::new();
     for row in users.rows {
         match Account::of(&row, "User", "Host") {
-            // Names without a host are of other servers.
+            // Names without a host come from other servers.
             Ok(account) if SERVER_ACCOUNTS.contains(&&*account.user) => {}
             Ok(account) => accounts.push((account, row)),
             Err(error) => fault(error.into()),
@@ -76,7 +75,7 @@ pub(super) fn found(file: &DictionaryFile, unread: &mut Vec<UnreadList>) -> Vec<
     let grants = GrantTables::read(file);
     let found = accounts.iter().map(|(account, row)| {
         let item = Item::new("", ItemKind::User, &account.in_quotes());
-        // What is wrong with the grants is wrong with each account: it may miss some.
+        // Errors of the tables of grants concern each account, which may lack some grants.
         let statements = match &grants {
             Ok(grants) => statements(account, row, grants, file),
             Err(error) => Err(Error::refused(

@@ -1,7 +1,7 @@
-//! Privileges' names, in the order in which the server prints them (`command_array`,
+//! Names of privileges, in the order in which the server prints them (`command_array`,
 //! sql_authorization.cc, MySQL 9.7).
 
-/// A static privilege: its column in `mysql.user` and `mysql.db`, and its name.
+/// Static privileges: the column in `mysql.user` and `mysql.db`, and the name.
 pub(super) const STATIC: [(&str, &str); 30] = [
     ("Select_priv", "SELECT"),
     ("Insert_priv", "INSERT"),
@@ -35,7 +35,7 @@ pub(super) const STATIC: [(&str, &str); 30] = [
     ("Drop_role_priv", "DROP ROLE"),
 ];
 
-/// The columns of `mysql.db` among them.
+/// The columns of `mysql.db` among those of static privileges.
 pub(super) const OF_DATABASE: [&str; 18] = [
     "Select_priv",
     "Insert_priv",
@@ -57,24 +57,24 @@ pub(super) const OF_DATABASE: [&str; 18] = [
     "Trigger_priv",
 ];
 
-/// How many privileges a table can have: all of them print as `ALL PRIVILEGES`.
+/// The number of privileges on a table: a full set is printed as `ALL PRIVILEGES`.
 pub(super) const OF_TABLE: usize = 12;
 
-/// A set of static privileges by their names.
+/// A set of static privileges by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Privileges {
     names: Vec<&'static str>,
-    /// Whether they may be handed on.
+    /// Whether the privileges can be granted to others.
     pub grant_option: bool,
 }
 
 impl Privileges {
-    /// No privilege, and the grant option or not.
+    /// An empty set, with or without the grant option.
     pub fn none(grant_option: bool) -> Privileges {
         Privileges { names: Vec::new(), grant_option }
     }
 
-    /// Those whose columns say yes, and the grant option.
+    /// The privileges whose columns are `Y`, and the grant option.
     pub fn of_columns(
         is_yes: impl Fn(&'static str) -> innoscan_format::Result<bool>,
     ) -> innoscan_format::Result<Privileges> {
@@ -87,7 +87,7 @@ impl Privileges {
         Ok(privileges)
     }
 
-    /// Those of a `SET` such as `Select,Create View,Grant`; `None` when one is not known.
+    /// The privileges of a `SET` such as `Select,Create View,Grant`; `None` when one is unknown.
     pub fn of_names<'n>(set: impl IntoIterator<Item = &'n str>) -> Option<Privileges> {
         let mut privileges = Privileges::default();
         for name in set.into_iter().filter(|name| !name.is_empty()) {
@@ -107,7 +107,7 @@ impl Privileges {
         }
     }
 
-    /// Adds all of another set.
+    /// Adds the privileges of another set.
     pub fn extend(&mut self, other: &Privileges) {
         for name in &other.names {
             self.add(name);
@@ -115,17 +115,17 @@ impl Privileges {
         self.grant_option |= other.grant_option;
     }
 
-    /// Whether a privilege is among them.
+    /// Whether the set contains a privilege.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
 
-    /// How many there are, without the grant option.
+    /// The number of privileges, without the grant option.
     pub fn count(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is nothing, not even the grant option.
+    /// Whether the set is empty, without even the grant option.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty() && !self.grant_option
     }
@@ -135,7 +135,7 @@ impl Privileges {
         STATIC.iter().map(|known| known.1).filter(|name| self.has(name))
     }
 
-    /// The list as a statement has it: `USAGE` without any, `ALL PRIVILEGES` with so many.
+    /// The list in a statement: `USAGE` for an empty set, `ALL PRIVILEGES` for a full one of `all`.
     pub fn listed(&self, all: Option<usize>) -> String {
         match self.count() {
             0 => "USAGE".to_owned(),

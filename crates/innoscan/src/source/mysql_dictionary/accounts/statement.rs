@@ -1,5 +1,5 @@
-//! `SHOW CREATE USER` without the default roles, which may not be there yet when the account is made
-//! (`Rewriter_show_create_user`, sql_rewrite.cc, MySQL 8.0).
+//! The statement of `SHOW CREATE USER` without the default roles, which may not exist yet when the
+//! account is created (`Rewriter_show_create_user`, sql_rewrite.cc, MySQL 8.0).
 
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};
@@ -9,7 +9,7 @@ use super::privileges::STATIC;
 use super::{Account, text_literal};
 use crate::source::mysql_dictionary::rows::Row;
 
-/// The columns of `mysql.user` beside those of the privileges.
+/// The columns of `mysql.user` except those of privileges.
 const COLUMNS: [&str; 22] = [
     "Host",
     "User",
@@ -35,10 +35,10 @@ const COLUMNS: [&str; 22] = [
     "Drop_role_priv",
 ];
 
-/// The first version that understands hashes in hexadecimal digits.
+/// The first version that accepts hashes in hexadecimal digits.
 const WITH_HEX: u32 = 80_017;
 
-/// The columns of `mysql.user` that statements are made of.
+/// The columns of `mysql.user` from which statements are composed.
 pub(super) fn columns() -> Vec<&'static str> {
     let privileges = STATIC.iter().map(|(column, _)| *column);
     let mut columns: Vec<_> = COLUMNS.into_iter().chain(privileges).collect();
@@ -47,7 +47,7 @@ pub(super) fn columns() -> Vec<&'static str> {
     columns
 }
 
-/// `CREATE USER IF NOT EXISTS` of an account or role.
+/// The statement `CREATE USER IF NOT EXISTS` of an account or role.
 pub(super) fn create_user(account: &Account, row: &Row, server: ServerVersion) -> Result<String> {
     let attributes = Attributes::parse(row.text_if_any("User_attributes")?)?;
     if attributes.has_more_factors {
@@ -87,7 +87,7 @@ pub(super) fn create_user(account: &Account, row: &Row, server: ServerVersion) -
     Ok(create)
 }
 
-/// A hash as text, or in hexadecimal digits when it has others than visible characters of ASCII
+/// A hash as text, or in hexadecimal digits when it contains other than visible ASCII characters
 /// (`append_auth_str`).
 fn hash_literal(hash: &str, server: ServerVersion) -> String {
     if server.number < WITH_HEX || hash.bytes().all(|byte| byte.is_ascii_graphic()) {

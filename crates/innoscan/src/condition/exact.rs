@@ -61,7 +61,7 @@ impl Exact {
         (self.whole.len(), self.fraction.len())
     }
 
-    /// The greatest integer that is not greater than the number, limited to the range of `i128`, and
+    /// The greatest integer that is not greater than the number, or the nearest that fits, and
     /// whether the number is above it.
     pub fn floor(&self) -> (i128, bool) {
         let has_fraction = !self.fraction.is_empty();

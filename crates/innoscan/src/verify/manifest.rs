@@ -84,7 +84,7 @@ impl Manifest {
     /// Reads the manifest of a dump's directory.
     ///
     /// # Errors
-    /// The directory has none, it cannot be read, or a newer version of innoscan wrote it.
+    /// The directory has none, it cannot be read, or another version of innoscan wrote it.
     pub fn read(directory: &Path) -> Result<Manifest> {
         let path = directory.join(MANIFEST_NAME);
         let text = match std::fs::read(&path) {

@@ -86,7 +86,7 @@ fn schedule(row: &Row, zone: &str, server: ServerVersion) -> Result<String> {
 }
 
 /// A time in the event's zone. Only the server knows the offset of a named zone at that time:
-/// the time is written in UTC with its offset, which later servers understand, and earlier ones
+/// the time is written in UTC with its offset, which later servers understand; earlier ones
 /// convert by a function.
 fn time_expression(utc: &str, zone: &str, server: ServerVersion) -> Result<String> {
     let offset = offset_minutes(zone);

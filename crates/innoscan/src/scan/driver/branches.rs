@@ -47,7 +47,7 @@ impl Driver<'_> {
     }
 
     /// Passes the leaves that the walk has found to the policy.
-    pub(super) fn pass_on_leaves(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
+    fn pass_on_leaves(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
         current.walk.take_found_leaves(&mut current.pages);
         if matches!(current.leaves, Leaves::Awaited) {
             if !current.walk.has_found_all() {

@@ -111,7 +111,7 @@ mod tests {
              reads on and may give old, missing or torn rows)"
         );
         assert_eq!(choice(Choice::Selection(Exclusion::Ignored)), "--ignore-table");
-        assert_eq!(choice(Choice::System), "the server's own, which its installation makes");
+        assert_eq!(choice(Choice::System), "the server's own, which its installation creates");
         let error = Error::resources("too little").with_remedy(Remedy::RaiseMemory { bytes: 4096 });
         assert_eq!(message(&error), "too little; raise --memory to 4096");
         assert_eq!(message(&Error::interrupted()), "interrupted");

@@ -150,7 +150,8 @@ fn faults_are_named(out: &Path, manifest: &Value) {
     let add = |name: &'static str| move |dir: &Path| std::fs::write(dir.join(name), "x").unwrap();
     changed(out, add("more.sql")).says(2, &["more.sql: innoscan.json does not list it"]);
     changed(out, add("more.partial")).says(2, &["more.partial", "cut short", "--resume"]);
-    changed(out, add("innoscan.journal")).says(2, &["innoscan.journal", "a dump into this directory was interrupted"]);
+    changed(out, add("innoscan.journal"))
+        .says(2, &["innoscan.journal", "a dump into this directory was interrupted"]);
     let unfinished = |dir: &Path| {
         add("innoscan.journal")(dir);
         remove("innoscan.json")(dir);

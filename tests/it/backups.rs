@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use innoscan::ErrorKind;
 use innoscan::catalog::Catalog;
+use innoscan::checksum_sink::{Checksum, Sum};
 use innoscan::scan::{ScanOptions, scan};
-use innoscan::sink::checksum::{Checksum, Sum};
 use innoscan_testkit::server::{Server, install};
 
 use crate::layouts::{MYDUMPER, load_by_client};

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use innoscan::RowSink;
 use innoscan::check::{Checker, Known};
 use innoscan::inspect::{self, InspectOptions};
 use innoscan::scan::{OnCorrupt, ScanOptions, scan};
-use innoscan::sink::RowSink;
 use innoscan::{Table, TableFile};
 use innoscan_format::PageNo;
 use innoscan_format::page::SpaceHeader;

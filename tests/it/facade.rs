@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use innoscan::checksum_sink::{Checksum, Sum};
 use innoscan::dump::Format;
-use innoscan::sink::checksum::{Checksum, Sum};
 use innoscan::sink::text::TextOptions;
 use innoscan::sink::{Compression, Encoded, Encoder};
 use innoscan::{ColumnType, Row, RowColumn, RowSink, Split, Table, Value, scan::ScanOptions};

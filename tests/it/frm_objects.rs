@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use innoscan::catalog::Catalog;
-use innoscan::dump::{Dump, DumpOptions, Format, Object, ObjectKind, to_stream};
+use innoscan::dump::{Dump, DumpOptions, Format, to_stream};
 use innoscan::ledger::{Filter, ObjectKinds};
+use innoscan::object::{Object, ObjectKind};
 use innoscan::sink::sql::SqlOptions;
 use innoscan::source::{ItemKind, objects_of_frm_server};
 use innoscan_io::engine::memory::splitmix64;

@@ -10,10 +10,11 @@ use std::process::{Command, Stdio};
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::dump::{
-    Dump, DumpOptions, Format, Layout, Object, ObjectKind, ObjectSession, Origin, SelectedColumn,
-    SelectedTable, Summary, to_directory, to_stream,
+    Dump, DumpOptions, Format, Layout, Origin, SelectedColumn, SelectedTable, Summary,
+    to_directory, to_stream,
 };
 use innoscan::ledger::Filter;
+use innoscan::object::{Object, ObjectKind, ObjectSession};
 use innoscan::sink::Compression;
 use innoscan::sink::sql::SqlOptions;
 use innoscan::source::Offline;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use innoscan::dump::{Object, ObjectKind};
+use innoscan::object::{Object, ObjectKind};
 use innoscan::source::mysql_dictionary::{
     DictionaryTable, DictionaryTableKind, MysqlDictionary, TableLocation,
 };

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use innoscan::sink::RowSink;
-use innoscan::sink::checksum::Checksum;
+use innoscan::RowSink;
+use innoscan::checksum_sink::Checksum;
 use innoscan::sink::text::{Text, TextOptions};
 use innoscan::sink::{Compression, Encoder, Form};
 use innoscan::source::EngineTable;

@@ -1,6 +1,8 @@
 //! The check of a definition given by the user (`--schema`) against the table's files before anything
 //! else is read: with another table's definition, wrong rows would be read.
 
+use std::path::Path;
+
 use innoscan_format::fit::MISFIT;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located};
@@ -12,7 +14,7 @@ use innoscan_io::Direct;
 
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
-use crate::{Error, Remedy, Result, Table, TableFile};
+use crate::{Error, Notes, Remedy, Result, Table, TableFile};
 
 /// The most pages read on each level of a tree.
 const PAGES_OF_A_LEVEL: usize = 8;
@@ -26,6 +28,26 @@ pub fn check(table: &Table) -> Result<()> {
         check_file(&table.def_of(file), file).map_err(|error| error.in_file(&file.path))?;
     }
     Ok(())
+}
+
+impl Table {
+    /// The table in an `.ibd` file, with a definition that the caller provides. The file's directory is not
+    /// checked: the caller must know that no server writes to the file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the definition does not fit its pages.
+    pub fn of_file(path: impl AsRef<Path>, def: TableDef) -> Result<Table> {
+        let table = Table {
+            def,
+            create_sql: None,
+            is_definition_given: true,
+            files: vec![TableFile::whole(path.as_ref().to_owned())],
+            newest_lsn: None,
+            notes: Notes::default(),
+        };
+        check(&table)?;
+        Ok(table)
+    }
 }
 
 fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {

@@ -58,6 +58,8 @@ pub mod bench;
 pub mod catalog;
 #[doc(hidden)]
 pub mod check;
+#[doc(hidden)]
+pub mod checksum_sink;
 mod clustered_index;
 #[doc(hidden)]
 pub mod condition;
@@ -86,6 +88,8 @@ mod leaf_span;
 pub mod ledger;
 #[doc(hidden)]
 pub mod listing;
+#[doc(hidden)]
+pub mod object;
 mod open;
 mod page_status;
 #[doc(hidden)]
@@ -94,6 +98,7 @@ pub mod phases;
 pub mod pool;
 mod remedy;
 mod row_shape;
+mod row_sink;
 mod rows;
 #[doc(hidden)]
 pub mod scan;
@@ -138,12 +143,12 @@ pub use ahead::ReadAheadPolicy;
 pub use condition::RowCondition;
 pub use io_options::IoOptions;
 #[doc(inline)]
+pub use row_sink::RowSink;
+#[doc(inline)]
 pub use scan::{
     Damage, Hooks, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
     RowOrder, ScanOptions, ScanOutcome, scan,
 };
-#[doc(inline)]
-pub use sink::RowSink;
 // and the words of the crates below, so that one dependency is enough.
 #[doc(inline)]
 pub use innoscan_format::charset::{Charset, CollationId};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use innoscan_format::schema::{ColumnDef, TableDef, filename};
+use innoscan_format::schema::filename;
 
 use crate::catalog::{Catalog, TableName};
-use crate::{Error, Notes, Result, Table, TableFile, given_definition};
+use crate::{Error, Result, Table};
 
 /// Opens a table by the path of its `.ibd` or `.frm` file, or by that path without its ending.
 ///
@@ -55,30 +55,4 @@ fn utf8(path: &Path) -> Result<&str> {
         let why = format!("the path {} is not UTF-8", path.display());
         Error::usage(why, "give a path that is")
     })
-}
-
-impl Table {
-    /// The table in an `.ibd` file, with a definition that the caller provides. The file's directory is not
-    /// checked: the caller must know that no server writes to the file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or the definition does not fit its pages.
-    pub fn of_file(path: impl AsRef<Path>, def: TableDef) -> Result<Table> {
-        let table = Table {
-            def,
-            create_sql: None,
-            is_definition_given: true,
-            files: vec![TableFile::whole(path.as_ref().to_owned())],
-            newest_lsn: None,
-            notes: Notes::default(),
-        };
-        given_definition::check(&table)?;
-        Ok(table)
-    }
-
-    /// The table's columns in SQL order, with invisible and virtual generated ones. The columns that
-    /// [`Table::rows`] shows are those of [`RowsBuilder::shape`](crate::RowsBuilder::shape).
-    pub fn columns(&self) -> &[ColumnDef] {
-        &self.def.columns
-    }
 }

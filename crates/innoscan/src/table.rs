@@ -5,7 +5,7 @@ use std::fs::{File, Metadata};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use innoscan_format::schema::TableDef;
+use innoscan_format::schema::{ColumnDef, TableDef};
 use innoscan_format::{Lsn, PageNo};
 use innoscan_io::Direct;
 
@@ -161,5 +161,11 @@ impl Table {
     /// The qualified name `db.table`, or the table's name alone where the database is not known.
     pub fn qualified_name(&self) -> String {
         self.def.qualified_name()
+    }
+
+    /// The table's columns in SQL order, with invisible and virtual generated ones. The columns that
+    /// [`Table::rows`] shows are those of [`RowsBuilder::shape`](crate::RowsBuilder::shape).
+    pub fn columns(&self) -> &[ColumnDef] {
+        &self.def.columns
     }
 }

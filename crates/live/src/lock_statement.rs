@@ -2,7 +2,7 @@
 
 use innoscan::Result;
 use innoscan::catalog::TableName;
-use innoscan::sink::sql::quoted_name;
+use innoscan_format::schema::quoted_name;
 
 use crate::session::Session;
 

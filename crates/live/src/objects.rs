@@ -1,13 +1,13 @@
 //! Objects other than tables: databases, views, triggers, routines, events, sequences, accounts.
 
-use innoscan::dump::{Object, ObjectKind, ObjectSession};
 use innoscan::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
+use innoscan::object::{Object, ObjectKind, ObjectSession};
 use innoscan::{Error, Remedy, Result};
 
 use crate::inventory::{Inventory, Kind};
 use crate::session::{Session, TextRow, cell, quoted_text, shown};
 use crate::users::users;
-use innoscan::sink::sql::quoted_name;
+use innoscan_format::schema::quoted_name;
 
 /// Fetches the statements of all planned objects of an inventory. Objects that the server does not show
 /// are entered in the ledger.

@@ -9,7 +9,7 @@ use innoscan::dump::{SelectedColumn, SelectedTable};
 use innoscan::{Class, Error, ReceivedAs, Result};
 
 use crate::session::{Session, TextRow, cell, quoted_text};
-use innoscan::sink::sql::quoted_name;
+use innoscan_format::schema::quoted_name;
 
 /// Maximum number of rows buffered between the thread and its consumer.
 const ROWS_AHEAD: usize = 1000;

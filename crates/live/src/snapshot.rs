@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::condition::RowCondition;
-use innoscan::dump::{DeferredTable, Object, SelectedTable, SmallTable, SmallTables};
+use innoscan::dump::{DeferredTable, SelectedTable, SmallTable, SmallTables};
 use innoscan::ledger::Filter;
+use innoscan::object::Object;
 use innoscan::phases::{Phase, Phases};
 use innoscan::{Error, ErrorKind, Remedy, Result, Table};
 

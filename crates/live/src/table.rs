@@ -1,8 +1,8 @@
 //! A table whose files are held still, opened.
 
 use innoscan::catalog::{Catalog, TableName};
-use innoscan::sink::sql::quoted_name;
 use innoscan::{Error, Result, Table};
+use innoscan_format::schema::quoted_name;
 
 use crate::lock::require_exported;
 use crate::session::{Session, cell};

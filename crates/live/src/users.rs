@@ -1,10 +1,10 @@
 //! Accounts and roles with their grants: first all accounts, then the grants, then the default roles, so
 //! that every name exists before a statement uses it.
 
-use innoscan::dump::{Object, ObjectKind};
 use innoscan::ledger::{ItemKind, Listed};
-use innoscan::sink::sql::quoted_name;
+use innoscan::object::{Object, ObjectKind};
 use innoscan::{Family, Result};
+use innoscan_format::schema::quoted_name;
 
 use crate::session::{Session, cell, quoted_text, shown};
 

@@ -7,7 +7,7 @@ use innoscan::Result;
 use innoscan::catalog::SYSTEM_DATABASES;
 use innoscan::ledger::{Filter, ItemKind, Unlisted};
 
-use innoscan::sink::sql::quoted_name;
+use innoscan_format::schema::quoted_name;
 
 use crate::session::{Session, cell};
 

@@ -4,10 +4,10 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::Context;
+use innoscan::checksum_sink::Checksum;
 use innoscan::condition::RowCondition;
 use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
 use innoscan::scan::{ScanOptions, scan};
-use innoscan::sink::checksum::Checksum;
 use innoscan::sink::csv::CsvOptions;
 use innoscan::sink::ndjson::NdjsonOptions;
 use innoscan::sink::sql::SqlOptions;

@@ -1,9 +1,9 @@
 //! `innoscan scan`.
 
 use innoscan::Table;
+use innoscan::checksum_sink::{Checksum, Sum};
 use innoscan::explain::explain;
 use innoscan::scan::{ScanOptions, ScanOutcome, scan};
-use innoscan::sink::checksum::{Checksum, Sum};
 use serde_json::json;
 
 use crate::args::ScanArgs;

@@ -7,6 +7,7 @@ pub mod dictionary;
 pub mod filename;
 mod frm;
 mod physical;
+mod quoted_name;
 mod sdi;
 pub mod sql_mode;
 pub mod tablespaces;
@@ -15,6 +16,7 @@ pub mod text_file;
 pub use ddl::{from_create_table, server_of_text};
 pub use frm::{from_frm, from_frm_shown_by, is_sequence, is_view};
 pub use physical::{InstantDefault, PartitionPhysical, Physical, StoredColumn, StoredSource};
+pub use quoted_name::quoted_name;
 pub use sdi::{Properties, SdiNames, from_sdi, from_sdi_documents};
 
 pub use crate::server::{Family, RowFormat, ServerVersion};

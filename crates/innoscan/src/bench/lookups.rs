@@ -212,10 +212,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::checksum_sink::Checksum;
     use crate::scan::ReadAheadPolicy;
     use crate::scan::scan;
     use crate::scan::traces::{POLICIES, fixture, small};
-    use crate::sink::checksum::Checksum;
 
     fn rows(table: &Table, options: &ScanOptions) -> u64 {
         scan(table, options, &Checksum::count_only(), |_| Ok(())).unwrap().rows

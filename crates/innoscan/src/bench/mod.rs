@@ -9,9 +9,9 @@ use std::time::Duration;
 use innoscan_io::{self as io, Direct, File, Submissions};
 
 pub use self::lookups::{Latencies, LookupOptions, Lookups};
+use crate::checksum_sink::Checksum;
 use crate::scan::alone::run_alone;
 use crate::scan::{Foreground, ScanOptions, ScanOutcome, scan};
-use crate::sink::checksum::Checksum;
 use crate::warm::{Warmed, read_in_order};
 use crate::{Error, Result, Table};
 

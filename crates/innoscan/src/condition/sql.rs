@@ -2,7 +2,7 @@
 
 use super::literal::Literal;
 use super::{Comparison, Operator, Test};
-use crate::sink::sql::quoted_name;
+use innoscan_format::schema::quoted_name;
 
 /// The comparisons joined by AND.
 pub(super) fn conjunction(comparisons: &[Comparison]) -> String {

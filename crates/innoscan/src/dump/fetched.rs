@@ -15,9 +15,9 @@ use super::rows::{Batches, Rows};
 use super::{DumpOptions, TableOutcome};
 use crate::catalog::TableName;
 use crate::scan::spawn;
-use crate::sink::sql::quoted_name;
 use crate::sink::{Encoded, Form};
 use crate::{Error, Result};
+use innoscan_format::schema::quoted_name;
 
 /// Messages that a connection may be ahead of the writer: of small tables each has three.
 const MESSAGES_AHEAD: usize = 24;

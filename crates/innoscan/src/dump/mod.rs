@@ -36,15 +36,14 @@ pub use self::done::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
 pub use self::jobs::{DeferredTable, LockedTable};
 pub use self::layout::stem;
-pub use self::objects::{
-    Object, ObjectKind, ObjectSession, Origin, SelectedColumn, SelectedRowsIter, SelectedTable,
-};
+pub use self::objects::{Origin, SelectedColumn, SelectedRowsIter, SelectedTable};
 pub use self::outcome::Summary;
 pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
 pub use self::stream::to_stream;
 pub use self::table_outcome::TableOutcome;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
 use crate::ledger::{Ledger, Listed, Means, State};
+use crate::object::{Object, ObjectKind};
 use crate::phases::Phases;
 use crate::row_shape::stored_columns;
 use crate::scan::ScanOptions;

@@ -4,12 +4,13 @@ use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
+use crate::RowSink;
+use crate::checksum_sink::{Checksum, Sum};
 use crate::condition::RowFilter;
 use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
-use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
-use crate::sink::{Encoded, Encoder, Form, RowSink};
+use crate::sink::{Encoded, Encoder, Form};
 use crate::source::EngineTable;
 use crate::{Error, Remedy, Result, Table};
 

@@ -3,8 +3,9 @@
 
 use innoscan_format::charset::Charset;
 
-use super::objects::{Object, ObjectKind, ObjectSession};
-use crate::sink::sql::{self, quoted_name};
+use crate::object::{Object, ObjectKind, ObjectSession};
+use crate::sink::sql;
+use innoscan_format::schema::quoted_name;
 
 /// How a reader of a file knows where a statement ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,13 +9,15 @@ use innoscan_format::schema::{Family, TableDef};
 use super::clock::utc;
 use super::jobs::{self, Source, Target};
 use super::layout::create_database;
-use super::objects::{Object, ObjectKind, SelectedTable};
+use super::objects::SelectedTable;
 use super::rows::{self, Rows};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
 use crate::ledger::Ledger;
+use crate::object::{Object, ObjectKind};
 use crate::sink::{Compression, Encoded, Form, sql};
 use crate::{Error, Remedy, Result, Table};
+use innoscan_format::schema::quoted_name;
 
 /// Dumps into one stream. `finished` is told of each table.
 ///
@@ -62,7 +64,7 @@ pub fn to_stream(
     let tables = jobs::run(&mut dump, &mut script, options, finished)?;
     script.objects_after_rows()?;
     let mut ledger = std::mem::take(&mut dump.ledger);
-    ledger.settle(&tables);
+    ledger.settle(tables.iter().map(TableOutcome::settled));
     if is_script {
         script.output.text(sql::SCRIPT_TAIL)?;
         script.output.text(&end_mark(&ledger, SystemTime::now()))?;
@@ -133,7 +135,7 @@ impl<W: Write> Script<'_, W> {
         database.clone_into(&mut self.database);
         self.named.insert(database.to_owned());
         let create = create_database(self.objects, database);
-        let name = sql::quoted_name(database);
+        let name = quoted_name(database);
         self.output.text(&format!("{}{create}USE {name};\n", sql::SET_UTF8))
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::done::DumpedFile;
 use super::journal::DoneChunk;
 use crate::Error;
+use crate::ledger::State;
 use crate::scan::ScanOutcome;
 use crate::sink::{Encoded, LeftOut};
 
@@ -41,6 +42,15 @@ pub struct TableOutcome {
 }
 
 impl TableOutcome {
+    /// The table's database, its name, and its state in the ledger of the dump.
+    pub fn settled(&self) -> (&str, &str, State) {
+        let state = match &self.error {
+            Some(error) => State::NotDumped(error.reason()),
+            None => State::Dumped { damaged: self.scan.damaged },
+        };
+        (&self.database, &self.table, state)
+    }
+
     pub(crate) fn new(database: &str, table: &str) -> TableOutcome {
         TableOutcome {
             database: database.to_owned(),

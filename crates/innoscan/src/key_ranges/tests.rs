@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::checksum_sink::Checksum;
 use crate::scan::traces::{POLICIES, fixture, small};
 use crate::scan::{ScanOptions, ScanOutcome, scan};
-use crate::sink::checksum::Checksum;
 
 fn cut(image: &[u8], is_after: bool) -> Cut {
     Cut { image: image.to_vec(), is_after }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dump::{Object, ObjectKind};
+use crate::object::{Object, ObjectKind};
 
 /// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,7 +18,7 @@ use innoscan_format::schema::{Partitioning, TableDef};
 
 pub use self::filter::{Choice, Filter, ObjectKinds};
 pub use self::item::{Item, ItemKind};
-use crate::dump::{Object, ObjectKind, TableOutcome};
+use crate::object::{Object, ObjectKind};
 use crate::{Reason, counted};
 
 /// An object listed by a source.
@@ -233,18 +233,15 @@ impl Ledger {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Settles all planned entries: tables by their outcomes; all others are dumped.
-    pub fn settle(&mut self, outcomes: &[TableOutcome]) {
-        let outcome = |outcome: &TableOutcome| match &outcome.error {
-            Some(error) => State::NotDumped(error.reason()),
-            None => State::Dumped { damaged: outcome.scan.damaged },
-        };
-        let outcomes: HashMap<(&str, &str), State> =
-            outcomes.iter().map(|of| ((&*of.database, &*of.table), outcome(of))).collect();
+    /// Settles all planned entries: tables by their states, given by database and name; all others
+    /// are dumped.
+    pub fn settle<'a>(&mut self, tables: impl IntoIterator<Item = (&'a str, &'a str, State)>) {
+        let states: HashMap<(&str, &str), State> =
+            tables.into_iter().map(|(database, table, state)| ((database, table), state)).collect();
         for entry in self.entries.values_mut() {
             let State::Planned(_) = entry.state else { continue };
             let item = &entry.listed.item;
-            let of_table = outcomes.get(&(&*item.database, &*item.name)).cloned();
+            let of_table = states.get(&(&*item.database, &*item.name)).cloned();
             entry.state = match (item.kind, of_table) {
                 (ItemKind::Table, None) => State::NotDumped("it was not reached".into()),
                 (ItemKind::Table, Some(state)) => state,

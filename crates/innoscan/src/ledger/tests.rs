@@ -14,13 +14,6 @@ fn table(name: &str) -> Listed {
     Listed::table("shop", name, Some("InnoDB".to_owned()))
 }
 
-fn outcome(name: &str, error: Option<Error>, damaged: u64) -> TableOutcome {
-    let mut outcome = TableOutcome::new("shop", name);
-    outcome.error = error;
-    outcome.scan.damaged = damaged;
-    outcome
-}
-
 #[test]
 fn every_planned_entry_has_an_end() {
     let mut ledger = Ledger::default();
@@ -30,8 +23,11 @@ fn every_planned_entry_has_an_end() {
     planned(&mut ledger, Listed::new("shop", ItemKind::View, "a"));
     assert!(ledger.is_complete());
     let failed = Error::refused("it is broken", "fix it");
-    let outcomes = [outcome("a", None, 0), outcome("b", Some(failed), 0), outcome("c", None, 2)];
-    ledger.settle(&outcomes);
+    ledger.settle([
+        ("shop", "a", State::Dumped { damaged: 0 }),
+        ("shop", "b", State::NotDumped(failed.reason())),
+        ("shop", "c", State::Dumped { damaged: 2 }),
+    ]);
     let states: Vec<&State> = ledger.entries().map(|entry| &entry.state).collect();
     let expected = [
         &State::Dumped { damaged: 0 },
@@ -52,7 +48,7 @@ fn what_is_left_out_by_choice_leaves_a_dump_complete_and_an_unread_list_does_not
     planned(&mut ledger, table("a"));
     let user = Listed::new("", ItemKind::User, "'u'@'%'");
     ledger.enter(user, State::LeftOut(Choice::NoUsers));
-    ledger.settle(&[outcome("a", None, 0)]);
+    ledger.settle([("shop", "a", State::Dumped { damaged: 0 })]);
     assert!(ledger.is_complete() && ledger.what_is_missing().is_none());
     let unlisted = Unlisted { kinds: vec![ItemKind::Event], reason: "it may not be read".into() };
     ledger.enter_unlisted(unlisted);

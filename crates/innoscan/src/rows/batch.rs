@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::Result;
+use crate::RowSink;
 use crate::row_shape::RowShape;
-use crate::sink::RowSink;
 
 /// The bytes of values at which a batch is sent before its leaves are finished.
 pub(super) const FULL_BYTES: usize = 1 << 20;

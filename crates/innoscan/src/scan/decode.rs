@@ -15,8 +15,8 @@ use super::order::Output;
 use super::requests::PageRequests;
 use super::task::{Item, LeafBytes, SpaceContext, Task};
 use super::{Damage, LeafPlace, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
+use crate::RowSink;
 use crate::condition::RowFilter;
-use crate::sink::RowSink;
 use crate::walk::Sibling;
 use crate::{Error, ErrorKind, Result};
 

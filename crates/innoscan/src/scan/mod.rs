@@ -54,11 +54,11 @@ use self::plan::Planner;
 use self::read_plan::ReadPlan;
 use self::requests::page_requests;
 pub(crate) use self::small::scan_sized;
+use crate::RowSink;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
 use crate::io_options::{IoOptions, pages_of};
 use crate::pool::{Evictable, FileSlot, Pool, PoolOptions};
-use crate::sink::RowSink;
 use crate::space::Space;
 use crate::{Error, Remedy, Result, Table, TableFile};
 

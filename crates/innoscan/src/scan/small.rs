@@ -17,8 +17,8 @@ use super::{
     LeafPlace, SMALL_TABLE_BYTES, ScanOptions, ScanOutcome, Shared, TASK_BYTES, one_page_size,
     scan_with_engine,
 };
+use crate::RowSink;
 use crate::ahead::ReadAheadPolicy;
-use crate::sink::RowSink;
 use crate::space::Space;
 use crate::walk::{Step, Walk};
 use crate::{Error, Result, Table};

@@ -11,7 +11,7 @@ use innoscan_testkit::page::open_plain;
 use super::tests::{MYSQL, PAGE};
 pub(crate) use super::tests::{POLICIES, small};
 use super::{LeafPlace, ReadAheadPolicy, ScanOptions, scan_with_engine};
-use crate::sink::checksum::{Checksum, Sum};
+use crate::checksum_sink::{Checksum, Sum};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Direct, Table, TableFile};

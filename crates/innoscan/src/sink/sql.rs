@@ -28,12 +28,12 @@
 use std::borrow::Cow;
 
 use innoscan_format as format;
+use innoscan_format::schema::quoted_name;
 use innoscan_format::schema::{ColumnDef, Family, TableDef};
 use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
 use super::batch::Encoded;
-pub use super::columns::quoted_name;
 use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
 use super::real::real_text;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};

@@ -1,8 +1,8 @@
 //! Rows as output bytes and as their sum, in one pass.
 
-use super::checksum::{Checksum, Sum};
-use super::{Encoded, Encoder, RowSink};
-use crate::Result;
+use super::{Encoded, Encoder};
+use crate::checksum_sink::{Checksum, Sum};
+use crate::{Result, RowSink};
 
 /// An [`Encoder`] beside a [`Checksum`].
 #[derive(Debug)]

@@ -14,8 +14,8 @@ pub use self::offline::Offline;
 pub(crate) use self::offline::look_at;
 pub use self::other_engines::EngineTable;
 pub use self::table_files::data_bytes;
-use crate::dump::Object;
 pub use crate::ledger::{Item, ItemKind};
+use crate::object::Object;
 use crate::{Error, Result};
 
 /// An object found in the files.

@@ -1,8 +1,8 @@
 use std::path::{Path, PathBuf};
 
+use crate::checksum_sink::{Checksum, Sum};
 use crate::scan::traces::{POLICIES, small};
 use crate::scan::{OnCorrupt, ScanOptions, scan};
-use crate::sink::checksum::{Checksum, Sum};
 use crate::{ErrorKind, Result, Row, Split, Table};
 
 fn data(file: &str) -> PathBuf {

@@ -11,11 +11,11 @@ use innoscan_format::schema::TableDef;
 use serde_json::{Value, json};
 
 use super::{Manifest, ManifestEntry, ManifestState};
+use crate::RowSink;
 use crate::catalog::{Catalog, TableName};
+use crate::checksum_sink::{Checksum, Sum};
 use crate::ledger::{Choice, Filter, Item, ItemKind, ObjectKinds, State};
 use crate::scan::{ScanOptions, scan_sized};
-use crate::sink::RowSink;
-use crate::sink::checksum::{Checksum, Sum};
 use crate::source::{EngineTable, Offline};
 use crate::{Error, ErrorKind, Reason, Remedy, Result, Table};
 

@@ -5,7 +5,9 @@ use super::keys::{DraftKey, DraftPart, Keys};
 use super::lex::Kind;
 use super::types::{self, CharsetWords, DraftType};
 use super::{Result, SyntaxError};
-use crate::schema::{ColumnDefault, Family, Generated, IndexKind, RowPeriod, ServerVersion};
+use crate::schema::{
+    ColumnDefault, Family, Generated, IndexKind, RowPeriod, ServerVersion, quoted_name,
+};
 use crate::types::ColumnType;
 
 /// A column that is not yet complete.
@@ -231,7 +233,7 @@ pub(super) fn is_engine_option(cursor: &Cursor<'_>) -> bool {
 pub(super) fn engine_option(cursor: &mut Cursor<'_>) -> Result<String> {
     let name = cursor.identifier()?;
     cursor.expect_symbol('=')?;
-    Ok(format!("`{}`={}", name.replace('`', "``"), cursor.any()?))
+    Ok(format!("{}={}", quoted_name(&name), cursor.any()?))
 }
 
 /// Parses the rest of a column after `GENERATED` or `AS`.

@@ -9,7 +9,7 @@ use super::{Draft, Result, SyntaxError};
 use crate::charset::{Charset, CollationId};
 use crate::schema::{
     ColumnDef, ColumnDefault, Family, IndexDef, IndexKind, IndexPart, IndexSource, RowFormat,
-    RowPeriod, ServerVersion, TableDef, TableOptions,
+    RowPeriod, ServerVersion, TableDef, TableOptions, quoted_name,
 };
 use crate::types::{ColumnType, IntWidth, Temporal, TemporalFormat};
 
@@ -151,7 +151,7 @@ fn finish_column(
     column.srid = draft.srid;
     column.check = draft.check;
     if json_text && column.check.is_none() {
-        column.check = Some(format!("json_valid(`{}`)", column.name.replace('`', "``")));
+        column.check = Some(format!("json_valid({})", quoted_name(&column.name)));
     }
     column.attributes = draft.attributes;
     column.row_period = draft.row_period;

@@ -4,7 +4,7 @@ use super::json::{Object, Properties};
 use crate::Result;
 use crate::charset::CollationId;
 use crate::schema::create_table::push_quoted;
-use crate::schema::{ServerVersion, TableOptions};
+use crate::schema::{ServerVersion, TableOptions, quoted_name};
 
 /// Reads the options after the closing parenthesis (`fill_share_from_dd`, dd_table_share.cc, and
 /// `store_create_info`, sql_show.cc, MySQL 9.7).
@@ -58,7 +58,7 @@ fn others(table: Object<'_>, options: &Properties) -> Result<Vec<(String, String
             None => table.text_or_empty("tablespace_ref")?,
         };
         if !name.is_empty() {
-            push("TABLESPACE", format!("`{}`", name.replace('`', "``")));
+            push("TABLESPACE", quoted_name(name));
         }
     }
     for (name, key) in

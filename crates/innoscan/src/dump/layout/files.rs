@@ -18,9 +18,9 @@ use innoscan_format::schema::filename;
 
 use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
 use crate::Result;
-use crate::dump::objects::{Object, ObjectKind};
 use crate::dump::statements::{Ending, in_place_of_its_placeholder, placeholder_view};
 use crate::dump::{DumpOptions, Summary};
+use crate::object::{Object, ObjectKind};
 use crate::sink::sql;
 
 /// Bytes of the part of a file's name that comes from database and table, at most.

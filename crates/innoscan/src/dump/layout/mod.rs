@@ -29,12 +29,13 @@ use super::done::{DumpedFile, partial_name};
 use super::files::Directory;
 use super::jobs::{self, Source, Target, concerns_all};
 use super::journal::{TableKey, TableVersion};
-use super::objects::{Object, ObjectKind, SelectedTable};
+use super::objects::SelectedTable;
 use super::outcome::MANIFEST_NAME;
 use super::rows::{self, Rows};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
 use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome};
+use crate::object::{Object, ObjectKind};
 use crate::phases::Phase;
 use crate::sink::{Encoded, Form, sql};
 use crate::{Error, Remedy, Result};
@@ -197,7 +198,7 @@ pub(super) fn write(
         Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
     let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
     let mut ledger = std::mem::take(&mut dump.ledger);
-    ledger.settle(&tables);
+    ledger.settle(tables.iter().map(TableOutcome::settled));
     let summary = Summary {
         tables,
         ledger,

@@ -29,11 +29,13 @@ use std::time::SystemTime;
 use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
 use crate::Result;
 use crate::dump::clock::utc;
-use crate::dump::objects::{Object, ObjectKind, Origin};
+use crate::dump::objects::Origin;
 use crate::dump::statements::{Ending, placeholder_table};
 use crate::dump::{DumpOptions, Summary};
 use crate::ledger::{Entry, Ledger, State, counted_kinds};
+use crate::object::{Object, ObjectKind};
 use crate::sink::sql;
+use innoscan_format::schema::quoted_name;
 
 /// Bytes of a database's or a table's name in file names, at most; a file's has 255.
 const NAME_BYTES_MAX: usize = 100;
@@ -130,7 +132,7 @@ impl<'a> MyDumper<'a> {
             let stem = self.names.table(database, &view.name);
             let placeholder = format!("{}{}", session(), placeholder_table(view));
             self.directory.write(&format!("{stem}-schema.sql"), placeholder.as_bytes())?;
-            let name = sql::quoted_name(&view.name);
+            let name = quoted_name(&view.name);
             let head = format!(
                 "/*!40101 SET NAMES utf8mb4*/;\n{}DROP VIEW IF EXISTS {name};\n",
                 sql::drop_table(&view.name)

@@ -25,11 +25,13 @@ use serde_json::{Map, Value, json};
 use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
 use crate::Result;
 use crate::dump::clock::utc;
-use crate::dump::objects::{Object, ObjectKind, Origin};
+use crate::dump::objects::Origin;
 use crate::dump::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use crate::dump::{DUMPER, DumpOptions, Summary};
+use crate::object::{Object, ObjectKind};
 use crate::sink::Compression;
-use crate::sink::sql::{self, quoted_name};
+use crate::sink::sql;
+use innoscan_format::schema::quoted_name;
 
 /// Bytes of what file names begin with, at most; the longest end has some 30 more.
 const BASENAME_BYTES_MAX: usize = 200;

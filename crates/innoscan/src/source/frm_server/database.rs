@@ -9,7 +9,7 @@ use innoscan_format::schema::text_file::DatabaseOptions;
 use super::super::{FoundObject, Item, ItemKind};
 use super::database_name;
 use super::text::Quoting;
-use crate::dump::{Object, ObjectKind};
+use crate::object::{Object, ObjectKind};
 use crate::{Error, Result};
 
 /// The database of a directory.

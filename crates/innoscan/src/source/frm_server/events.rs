@@ -8,7 +8,7 @@ use super::routines::{charset_of, session_of};
 use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
 use super::utc;
-use crate::dump::{ObjectKind, ObjectSession};
+use crate::object::{ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The events of a database from their rows, in the order of their names.

@@ -30,7 +30,7 @@ use innoscan_format::schema::{ServerVersion, filename, is_sequence, is_view};
 use self::rows::SystemRows;
 use super::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
 use crate::catalog::SYSTEM_DATABASES;
-use crate::dump::{Object, ObjectKind, ObjectSession};
+use crate::object::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The objects in the files of a stopped server's directory: of the selected databases

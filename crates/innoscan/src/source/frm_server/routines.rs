@@ -7,7 +7,7 @@ use super::super::{FoundObject, Item, ItemKind};
 
 use super::rows::SystemRow;
 use super::text::{Quoting, decoded, split_account};
-use crate::dump::{ObjectKind, ObjectSession};
+use crate::object::{ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The routines of a database from their rows, in the order of their types and names.

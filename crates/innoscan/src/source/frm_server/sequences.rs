@@ -10,7 +10,7 @@ use super::super::{EngineTable, FoundObject, Item, ItemKind};
 use super::text::Quoting;
 use super::{DefinitionFile, database_name};
 use crate::catalog::Catalog;
-use crate::dump::{Object, ObjectKind};
+use crate::object::{Object, ObjectKind};
 use crate::small_tree::for_each_row;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Result};

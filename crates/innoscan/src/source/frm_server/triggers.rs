@@ -8,7 +8,7 @@ use innoscan_format::schema::{ServerVersion, filename, sql_mode};
 
 use super::super::{FoundObject, Item, ItemKind};
 use super::{database_name, files_with, read};
-use crate::dump::{Object, ObjectKind, ObjectSession};
+use crate::object::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The triggers of a database's directory, those of a table in the order in which they run.

@@ -13,7 +13,7 @@ use innoscan_format::schema::{Family, ServerVersion, filename, is_view};
 use super::super::{FoundObject, Item, ItemKind};
 use super::text::Quoting;
 use super::{DefinitionFile, database_name};
-use crate::dump::{Object, ObjectKind, ObjectSession};
+use crate::object::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// The views of a database's directory, in the order of their names, but each after those that it

@@ -7,8 +7,8 @@ use innoscan_format::{Error, Result};
 use super::clock::{in_zone, offset_minutes};
 use super::rows::Row;
 use super::text::{client_text, comment_literal, definer, session};
-use crate::dump::{Object, ObjectKind};
-use crate::sink::sql::quoted_name;
+use crate::object::{Object, ObjectKind};
+use innoscan_format::schema::quoted_name;
 
 /// The columns of `mysql.events`.
 pub(super) const COLUMNS: [&str; 18] = [

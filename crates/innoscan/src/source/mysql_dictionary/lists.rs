@@ -7,7 +7,7 @@ use innoscan_format as format;
 
 use super::rows::{ReadRows, Row};
 use super::{MysqlDictionary, accounts, events, routines, schemata, triggers, views};
-use crate::dump::{Object, ObjectKind};
+use crate::object::{Object, ObjectKind};
 use crate::source::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
 use crate::{Error, Result};
 

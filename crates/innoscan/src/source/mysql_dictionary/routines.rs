@@ -7,7 +7,7 @@ use innoscan_format::{Error, Result};
 
 use super::rows::Row;
 use super::text::{client_text, collation, comment_literal, definer, name_under, session};
-use crate::dump::{Object, ObjectKind};
+use crate::object::{Object, ObjectKind};
 
 /// The columns of `mysql.routines`.
 pub(super) const COLUMNS: [&str; 19] = [

@@ -11,9 +11,9 @@ use innoscan_format::schema::{Family, SdiNames, ServerVersion, TableDef, from_sd
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_io::{Direct, EngineKind};
 
+use crate::RowSink;
 use crate::ahead::ReadAheadPolicy;
 use crate::scan::{ScanOptions, scan};
-use crate::sink::RowSink;
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::table::Notes;

@@ -5,8 +5,8 @@ use innoscan_format::{Error, Result};
 
 use super::rows::Row;
 use super::text::collation;
-use crate::dump::{Object, ObjectKind};
-use crate::sink::sql::quoted_name;
+use crate::object::{Object, ObjectKind};
+use innoscan_format::schema::quoted_name;
 
 /// The columns of `mysql.schemata`.
 pub(super) const COLUMNS: [&str; 5] =

@@ -6,7 +6,7 @@ use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};
 
 use super::rows::Row;
-use crate::dump::ObjectSession;
+use crate::object::ObjectSession;
 
 /// A name in the quotes of a session's `sql_mode` (`append_identifier`, sql_show.cc,
 /// MySQL 8.0).

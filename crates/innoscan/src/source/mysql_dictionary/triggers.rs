@@ -7,8 +7,8 @@ use innoscan_format::schema::ServerVersion;
 
 use super::rows::Row;
 use super::text::{client_text, definer, session};
-use crate::dump::{Object, ObjectKind};
-use crate::sink::sql::quoted_name;
+use crate::object::{Object, ObjectKind};
+use innoscan_format::schema::quoted_name;
 
 /// The columns of `mysql.triggers`.
 pub(super) const COLUMNS: [&str; 13] = [

@@ -9,8 +9,8 @@ use innoscan_format::{Error, Result};
 
 use super::rows::Row;
 use super::text::{client_text, definer, view_session};
-use crate::dump::{Object, ObjectKind};
-use crate::sink::sql::quoted_name;
+use crate::object::{Object, ObjectKind};
+use innoscan_format::schema::quoted_name;
 
 /// The columns of `mysql.tables` from which a view's statement is composed.
 pub(super) const COLUMNS: [&str; 14] = [

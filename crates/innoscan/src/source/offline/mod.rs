@@ -17,9 +17,9 @@ use innoscan_io::Direct;
 
 use super::{EngineTable, FoundObject, FoundObjects};
 use crate::catalog::{Catalog, LookedAt, TableName, sorted_entries};
-use crate::dump::{Object, ObjectKind};
 use crate::file_head::FileHead;
 use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
+use crate::object::{Object, ObjectKind};
 use crate::{Error, ErrorKind, Result, Table};
 
 /// Engines whose tables have no rows of their own in a stopped server's files: those of MEMORY are

@@ -23,7 +23,7 @@ use self::account::Account;
 use self::grants::{GrantTables, GrantsByAccount};
 use super::super::{FoundObject, Item, ItemKind, UnreadList};
 use super::rows::SystemRows;
-use crate::dump::{Object, ObjectKind, ObjectSession};
+use crate::object::{Object, ObjectKind, ObjectSession};
 use crate::{Error, Result};
 
 /// Accounts that a server creates for itself.

@@ -11,8 +11,8 @@ use innoscan_format::{Error, Result};
 use super::Account;
 use super::attributes::Attributes;
 use super::privileges::{OF_DATABASE, OF_TABLE, Privileges};
-use crate::sink::sql::quoted_name;
 use crate::source::mysql_dictionary::rows::{DictionaryFile, Row};
+use innoscan_format::schema::quoted_name;
 
 /// The rows of all tables of grants.
 #[derive(Debug)]

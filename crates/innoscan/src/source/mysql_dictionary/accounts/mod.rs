@@ -9,10 +9,10 @@ use innoscan_format as format;
 
 use self::grants::GrantTables;
 use super::rows::{DictionaryFile, Row};
-use crate::dump::{Object, ObjectKind};
-use crate::sink::sql::quoted_name;
+use crate::object::{Object, ObjectKind};
 use crate::source::{FoundObject, Item, ItemKind, UnreadList};
 use crate::{Error, Result};
+use innoscan_format::schema::quoted_name;
 
 /// Accounts that a server creates for itself.
 const SERVER_ACCOUNTS: [&str; 3] = ["mysql.infoschema", "mysql.session", "mysql.sys"];

@@ -4,7 +4,7 @@ use innoscan_format as format;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::checksum::RowChecksum;
 
-use super::RowSink;
+use crate::{Result, RowSink};
 
 /// Counts a table's rows, and sums them.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl RowSink for Checksum {
     }
 
     #[inline]
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Sum) -> crate::Result<()> {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Sum) -> Result<()> {
         if let Some(rows) = &self.rows {
             batch.sum = batch.sum.wrapping_add(rows.row(row, &mut batch.scratch)?);
         }

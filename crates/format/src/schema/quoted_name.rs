@@ -1,4 +1,4 @@
-//! Names of columns in SQL.
+//! Names in SQL.
 
 /// A name in backticks.
 pub fn quoted_name(name: &str) -> String {

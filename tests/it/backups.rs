@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use innoscan::ErrorKind;
-use innoscan::catalog::Catalog;
-use innoscan::checksum_sink::{Checksum, Sum};
-use innoscan::scan::{ScanOptions, scan};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_engine::ErrorKind;
+use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::scan::{ScanOptions, scan};
 use innoscan_testkit::server::{Server, install};
 
 use crate::layouts::{MYDUMPER, load_by_client};

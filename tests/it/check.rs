@@ -1,14 +1,13 @@
 //! `check` finds nothing wrong with what real servers wrote.
 
-use innoscan::check::{Checker, Known, Report};
 use innoscan_format::layout::Layout;
 use innoscan_format::page::{IndexPage, SpaceHeader};
 use innoscan_format::read::{MetadataReader, Need, SdiReader};
 use innoscan_format::schema::{TableDef, from_create_table, from_sdi};
 use innoscan_format::{IndexId, PageNo};
 use innoscan_testkit::page::open_plain;
-
 use innoscan_testkit::tablespace::seal_page;
+use innoscan_tools::check::{Checker, Known, Report};
 
 use crate::corpus::{self, CorpusTable};
 

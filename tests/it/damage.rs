@@ -9,11 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use innoscan::RowSink;
-use innoscan::check::{Checker, Known};
-use innoscan::inspect::{self, InspectOptions};
-use innoscan::scan::{OnCorrupt, ScanOptions, scan};
-use innoscan::{Table, TableFile};
+use innoscan_engine::RowSink;
+use innoscan_engine::scan::{OnCorrupt, ScanOptions, scan};
+use innoscan_engine::{Table, TableFile};
 use innoscan_format::PageNo;
 use innoscan_format::page::SpaceHeader;
 use innoscan_format::schema::{ServerVersion, TableDef, from_create_table};
@@ -21,6 +19,8 @@ use innoscan_io::{Direct, EngineKind};
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::fixture::Fixture;
 use innoscan_testkit::tablespace::{Means, damage_file};
+use innoscan_tools::check::{Checker, Known};
+use innoscan_tools::inspect::{self, InspectOptions};
 
 use crate::check::{index_of, layout_of};
 
@@ -39,7 +39,7 @@ impl RowSink for Hashes {
         Vec::new()
     }
 
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Vec<u64>) -> innoscan::Result<()> {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Vec<u64>) -> innoscan_engine::Result<()> {
         let mut hasher = DefaultHasher::new();
         row.hash(&mut hasher);
         batch.push(hasher.finish());

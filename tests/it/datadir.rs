@@ -1,9 +1,9 @@
 //! A data directory is read only when its files hold every change; what a running or killed server
 //! left is refused with the reason.
 
-use innoscan::ErrorKind;
-use innoscan::catalog::Catalog;
-use innoscan::datadir::{DataDir, Shutdown, Trust};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
+use innoscan_engine::ErrorKind;
 use innoscan_testkit::server::Server;
 
 const VERSION: &str = "mariadb-10.11";

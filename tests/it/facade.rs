@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use innoscan::checksum_sink::{Checksum, Sum};
-use innoscan::dump::Format;
-use innoscan::sink::text::TextOptions;
-use innoscan::sink::{Compression, Encoded, Encoder};
 use innoscan::{ColumnType, Row, RowColumn, RowSink, Split, Table, Value, scan::ScanOptions};
+use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_export::dump::Format;
+use innoscan_export::sink::text::TextOptions;
+use innoscan_export::sink::{Compression, Encoded, Encoder};
 use innoscan_format::types::RealFormat;
 
 use crate::corpus::{self, CorpusTable};

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use innoscan::catalog::Catalog;
-use innoscan::dump::{Dump, DumpOptions, Format, to_stream};
-use innoscan::ledger::{Filter, ObjectKinds};
-use innoscan::object::{Object, ObjectKind};
-use innoscan::sink::sql::SqlOptions;
-use innoscan::source::{ItemKind, objects_of_frm_server};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_catalog::ledger::{Filter, ObjectKinds};
+use innoscan_catalog::object::{Object, ObjectKind};
+use innoscan_catalog::source::{ItemKind, objects_of_frm_server};
+use innoscan_export::dump::{Dump, DumpOptions, Format, to_stream};
+use innoscan_export::sink::sql::SqlOptions;
 use innoscan_io::engine::memory::splitmix64;
 use innoscan_live::inventory::Inventory;
 use innoscan_live::objects::objects;

@@ -1,9 +1,9 @@
 //! `inspect` has something to say of every page, damaged or not.
 
-use innoscan::check::Known;
-use innoscan::inspect::{self, InspectOptions};
 use innoscan_format::PageNo;
 use innoscan_format::page::SpaceHeader;
+use innoscan_tools::check::Known;
+use innoscan_tools::inspect::{self, InspectOptions};
 
 use crate::check::{def_of, index_of, layout_of};
 use crate::corpus;

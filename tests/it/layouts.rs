@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use innoscan::catalog::{Catalog, TableName};
-use innoscan::dump::{
+use innoscan_catalog::catalog::{Catalog, TableName};
+use innoscan_catalog::ledger::Filter;
+use innoscan_catalog::object::{Object, ObjectKind, ObjectSession};
+use innoscan_catalog::source::Offline;
+use innoscan_engine::Table;
+use innoscan_export::dump::{
     Dump, DumpOptions, Format, Layout, Origin, SelectedColumn, SelectedTable, Summary,
     to_directory, to_stream,
 };
-use innoscan::ledger::Filter;
-use innoscan::object::{Object, ObjectKind, ObjectSession};
-use innoscan::sink::Compression;
-use innoscan::sink::sql::SqlOptions;
-use innoscan::source::Offline;
-use innoscan::{Table, TableDef};
+use innoscan_export::sink::Compression;
+use innoscan_export::sink::sql::SqlOptions;
+use innoscan_format::schema::TableDef;
 use innoscan_format::types::Class;
 use innoscan_testkit::server::{Server, fixtures, install, quote};
 

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use innoscan::object::{Object, ObjectKind};
-use innoscan::source::mysql_dictionary::{
+use innoscan_catalog::object::{Object, ObjectKind};
+use innoscan_catalog::source::mysql_dictionary::{
     DictionaryTable, DictionaryTableKind, MysqlDictionary, TableLocation,
 };
-use innoscan::source::{FoundObject, Item};
+use innoscan_catalog::source::{FoundObject, Item};
 use innoscan_format::charset::Charset;
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::server::{Server, install};

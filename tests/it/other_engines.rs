@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use innoscan::RowSink;
-use innoscan::checksum_sink::Checksum;
-use innoscan::sink::text::{Text, TextOptions};
-use innoscan::sink::{Compression, Encoder, Form};
-use innoscan::source::EngineTable;
+use innoscan_catalog::source::EngineTable;
+use innoscan_engine::RowSink;
+use innoscan_engine::checksum_sink::Checksum;
+use innoscan_export::sink::text::{Text, TextOptions};
+use innoscan_export::sink::{Compression, Encoder, Form};
 use innoscan_format::schema::filename::encode;
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::server::{Server, quote};
@@ -60,7 +60,7 @@ fn expected(server: &Server, db: &str, out: &Path) -> Vec<Expected> {
 }
 
 /// The rows of a table as `INTO OUTFILE` text, and their sum where it can be had.
-fn read(frm: &Path) -> innoscan::Result<(Vec<u8>, Option<u64>)> {
+fn read(frm: &Path) -> innoscan_engine::Result<(Vec<u8>, Option<u64>)> {
     let table = EngineTable::open(frm)?;
     let columns = table.def.columns.iter().enumerate();
     let stored: Vec<usize> = columns.filter(|(_, of)| of.is_stored()).map(|(at, _)| at).collect();

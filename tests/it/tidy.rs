@@ -77,13 +77,17 @@ fn workspace_dependencies(manifest: &str) -> BTreeSet<String> {
 
 #[test]
 fn crates_import_only_what_the_architecture_says() {
-    let allowed: [(&str, &[&str]); 6] = [
+    let allowed: [(&str, &[&str]); 10] = [
         ("format", &[]),
         ("io", &[]),
-        ("innoscan", &["innoscan-format", "innoscan-io"]),
-        ("live", &["innoscan"]),
-        ("cli", &["innoscan", "innoscan-live"]),
-        ("testkit", &["innoscan-format", "innoscan-io"]),
+        ("testkit", &["format", "io"]),
+        ("engine", &["format", "io"]),
+        ("catalog", &["format", "io", "engine"]),
+        ("innoscan", &["format", "io", "engine", "catalog"]),
+        ("export", &["format", "io", "engine", "catalog"]),
+        ("tools", &["format", "io", "engine", "catalog"]),
+        ("live", &["format", "io", "engine", "catalog", "export"]),
+        ("cli", &["format", "io", "engine", "catalog", "export", "tools", "live"]),
     ];
     let crates: BTreeSet<String> = std::fs::read_dir(root().join("crates"))
         .unwrap()
@@ -93,7 +97,9 @@ fn crates_import_only_what_the_architecture_says() {
     for (name, allowed) in allowed {
         let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
         for dependency in workspace_dependencies(&manifest) {
-            assert!(allowed.contains(&&*dependency), "crates/{name} must not need {dependency}");
+            let name_of = |krate: &&str| format!("innoscan-{krate}");
+            let is_allowed = allowed.iter().map(name_of).any(|allowed| allowed == dependency);
+            assert!(is_allowed, "crates/{name} must not need {dependency}");
         }
     }
 }
@@ -105,7 +111,7 @@ fn edges_of(krate: &str) -> Vec<Edge> {
     let first = first.iter().find(|path| root().join(path).exists()).unwrap();
     let read = |path: &Path| std::fs::read_to_string(root().join(path)).ok();
     let edges = Crate::new(first, &read).edges();
-    assert!(edges.len() > 1, "{krate}: its imports were not found");
+    assert!(!edges.is_empty(), "{krate}: its imports were not found");
     edges
 }
 
@@ -138,22 +144,31 @@ fn files_of_a_crate_do_not_need_each_other() {
 
 #[test]
 fn modules_import_in_one_direction() {
-    let library: [(&str, &[&str]); 7] = [
-        ("ahead", &["pool", "scan", "walk", "space", "sink", "dump", "catalog"]),
-        ("pool", &["scan", "walk", "sink", "dump", "catalog"]),
-        ("walk", &["scan", "sink", "dump", "catalog"]),
-        ("scan", &["dump", "catalog", "explain", "warm"]),
-        ("explain", &["dump", "catalog", "warm"]),
-        ("sink", &["dump", "catalog", "pool", "walk", "space"]),
-        ("stats", &["scan", "pool", "walk", "space", "sink", "dump", "catalog", "ahead"]),
+    let engine: [(&str, &[&str]); 5] = [
+        ("ahead", &["pool", "scan", "walk", "space"]),
+        ("pool", &["scan", "walk"]),
+        ("walk", &["scan"]),
+        ("scan", &["rows", "splits"]),
+        ("stats", &["scan", "pool", "walk", "space", "ahead"]),
     ];
+    let catalog: [(&str, &[&str]); 2] =
+        [("catalog", &["source", "ledger"]), ("ledger", &["source"])];
+    let export: [(&str, &[&str]); 2] =
+        [("sink", &["dump", "verify", "listing"]), ("dump", &["verify", "listing"])];
+    let tools: [(&str, &[&str]); 1] = [("explain", &["warm", "bench"])];
     let format: [(&str, &[&str]); 4] = [
         ("page", &["schema", "types"]),
         ("types", &["page", "layout", "record"]),
         ("charset", &["schema", "types", "page", "layout", "record"]),
         ("record", &["schema", "types", "layout"]),
     ];
-    for (krate, forbidden) in [("innoscan", &library[..]), ("format", &format[..])] {
+    for (krate, forbidden) in [
+        ("engine", &engine[..]),
+        ("catalog", &catalog[..]),
+        ("export", &export[..]),
+        ("tools", &tools[..]),
+        ("format", &format[..]),
+    ] {
         let source = Path::new("crates").join(krate).join("src");
         let module = |path: &Path| {
             let inside = path.strip_prefix(&source).unwrap().components().next().unwrap();
@@ -249,9 +264,8 @@ fn the_format_touches_no_file_thread_or_clock() {
 #[test]
 fn the_libraries_name_no_option_of_the_command_line() {
     for (path, text) in rust_sources() {
-        let is_library = ["format", "io", "innoscan", "live"]
-            .iter()
-            .any(|name| path.starts_with(format!("crates/{name}/src")));
+        let is_library =
+            !["crates/cli", "crates/testkit"].iter().any(|other| path.starts_with(other));
         let name = path.file_name().unwrap().to_str().unwrap();
         if !is_library || name.ends_with("tests.rs") {
             continue;

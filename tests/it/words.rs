@@ -190,7 +190,7 @@ fn text_for_users_has_no_banned_phrases() {
 #[test]
 fn banned_phrases_are_found_where_users_read_them() {
     let args = Path::new("crates/cli/src/args/mod.rs");
-    let other = Path::new("crates/innoscan/src/pool.rs");
+    let other = Path::new("crates/engine/src/pool.rs");
     let source = "/// Memory, all told\nlet c = '\"';\nnote!(\"the lock is \\\n    let go\"); // mend\n\
                   #[cfg(test)]\nassert!(\"of one moment\")";
     let found = |path| banned(&user_text(path, source)).into_iter().map(|(phrase, _)| phrase);

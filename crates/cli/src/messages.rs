@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io::Write as _;
 
-use innoscan::{ErrorKind, Notes, Remedy, Table, TableDef};
-
-use crate::remedies;
+use innoscan_engine::{ErrorKind, Notes, Remedy, Table};
+use innoscan_format::schema::TableDef;
 
 pub use crate::exit::Exit;
+use crate::remedies;
 
 /// The verb that met an error, as far as what is said depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ macro_rules! note {
 /// What `out!` does: when it cannot, the program ends as it does when rows cannot be written.
 pub fn print_line(text: fmt::Arguments<'_>) {
     if let Err(error) = writeln!(std::io::stdout().lock(), "{text}") {
-        let error = innoscan::Error::write("writing the output", error);
+        let error = innoscan_engine::Error::write("writing the output", error);
         std::process::exit(report(&error.into(), Verb::Other) as i32);
     }
 }
@@ -48,7 +48,7 @@ pub fn note_line(text: fmt::Arguments<'_>) {
 /// The exit code an error leads to. Output to be looked at may be cut off by who looks at it
 /// (`| head`); a dump may not.
 pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
-    let Some(error) = error.downcast_ref::<innoscan::Error>() else { return Exit::Usage };
+    let Some(error) = error.downcast_ref::<innoscan_engine::Error>() else { return Exit::Usage };
     match error.kind() {
         ErrorKind::BrokenPipe if verb != Verb::Dump => Exit::Done,
         ErrorKind::BrokenPipe | ErrorKind::Write => Exit::Write,
@@ -61,7 +61,7 @@ pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
 /// Prints an error that a verb met, and gives its exit code.
 pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
     let exit = exit_of(error, verb);
-    match error.downcast_ref::<innoscan::Error>() {
+    match error.downcast_ref::<innoscan_engine::Error>() {
         _ if exit == Exit::Done => {}
         Some(error) if error.kind() == ErrorKind::BrokenPipe => {
             note!("innoscan: {error}: the dump is not complete");
@@ -86,7 +86,7 @@ impl fmt::Display for Advice {
 }
 
 /// An error's text. What to do about damage depends on who met it; other errors say it themselves.
-pub fn message(error: &innoscan::Error, verb: Verb) -> String {
+pub fn message(error: &innoscan_engine::Error, verb: Verb) -> String {
     let message = remedies::message(error);
     let ways = match (error.kind(), verb) {
         (ErrorKind::Corrupt, Verb::Dump | Verb::Rows) => {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use innoscan::scan::{Progress, ProgressFn};
+use innoscan_engine::scan::{Progress, ProgressFn};
 
 use crate::sizes::{bytes, bytes_of};
 

@@ -1,8 +1,9 @@
 //! What the library says can be done, in the words of the command line's options. No text of the
 //! library names one: they are named here.
 
-use innoscan::ledger::Choice;
-use innoscan::{Error, Exclusion, Reason, Remedy};
+use innoscan_catalog::Exclusion;
+use innoscan_catalog::ledger::Choice;
+use innoscan_engine::{Error, Reason, Remedy};
 
 /// An error's text, with the options that are ways out of it.
 pub fn message(error: &Error) -> String {

@@ -16,7 +16,7 @@ impl FromStr for ByteSize {
     fn from_str(typed: &str) -> Result<ByteSize, String> {
         let wrong = || format!("`{typed}` is not a size; write a number with K, M, G or T");
         let number = typed.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = innoscan::byte_unit(&typed[number.len()..]).ok_or_else(wrong)?;
+        let unit = innoscan_io::byte_unit(&typed[number.len()..]).ok_or_else(wrong)?;
         let number: u64 = number.parse().map_err(|_| wrong())?;
         number.checked_mul(unit).map(ByteSize).ok_or_else(wrong)
     }

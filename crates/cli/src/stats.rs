@@ -1,7 +1,7 @@
 //! Read statistics: `--stats`.
 
-use innoscan::explain::Cost;
-use innoscan::scan::ScanOutcome;
+use innoscan_engine::scan::ScanOutcome;
+use innoscan_tools::explain::Cost;
 use serde_json::{Value, json};
 
 use crate::args::StatsArg;
@@ -96,7 +96,7 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
 }
 
 fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Value {
-    let kind = |reads: &innoscan::KindCounters| {
+    let kind = |reads: &innoscan_io::KindCounters| {
         json!({
             "requests": reads.requests,
             "read_bytes": reads.read_bytes,

@@ -44,110 +44,27 @@
 //!
 //! # Stability
 //!
-//! The items on this page are the library. Modules that are not listed here are public only for the
-//! programs of this workspace, and change without notice.
+//! The items on this page are the library. The crates below it (`innoscan-engine`, `innoscan-catalog`
+//! and others) change without notice.
 
-// Modules for this workspace's own programs; not part of the stable interface.
-#[doc(hidden)]
-pub mod ahead;
-mod auto_increment;
-mod backup;
-#[doc(hidden)]
-pub mod bench;
-#[doc(hidden)]
-pub mod catalog;
-#[doc(hidden)]
-pub mod check;
-#[doc(hidden)]
-pub mod checksum_sink;
-mod clustered_index;
-#[doc(hidden)]
-pub mod condition;
-mod counted;
-#[doc(hidden)]
-pub mod datadir;
-#[doc(hidden)]
-pub mod devices;
-mod dictionary;
-#[doc(hidden)]
-pub mod dump;
-mod error;
-#[doc(hidden)]
-pub mod explain;
-mod exported;
-mod file_head;
-mod file_order;
-mod file_stamp;
-mod given_definition;
-#[doc(hidden)]
-pub mod inspect;
-mod io_options;
-mod key_ranges;
-mod leaf_span;
-#[doc(hidden)]
-pub mod ledger;
-#[doc(hidden)]
-pub mod listing;
-#[doc(hidden)]
-pub mod object;
 mod open;
-mod page_status;
-#[doc(hidden)]
-pub mod phases;
-#[doc(hidden)]
-pub mod pool;
-mod remedy;
-mod row_shape;
-mod row_sink;
-mod rows;
-#[doc(hidden)]
-pub mod scan;
-mod side_by_side;
-mod simulate;
-#[doc(hidden)]
-pub mod sink;
-mod small_tree;
-#[doc(hidden)]
-pub mod source;
-#[doc(hidden)]
-pub mod space;
-mod space_reader;
-mod splits;
-#[doc(hidden)]
-pub mod stats;
-mod step;
-mod table;
-#[doc(hidden)]
-pub mod tablespaces;
-mod undo;
-#[doc(hidden)]
-pub mod verify;
-#[doc(hidden)]
-pub mod walk;
-mod wanted;
-#[doc(hidden)]
-pub mod warm;
+#[cfg(test)]
+mod tests;
 
 // The interface: tables, rows and splits,
-pub use error::{Error, ErrorKind, Result};
+#[doc(inline)]
+pub use innoscan_engine::{
+    Error, ErrorKind, FileCopy, IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, LeftOut,
+    LeftOutReason, Notes, Reason, Remedies, Remedy, Result, Row, RowColumn, RowShape, Rows,
+    RowsBuilder, Split, Table, TableFile,
+};
 pub use open::open;
-pub use remedy::{Reason, Remedies, Remedy};
-pub use row_shape::{LeftOut, LeftOutReason, RowColumn, RowShape};
-pub use rows::{IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, Row, Rows, RowsBuilder};
-pub use splits::Split;
-pub use table::{FileCopy, Notes, Table, TableFile};
 // how they are read,
 #[doc(inline)]
-pub use ahead::ReadAheadPolicy;
-#[doc(inline)]
-pub use condition::RowCondition;
-pub use io_options::IoOptions;
-#[doc(inline)]
-pub use row_sink::RowSink;
-#[doc(inline)]
-pub use scan::{
-    Damage, Hooks, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
-    RowOrder, ScanOptions, ScanOutcome, scan,
+pub use innoscan_engine::{
+    Damage, FileStamp, Hooks, IoOptions, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress,
+    ProgressFn, ReadAheadPolicy, RowCondition, RowOptions, RowOrder, RowSink, ScanOptions,
+    ScanOutcome, scan,
 };
 // and the words of the crates below, so that one dependency is enough.
 #[doc(inline)]
@@ -167,14 +84,3 @@ pub use innoscan_format::value::{Date, DateTime, Decimal, Json, Time, Timestamp,
 pub use innoscan_format::{Error as FormatError, Lsn, PageNo, Place, SpaceId};
 #[doc(inline)]
 pub use innoscan_io::{Device, Direct, EngineKind};
-
-#[doc(hidden)]
-pub use counted::counted;
-#[doc(hidden)]
-pub use file_stamp::FileStamp;
-#[doc(hidden)]
-pub use innoscan_format::types::ReceivedAs;
-#[doc(hidden)]
-pub use innoscan_io::{KindCounters, Submissions, byte_unit, duration};
-#[doc(hidden)]
-pub use wanted::{Exclusion, Wanted};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use innoscan_catalog::catalog::{Catalog, TableName};
 use innoscan_format::schema::filename;
 
-use crate::catalog::{Catalog, TableName};
 use crate::{Error, Result, Table};
 
 /// Opens a table by the path of its `.ibd` or `.frm` file, or by that path without its ending.

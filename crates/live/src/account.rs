@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use innoscan::{Error, Remedy, Result};
+use innoscan_engine::{Error, Remedy, Result};
 use mysql::{OptsBuilder, SslOpts};
 
 use crate::option_file::FileOptions;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use innoscan::Result;
-use innoscan::catalog::{SYSTEM_DATABASES, TableName};
+use innoscan_catalog::catalog::{SYSTEM_DATABASES, TableName};
+use innoscan_engine::Result;
 
 use crate::session::{Session, cell, quoted_text};
 

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use innoscan::{Error, FileCopy, Remedy, Result, Table};
+use innoscan_engine::{Error, FileCopy, Remedy, Result, Table};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit};

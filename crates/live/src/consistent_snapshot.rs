@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use innoscan::Result;
-use innoscan::catalog::TableName;
-use innoscan::dump::{SentRowFn, TableSession};
+use innoscan_catalog::catalog::TableName;
+use innoscan_engine::Result;
+use innoscan_export::dump::{SentRowFn, TableSession};
 
 use crate::account::Account;
 use crate::lock_statement::{is_locked, qualified};
@@ -91,7 +91,7 @@ impl ConsistentSnapshot {
 struct SnapshotSession(Session);
 
 impl TableSession for SnapshotSession {
-    fn version(&self) -> innoscan::ServerVersion {
+    fn version(&self) -> innoscan_format::schema::ServerVersion {
         self.0.version()
     }
 

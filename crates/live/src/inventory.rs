@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use innoscan::catalog::{SYSTEM_DATABASES, TableName};
-use innoscan::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
-use innoscan::{Error, Reason, Result};
+use innoscan_catalog::catalog::{SYSTEM_DATABASES, TableName};
+use innoscan_catalog::ledger::{
+    Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted,
+};
+use innoscan_engine::{Error, Reason, Result};
 
 use crate::session::{Session, TextRow, cell, quoted_text};
 use crate::users::grantees;

@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use innoscan::catalog::TableName;
-use innoscan::{Error, Remedy, Result, Table};
+use innoscan_catalog::catalog::TableName;
+use innoscan_engine::{Error, Remedy, Result, Table};
 
 use crate::consistent_snapshot::ConsistentSnapshot;
 use crate::lock_holders::LockHolders;

@@ -8,8 +8,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-use innoscan::catalog::TableName;
-use innoscan::{Remedies, Remedy, Result};
+use innoscan_catalog::catalog::TableName;
+use innoscan_engine::{Remedies, Remedy, Result};
 
 use crate::session::{Session, TextRow, cell};
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use innoscan::catalog::{Catalog, TableName};
-use innoscan::dump::{DeferredTable, LockedTable};
-use innoscan::{Result, Table};
+use innoscan_catalog::catalog::{Catalog, TableName};
+use innoscan_engine::{Result, Table};
+use innoscan_export::dump::{DeferredTable, LockedTable};
 
 use crate::account::Account;
 use crate::clone;

@@ -1,7 +1,7 @@
 //! What statements that lock have in common.
 
-use innoscan::Result;
-use innoscan::catalog::TableName;
+use innoscan_catalog::catalog::TableName;
+use innoscan_engine::Result;
 use innoscan_format::schema::quoted_name;
 
 use crate::session::Session;

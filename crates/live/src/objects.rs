@@ -1,13 +1,13 @@
 //! Objects other than tables: databases, views, triggers, routines, events, sequences, accounts.
 
-use innoscan::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
-use innoscan::object::{Object, ObjectKind, ObjectSession};
-use innoscan::{Error, Remedy, Result};
+use innoscan_catalog::ledger::{Filter, Item, ItemKind, Listed, State, Unlisted};
+use innoscan_catalog::object::{Object, ObjectKind, ObjectSession};
+use innoscan_engine::{Error, Remedy, Result};
+use innoscan_format::schema::quoted_name;
 
 use crate::inventory::{Inventory, Kind};
 use crate::session::{Session, TextRow, cell, quoted_text, shown};
 use crate::users::users;
-use innoscan_format::schema::quoted_name;
 
 /// Fetches the statements of all planned objects of an inventory. Objects that the server does not show
 /// are entered in the ledger.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use innoscan::{Error, Remedy, Result};
+use innoscan_engine::{Error, Remedy, Result};
 
 const GROUPS: [&str; 2] = ["client", "innoscan"];
 

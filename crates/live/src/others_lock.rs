@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use innoscan::{Error, FileStamp, Remedy, Result, Table};
+use innoscan_engine::{Error, FileStamp, Remedy, Result, Table};
 
 /// The evidence that another connection holds tables: their `.cfg` files.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use innoscan::datadir::lock_holder;
-use innoscan::{Error, Result};
+use innoscan_catalog::datadir::lock_holder;
+use innoscan_engine::{Error, Result};
 use rustix::process::Pid;
 
 use crate::account::Account;

@@ -3,13 +3,14 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use innoscan::catalog::TableName;
-use innoscan::condition::RowCondition;
-use innoscan::dump::{SelectedColumn, SelectedTable};
-use innoscan::{Class, Error, ReceivedAs, Result};
+use innoscan_catalog::catalog::TableName;
+use innoscan_engine::condition::RowCondition;
+use innoscan_engine::{Error, Result};
+use innoscan_export::dump::{SelectedColumn, SelectedTable};
+use innoscan_format::schema::quoted_name;
+use innoscan_format::types::{Class, ReceivedAs};
 
 use crate::session::{Session, TextRow, cell, quoted_text};
-use innoscan_format::schema::quoted_name;
 
 /// Maximum number of rows buffered between the thread and its consumer.
 const ROWS_AHEAD: usize = 1000;

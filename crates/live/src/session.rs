@@ -1,6 +1,7 @@
 //! A connection to a server, and queries.
 
-use innoscan::{Error, Family, Result, ServerVersion};
+use innoscan_engine::{Error, Result};
+use innoscan_format::schema::{Family, ServerVersion};
 use mysql::prelude::Queryable;
 use mysql::{DriverError, Value};
 

@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use innoscan::Result;
-use innoscan::catalog::{TableName, directory_of};
-use innoscan::dump::SmallTable;
-use innoscan::scan::SMALL_TABLE_BYTES;
-use innoscan::source::data_bytes;
+use innoscan_catalog::catalog::{TableName, directory_of};
+use innoscan_catalog::source::data_bytes;
+use innoscan_engine::Result;
+use innoscan_engine::scan::SMALL_TABLE_BYTES;
+use innoscan_export::dump::SmallTable;
 
 use crate::inventory::{Inventory, Kind};
 use crate::session::{Session, cell, quoted_text};

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use innoscan::catalog::{Catalog, TableName};
-use innoscan::condition::RowCondition;
-use innoscan::dump::{DeferredTable, SelectedTable, SmallTable, SmallTables};
-use innoscan::ledger::Filter;
-use innoscan::object::Object;
-use innoscan::phases::{Phase, Phases};
-use innoscan::{Error, ErrorKind, Remedy, Result, Table};
+use innoscan_catalog::catalog::{Catalog, TableName};
+use innoscan_catalog::ledger::Filter;
+use innoscan_catalog::object::Object;
+use innoscan_engine::condition::RowCondition;
+use innoscan_engine::{Error, ErrorKind, Remedy, Result, Table};
+use innoscan_export::dump::{DeferredTable, SelectedTable, SmallTable, SmallTables};
+use innoscan_export::phases::{Phase, Phases};
 
 use crate::account::Account;
 use crate::clone;

@@ -1,7 +1,8 @@
 //! The tablespaces of a running server, from its `information_schema`.
 
-use innoscan::tablespaces::ListedSpace;
-use innoscan::{Result, SpaceId};
+use innoscan_engine::Result;
+use innoscan_format::SpaceId;
+use innoscan_format::schema::tablespaces::ListedSpace;
 
 use crate::account::Account;
 use crate::session::{Session, cell};

@@ -1,7 +1,7 @@
 //! A table whose files are held still, opened.
 
-use innoscan::catalog::{Catalog, TableName};
-use innoscan::{Error, Result, Table};
+use innoscan_catalog::catalog::{Catalog, TableName};
+use innoscan_engine::{Error, Result, Table};
 use innoscan_format::schema::quoted_name;
 
 use crate::lock::require_exported;

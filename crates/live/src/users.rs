@@ -1,9 +1,10 @@
 //! Accounts and roles with their grants: first all accounts, then the grants, then the default roles, so
 //! that every name exists before a statement uses it.
 
-use innoscan::ledger::{ItemKind, Listed};
-use innoscan::object::{Object, ObjectKind};
-use innoscan::{Family, Result};
+use innoscan_catalog::ledger::{ItemKind, Listed};
+use innoscan_catalog::object::{Object, ObjectKind};
+use innoscan_engine::Result;
+use innoscan_format::schema::Family;
 use innoscan_format::schema::quoted_name;
 
 use crate::session::{Session, cell, quoted_text, shown};

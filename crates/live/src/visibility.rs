@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use innoscan::Result;
-use innoscan::catalog::SYSTEM_DATABASES;
-use innoscan::ledger::{Filter, ItemKind, Unlisted};
-
+use innoscan_catalog::catalog::SYSTEM_DATABASES;
+use innoscan_catalog::ledger::{Filter, ItemKind, Unlisted};
+use innoscan_engine::Result;
 use innoscan_format::schema::quoted_name;
 
 use crate::session::{Session, cell};

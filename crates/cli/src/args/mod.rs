@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use innoscan::ahead::Linear;
-use innoscan::{Device, IoOptions, PlanOptions, duration};
+use innoscan_engine::ahead::Linear;
+use innoscan_engine::{IoOptions, PlanOptions};
+use innoscan_io::{Device, duration};
 
 pub use self::dump::{
     BinaryArg, CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg, TimestampsArg,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use innoscan::tablespaces::HeadWay;
+use innoscan_tools::tablespaces::HeadWay;
 
 use super::{ServerArgs, pause};
 

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use innoscan_engine::PlanOptions;
 
 use super::ServerArgs;
-use innoscan::PlanOptions;
-
 use crate::sizes::ByteSize;
 
 /// `innoscan verify`.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use innoscan::catalog::Catalog;
-use innoscan::check::{Report, Subject, tablespaces_in};
-use innoscan::{ErrorKind, Table, counted};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_engine::{ErrorKind, Table, counted};
+use innoscan_tools::check::{Report, Subject, tablespaces_in};
 use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, SourceArgs};

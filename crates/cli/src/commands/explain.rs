@@ -1,9 +1,10 @@
 //! `innoscan explain`.
 
 use anyhow::Error;
-use innoscan::explain::{Cost, Explanation, choose, explain};
-use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
-use innoscan::{Device, counted};
+use innoscan_engine::counted;
+use innoscan_engine::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
+use innoscan_io::Device;
+use innoscan_tools::explain::{Cost, Explanation, choose, explain};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;

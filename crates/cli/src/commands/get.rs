@@ -4,15 +4,15 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::Context;
-use innoscan::checksum_sink::Checksum;
-use innoscan::condition::RowCondition;
-use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
-use innoscan::scan::{ScanOptions, scan};
-use innoscan::sink::csv::CsvOptions;
-use innoscan::sink::ndjson::NdjsonOptions;
-use innoscan::sink::sql::SqlOptions;
-use innoscan::sink::text::TextOptions;
-use innoscan::{Table, counted};
+use innoscan_engine::checksum_sink::Checksum;
+use innoscan_engine::condition::RowCondition;
+use innoscan_engine::scan::{ScanOptions, scan};
+use innoscan_engine::{Table, counted};
+use innoscan_export::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
+use innoscan_export::sink::csv::CsvOptions;
+use innoscan_export::sink::ndjson::NdjsonOptions;
+use innoscan_export::sink::sql::SqlOptions;
+use innoscan_export::sink::text::TextOptions;
 
 use super::dump;
 use crate::args::{FormatArg, GetArgs};

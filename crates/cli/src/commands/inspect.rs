@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use innoscan::PageNo;
-use innoscan::check::Subject;
-use innoscan::inspect::InspectOptions;
+use innoscan_format::PageNo;
+use innoscan_tools::check::Subject;
+use innoscan_tools::inspect::InspectOptions;
 
 use crate::args::InspectArgs;
 use crate::messages::Exit;

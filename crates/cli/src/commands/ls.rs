@@ -1,8 +1,9 @@
 //! `innoscan ls`.
 
-use innoscan::ledger::{Filter, Item, ItemKind, ObjectKinds};
-use innoscan::listing::{ListedObject, Listing};
-use innoscan::{Wanted, counted};
+use innoscan_catalog::Wanted;
+use innoscan_catalog::ledger::{Filter, Item, ItemKind, ObjectKinds};
+use innoscan_engine::counted;
+use innoscan_export::listing::{ListedObject, Listing};
 use serde_json::{Value, json};
 
 use crate::args::LsArgs;

@@ -18,12 +18,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
-use innoscan::Table;
-use innoscan::catalog::Catalog;
-use innoscan::condition::RowCondition;
-use innoscan::devices::device_of;
-use innoscan::scan::{Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions};
-use innoscan::{Device, Direct, EngineKind, IoOptions};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_engine::IoOptions;
+use innoscan_engine::Table;
+use innoscan_engine::condition::RowCondition;
+use innoscan_engine::devices::device_of;
+use innoscan_engine::scan::{
+    Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions,
+};
+use innoscan_io::{Device, Direct, EngineKind};
 use innoscan_live::Account;
 
 use crate::args::{

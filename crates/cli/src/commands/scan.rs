@@ -1,9 +1,9 @@
 //! `innoscan scan`.
 
-use innoscan::Table;
-use innoscan::checksum_sink::{Checksum, Sum};
-use innoscan::explain::explain;
-use innoscan::scan::{ScanOptions, ScanOutcome, scan};
+use innoscan_engine::Table;
+use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::scan::{ScanOptions, ScanOutcome, scan};
+use innoscan_tools::explain::explain;
 use serde_json::json;
 
 use crate::args::ScanArgs;
@@ -25,7 +25,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     options.rows.on_corrupt = super::on_corrupt(&args.tell);
     options.rows.condition = super::condition(args.condition.as_deref())?;
     let sink = if args.checksum {
-        Checksum::new(&table.def).map_err(innoscan::Error::from)?
+        Checksum::new(&table.def).map_err(innoscan_engine::Error::from)?
     } else {
         Checksum::count_only()
     };

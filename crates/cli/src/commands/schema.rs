@@ -12,6 +12,6 @@ pub fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
     text.push('\n');
     std::io::stdout()
         .write_all(text.as_bytes())
-        .map_err(|error| innoscan::Error::write("writing to stdout", error))?;
+        .map_err(|error| innoscan_engine::Error::write("writing to stdout", error))?;
     Ok(Exit::Done)
 }

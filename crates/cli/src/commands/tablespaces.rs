@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use innoscan::tablespaces::{
+use innoscan_live::spaces::spaces;
+use innoscan_tools::tablespaces::{
     Finding, HeadOptions, HeadWay, ListedSpace, LookOptions, Report, Step, listed_in, look,
 };
-use innoscan_live::spaces::spaces;
 use serde_json::{Value, json};
 
 use crate::args::{ServerListArg, TablespacesArgs};

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use innoscan::catalog::Catalog;
-use innoscan::counted;
-use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
-use innoscan::verify::against::{Comparison, compare, compare_with_files};
-use innoscan::verify::{Manifest, Report, verify};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_engine::counted;
+use innoscan_engine::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
+use innoscan_export::verify::against::{Comparison, compare, compare_with_files};
+use innoscan_export::verify::{Manifest, Report, verify};
 use innoscan_live::{Session, checksums};
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn comparison(
         let mut done = 0;
         let compared = compare(manifest, &tables, |name| {
             if cancel.load(Ordering::Relaxed) {
-                return Err(innoscan::Error::interrupted());
+                return Err(innoscan_engine::Error::interrupted());
             }
             count.show("comparing", done, Some(manifest.tables.len()));
             done += 1;

@@ -1,7 +1,7 @@
 //! `innoscan warm`.
 
 use anyhow::bail;
-use innoscan::warm::{WarmOrder, warm};
+use innoscan_tools::warm::{WarmOrder, warm};
 
 use crate::args::{ReadAheadArg, WarmArgs};
 use crate::messages::Exit;

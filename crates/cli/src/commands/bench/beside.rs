@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use innoscan::bench::{Beside, Latencies, LookupOptions, Lookups, lookups_alone, scan_beside};
-use innoscan::scan::ScanOptions;
-use innoscan::{KindCounters, Table};
+use innoscan_engine::Table;
+use innoscan_engine::scan::ScanOptions;
+use innoscan_io::KindCounters;
+use innoscan_tools::bench::{
+    Beside, Latencies, LookupOptions, Lookups, lookups_alone, scan_beside,
+};
 use serde_json::{Value, json};
 
 use crate::args::BenchArgs;

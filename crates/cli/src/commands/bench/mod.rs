@@ -2,11 +2,12 @@
 
 mod beside;
 
-use innoscan::bench::{in_file_order, scan_and_forget, submissions};
-use innoscan::explain::explain;
-use innoscan::scan::{ReadAheadPolicy, RowOrder, ScanOptions, ScanOutcome};
-use innoscan::warm::Warmed;
-use innoscan::{Submissions, Table};
+use innoscan_engine::Table;
+use innoscan_engine::scan::{ReadAheadPolicy, RowOrder, ScanOptions, ScanOutcome};
+use innoscan_io::Submissions;
+use innoscan_tools::bench::{in_file_order, scan_and_forget, submissions};
+use innoscan_tools::explain::explain;
+use innoscan_tools::warm::Warmed;
 use serde_json::{Value, json};
 
 use crate::args::{BenchArgs, ReadAheadArg};

@@ -1,10 +1,10 @@
 //! The output format from the arguments.
 
-use innoscan::dump::Format;
-use innoscan::sink::csv::{BinaryForm, CsvOptions, NullText, Separator, TimestampForm};
-use innoscan::sink::ndjson::NdjsonOptions;
-use innoscan::sink::sql::{SqlOptions, Verb};
-use innoscan::sink::text::TextOptions;
+use innoscan_export::dump::Format;
+use innoscan_export::sink::csv::{BinaryForm, CsvOptions, NullText, Separator, TimestampForm};
+use innoscan_export::sink::ndjson::NdjsonOptions;
+use innoscan_export::sink::sql::{SqlOptions, Verb};
+use innoscan_export::sink::text::TextOptions;
 
 use crate::args::{BinaryArg, DumpArgs, FormatArg, TimestampsArg};
 use crate::sizes::separator;

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use innoscan::counted;
-use innoscan::dump::Summary;
-use innoscan::ledger::{Entry, ItemKind, Ledger, Listed, Means, State, counted_kinds};
+use innoscan_catalog::ledger::{Entry, ItemKind, Ledger, Listed, Means, State, counted_kinds};
+use innoscan_engine::counted;
+use innoscan_export::dump::Summary;
 
 use super::seconds;
 use crate::args::DumpArgs;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use innoscan::dump::{ConfirmFn, Dump, Origin};
+use innoscan_export::dump::{ConfirmFn, Dump, Origin};
 use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
 
@@ -102,8 +102,8 @@ fn sessions(args: &DumpArgs) -> usize {
     args.read.threads.unwrap_or_else(cores).clamp(1, MOST)
 }
 
-fn nothing() -> innoscan::Error {
-    innoscan::Error::refused(
+fn nothing() -> innoscan_engine::Error {
+    innoscan_engine::Error::refused(
         "no object of the server is selected",
         "see --databases, --tables-list, --ignore-table and --regex",
     )

@@ -12,14 +12,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use innoscan::counted;
-use innoscan::dump::{
+use innoscan_catalog::Wanted;
+use innoscan_catalog::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
+use innoscan_engine::counted;
+use innoscan_engine::{ErrorKind, Reason, Remedy, Table};
+use innoscan_export::dump::{
     ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
     Unfinished, is_begun, to_directory, to_stream,
 };
-use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
-use innoscan::sink::{Compression, LeftOutReason};
-use innoscan::{ErrorKind, Reason, Remedy, Table, Wanted};
+use innoscan_export::sink::{Compression, LeftOutReason};
 use innoscan_live::snapshot::Consistency;
 
 use self::format::format;
@@ -212,7 +213,7 @@ fn whole(dump: &Dump<'_>) -> Whole {
 }
 
 /// Adds the advice to resume to an error that interrupted a dump, if finished files were kept.
-fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
+fn with_resume(error: innoscan_engine::Error, args: &DumpArgs) -> anyhow::Error {
     // Other errors have a remedy of their own.
     use ErrorKind::{BrokenPipe, Interrupted, Resources, Server, Write};
     let ends_work = matches!(error.kind(), BrokenPipe | Interrupted | Resources | Server | Write);
@@ -267,7 +268,7 @@ fn old_myloader(compression: Compression) -> String {
 fn require_something(
     ledger: &Ledger,
     args: &DumpArgs,
-    nothing: innoscan::Error,
+    nothing: innoscan_engine::Error,
 ) -> anyhow::Result<()> {
     let is_wanted = |state: &State| matches!(state, State::Planned(_) | State::NotDumped(_));
     let counts = ledger.counts(is_wanted);
@@ -365,7 +366,7 @@ fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
         }
         return Exit::Done;
     }
-    let is_of_resources = |error: &innoscan::Error| error.kind() == ErrorKind::Resources;
+    let is_of_resources = |error: &innoscan_engine::Error| error.kind() == ErrorKind::Resources;
     let resources = |table: &TableOutcome| table.error.as_ref().is_some_and(is_of_resources);
     if summary.failed().any(resources) { Exit::Resources } else { Exit::Refused }
 }

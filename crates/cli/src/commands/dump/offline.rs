@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use innoscan::ErrorKind;
-use innoscan::dump::Dump;
-use innoscan::ledger::{Ledger, Listed, Means, State};
-use innoscan::phases::{Phase, Phases};
-use innoscan::source::Offline;
+use innoscan_catalog::ledger::{Ledger, Listed, Means, State};
+use innoscan_catalog::source::Offline;
+use innoscan_engine::ErrorKind;
+use innoscan_export::dump::Dump;
+use innoscan_export::phases::{Phase, Phases};
 
 use super::sources::{self, Source};
 use super::{OfServer, ledger, unfinished, write};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use innoscan::catalog::{Catalog, FileKind, TableName};
-use innoscan::{Error, Result, Table, counted};
+use innoscan_catalog::catalog::{Catalog, FileKind, TableName};
+use innoscan_engine::{Error, Result, Table, counted};
 
 /// A table named on the command line, or the error from opening it.
 pub(super) struct Source {
@@ -66,7 +66,7 @@ fn whole_table(catalog: &Catalog, directory: &Path, table: &str) -> Result<Table
             "name one of its files",
         ));
     };
-    let schema = innoscan::catalog::database_of(schema);
+    let schema = innoscan_catalog::catalog::database_of(schema);
     catalog.in_directory(root).named(&TableName { schema, table: table.to_owned() })
 }
 
@@ -82,7 +82,7 @@ pub(super) fn nothing_in(directory: &Path) -> Error {
             format!(
                 "name the data directory: innoscan dump {} -B {}",
                 root.display(),
-                innoscan::catalog::database_of(name)
+                innoscan_catalog::catalog::database_of(name)
             ),
         ),
         _ => Error::refused(

@@ -1,0 +1,518 @@
+//! The catalog: it finds a table's definition and files by the name or path that the user gives.
+//!
+//! A source is an `.ibd` or `.frm` file, or `db.table` in a data directory. The definition comes
+//! from the file's SDI (MySQL 8+), the `.frm` beside it (MySQL 5.x, MariaDB; its foreign keys from
+//! the system tablespace), or the user's own `CREATE TABLE`.
+
+mod file_kind;
+mod given;
+mod looked_at;
+mod notes;
+mod partitions;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use innoscan_engine::file_head::FileHead;
+use innoscan_engine::{
+    Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
+};
+use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
+use innoscan_format::schema::filename::{self, TableFile as FileName};
+use innoscan_format::schema::{TableDef, from_frm};
+
+pub(crate) use self::file_kind::is_fulltext;
+pub use self::file_kind::{FileKind, database_of, directory_of};
+use self::given::Given;
+pub(crate) use self::looked_at::LookedAt;
+use self::looked_at::definition_in_sdi;
+use self::notes::notes;
+use self::partitions::{partition_files, partition_paths};
+use crate::auto_increment::{self, Counters};
+use crate::datadir::{DataDir, Trust};
+use crate::dictionary;
+use crate::exported::Export;
+
+/// The server's own databases, which hold no user data.
+pub const SYSTEM_DATABASES: [&str; 4] =
+    ["mysql", "sys", "performance_schema", "information_schema"];
+
+/// A catalog: the place where tables are looked up, and how far their files are trusted.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    datadir: Option<PathBuf>,
+    definition: Option<Given>,
+    force: bool,
+    dirs: RefCell<HashMap<PathBuf, Directory>>,
+    places: RefCell<HashMap<PathBuf, Place>>,
+}
+
+/// The directory of a database within a data directory.
+#[derive(Clone, Debug)]
+struct Place {
+    /// The data directory that contains it, if one does.
+    root: Option<PathBuf>,
+    /// The name of the database.
+    schema: String,
+}
+
+/// A data directory that was checked, and its dictionary.
+#[derive(Clone, Debug)]
+struct Directory {
+    datadir: DataDir,
+    /// The dictionary of servers with `.frm` files.
+    dictionary: Known<Dictionary>,
+    /// The `AUTO_INCREMENT` counters of servers with SDI.
+    counters: Known<Counters>,
+}
+
+impl Directory {
+    fn open(root: &Path, trust: Trust) -> Result<Directory> {
+        let datadir = DataDir::open(root, trust)?;
+        Ok(Directory {
+            dictionary: dictionary_of(&datadir, trust),
+            counters: counters_of(&datadir, trust),
+            datadir,
+        })
+    }
+}
+
+/// Facts that a server keeps outside of its tables; rows can be read without them.
+#[derive(Debug)]
+enum Known<T> {
+    /// The source does not exist, or must not be read.
+    Nothing,
+    /// The source cannot be read, for this reason, which the user should see.
+    Unreadable(String),
+    Read(Rc<T>),
+}
+
+impl<T> Clone for Known<T> {
+    fn clone(&self) -> Known<T> {
+        match self {
+            Known::Nothing => Known::Nothing,
+            Known::Unreadable(why) => Known::Unreadable(why.clone()),
+            Known::Read(value) => Known::Read(Rc::clone(value)),
+        }
+    }
+}
+
+impl<T> Known<T> {
+    fn of(read: Result<T>) -> Known<T> {
+        match read {
+            Ok(value) => Known::Read(Rc::new(value)),
+            Err(error) => Known::Unreadable(error.to_string()),
+        }
+    }
+
+    fn get(&self) -> Option<&T> {
+        match self {
+            Known::Read(value) => Some(value),
+            Known::Nothing | Known::Unreadable(_) => None,
+        }
+    }
+}
+
+/// The name of a table in SQL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TableName {
+    /// The name of the database.
+    pub schema: String,
+    /// The name of the table.
+    pub table: String,
+}
+
+impl std::fmt::Display for TableName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.schema, self.table)
+    }
+}
+
+impl Catalog {
+    /// A catalog of paths, and of names in `datadir`.
+    pub fn new(datadir: Option<PathBuf>) -> Catalog {
+        Catalog { datadir, ..Catalog::default() }
+    }
+
+    /// Allows directories of running servers, and those that were not shut down cleanly.
+    #[must_use]
+    pub fn with_force(mut self, force: bool) -> Catalog {
+        self.force = force;
+        self
+    }
+
+    /// The table of a path or name.
+    pub fn table(&self, source: &str) -> Result<Table> {
+        let path = Path::new(source);
+        if path.is_dir() {
+            return Err(Error::usage(
+                format!("{source} is a directory"),
+                ["name an .ibd file in it".into(), Remedy::NameInDirectory, Remedy::DumpDirectory],
+            ));
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let is_known = matches!(extension, Some("ibd" | "frm"));
+        if !is_known && path.is_file() && (self.datadir.is_none() || path.is_absolute()) {
+            return Err(Error::usage(
+                format!("{source} is a file, but by its name neither an .ibd nor a .frm"),
+                ["name the .ibd file of a table".into(), Remedy::NameInDirectory],
+            ));
+        }
+        match extension {
+            Some("ibd") if path.is_file() || self.datadir.is_none() => self.table_of_file(path),
+            Some("frm") if path.is_file() => self.table_of_frm(path),
+            _ => self.table_of_name(source),
+        }
+    }
+
+    /// The definition of a path or name; a `.frm` needs no tablespace beside it.
+    pub fn definition(&self, source: &str) -> Result<(TableDef, Notes)> {
+        let path = Path::new(source);
+        let is_frm = path.extension().is_some_and(|extension| extension == "frm");
+        if is_frm && path.is_file() && !path.with_extension("ibd").is_file() {
+            return self.definition_of_frm(path).map(|def| (def, Notes::default()));
+        }
+        self.table(source).map(|table| (table.def, table.notes))
+    }
+
+    /// A table of the data directory, by name.
+    pub fn named(&self, name: &TableName) -> Result<Table> {
+        let root = self.datadir()?;
+        let dir = root.join(filename::encode(&name.schema));
+        if !dir.is_dir() {
+            return Err(Error::not_found(
+                format!("there is no database `{}` in {}", name.schema, root.display()),
+                "see the directory for what is there",
+            ));
+        }
+        let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
+        if plain.is_file() {
+            return self.table_of_file(&plain);
+        }
+        match partition_files(&dir, &name.table)?.first() {
+            Some(partition) => self.partitioned(partition, None, LookedAt::new()),
+            None => Err(self.no_such_table(name, &dir)),
+        }
+    }
+
+    /// The table by [`Catalog::named`], if parts of its files were read before.
+    pub(crate) fn named_by(&self, name: &TableName, looked_at: LookedAt) -> Result<Table> {
+        if looked_at.head.is_none() {
+            return self.named(name);
+        }
+        let plain = self.plain_file(name)?;
+        self.partitioned(&plain, Some(&plain), looked_at)
+    }
+
+    /// The file of a table of the data directory; an error if the table has several files or none.
+    pub(crate) fn plain_file(&self, name: &TableName) -> Result<PathBuf> {
+        let dir = self.datadir()?.join(filename::encode(&name.schema));
+        Ok(dir.join(format!("{}.ibd", filename::encode(&name.table))))
+    }
+
+    /// Checks the data directory as a whole.
+    ///
+    /// # Errors
+    /// The directory's server is running, or was not shut down cleanly.
+    pub fn require_readable(&self) -> Result<()> {
+        let root = self.datadir()?;
+        if DataDir::is_one(root) { self.judged(root).map(|_| ()) } else { Ok(()) }
+    }
+
+    /// The data directory.
+    ///
+    /// # Errors
+    /// The catalog has none.
+    pub fn datadir(&self) -> Result<&Path> {
+        self.datadir.as_deref().ok_or_else(|| {
+            Error::usage(
+                "a table's name needs a data directory",
+                [Remedy::NameDirectory, "name the .ibd file".into()],
+            )
+        })
+    }
+
+    /// The table of `db.table`, where either name may contain dots.
+    fn table_of_name(&self, source: &str) -> Result<Table> {
+        let root = self.datadir()?;
+        let splits = source.match_indices('.').map(|(at, _)| (&source[..at], &source[at + 1..]));
+        let names: Vec<TableName> = splits
+            .map(|(schema, table)| TableName { schema: schema.into(), table: table.into() })
+            .collect();
+        let known = names.iter().find(|name| root.join(filename::encode(&name.schema)).is_dir());
+        match known.or(names.first()) {
+            Some(name) => self.named(name),
+            None => Err(Error::usage(
+                format!("`{source}` is neither an .ibd file nor db.table"),
+                ["name an .ibd file".into(), Remedy::NameInDirectory],
+            )),
+        }
+    }
+
+    fn no_such_table(&self, name: &TableName, dir: &Path) -> Error {
+        let link = dir.join(format!("{}.isl", filename::encode(&name.table)));
+        let frm = dir.join(format!("{}.frm", filename::encode(&name.table)));
+        if let Ok(target) = std::fs::read_to_string(&link) {
+            let target = target.trim();
+            let remedy = match frm.is_file() {
+                true => Remedy::NameFileWithDefinition { file: target.into(), definition: frm },
+                false => "name that .ibd file".into(),
+            };
+            let why = format!("`{name}` lies outside the data directory, at {target}");
+            return Error::refused(why, remedy);
+        }
+        let definition = std::fs::read(frm).ok();
+        let engine = definition
+            .and_then(|bytes| from_frm(&bytes, &name.schema, &name.table).ok())
+            .map(|def| def.options.engine);
+        let is_innodb = engine.as_deref() == Some("InnoDB");
+        let root = dir.parent().filter(|root| is_innodb && DataDir::is_one(root));
+        // A directory that cannot be read as a whole may be the reason why the table was not found.
+        if let Some(Err(error)) = root.map(|root| self.judged(root)) {
+            return error;
+        }
+        match engine.as_deref() {
+            Some("InnoDB") => Error::refused(
+                format!(
+                    "`{name}` has no tablespace of its own; it may be in a general tablespace \
+                         or in ibdata1, which are not read yet"
+                ),
+                "move it out with innodb_file_per_table=ON and ALTER TABLE ... TABLESPACE \
+                 innodb_file_per_table, or ALTER TABLE ... ENGINE=InnoDB",
+            ),
+            Some(engine) => Error::refused(
+                format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
+                Remedy::DumpFromServer,
+            ),
+            None => Error::not_found(
+                format!("there is no table `{name}` in {}", dir.display()),
+                "see the directory for what is there; MySQL 8 keeps tables of DATA DIRECTORY \
+                 elsewhere: name such a file itself",
+            ),
+        }
+    }
+
+    /// The table of an `.ibd` file: all of it, or only the one partition in the file.
+    fn table_of_file(&self, path: &Path) -> Result<Table> {
+        if let Err(error) = std::fs::metadata(path) {
+            return Err(Error::read("cannot open it", error).in_file(path));
+        }
+        self.partitioned(path, Some(path), LookedAt::new())
+    }
+
+    /// The table to which the file `path` belongs; `only` limits the table to one file.
+    fn partitioned(&self, path: &Path, only: Option<&Path>, looked_at: LookedAt) -> Result<Table> {
+        let directory = self.directory_of(path, looked_at.may_be_exported)?;
+        let (def, head) = self.definition_of_file(path, directory.as_ref(), looked_at)?;
+        let paths = match (&def.partitioning, only) {
+            (Some(partitioning), None) => partition_paths(path, &def, partitioning)?,
+            _ => vec![path.to_owned()],
+        };
+        let file = |found: PathBuf| {
+            let head = head.filter(|_| found == path);
+            table_file(found, &def).with_head(head)
+        };
+        let files = paths.into_iter().map(file).collect();
+        let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
+        let notes = notes(directory.as_ref(), &def, only.is_some());
+        let is_definition_given = self.definition.is_some();
+        let mut table =
+            Table { def, create_sql: None, is_definition_given, files, newest_lsn, notes };
+        given_definition::check(&table)?;
+        let counters = directory.as_ref().and_then(|found| found.counters.get());
+        table.def.options.auto_increment = auto_increment::next(&table, counters)?;
+        Ok(table)
+    }
+
+    fn table_of_frm(&self, frm: &Path) -> Result<Table> {
+        let ibd = frm.with_extension("ibd");
+        if ibd.is_file() {
+            return self.table_of_file(&ibd);
+        }
+        let def = self.definition_of_frm(frm)?;
+        let schema = self.place_of(frm).schema;
+        let dir = frm.parent().unwrap_or(Path::new("."));
+        match partition_files(dir, &def.name)?.first() {
+            Some(partition) => self.partitioned(partition, None, LookedAt::new()),
+            None => Err(self.no_such_table(&TableName { schema, table: def.name }, dir)),
+        }
+    }
+
+    /// The checked data directory that contains a file, if one does.
+    fn directory_of(&self, ibd: &Path, may_be_exported: bool) -> Result<Option<Directory>> {
+        let Some(root) = self.place_of(ibd).root else { return Ok(None) };
+        let export = if may_be_exported { Export::of(ibd, &root) } else { Export::None };
+        if export == Export::Held && !self.force {
+            return Directory::open(&root, Trust::Exported).map(Some);
+        }
+        match (self.judged(&root), export) {
+            (Err(_), Export::Left) => Directory::open(&root, Trust::Exported).map(Some),
+            (Err(error), Export::Stale) if error.kind() == ErrorKind::RefusedDirectory => {
+                Err(Error::refused(
+                    "the .cfg beside it was left over: it was written to since, or its server has \
+                 started since, so it is not held by FLUSH TABLES ... FOR EXPORT",
+                    ["lock the table again".into(), Remedy::DumpLive],
+                )
+                .in_file(ibd))
+            }
+            (judged, _) => judged.map(Some),
+        }
+    }
+
+    /// The place of a file's directory, determined once.
+    fn place_of(&self, file: &Path) -> Place {
+        let Some(dir) = file.parent() else { return Place { root: None, schema: String::new() } };
+        if let Some(known) = self.places.borrow().get(dir) {
+            return known.clone();
+        }
+        let place = Place { root: DataDir::root_of(file), schema: schema_of(dir) };
+        self.places.borrow_mut().insert(dir.to_owned(), place.clone());
+        place
+    }
+
+    /// A data directory that is read as a whole, checked once.
+    fn judged(&self, root: &Path) -> Result<Directory> {
+        if let Some(known) = self.dirs.borrow().get(root) {
+            return Ok(known.clone());
+        }
+        let trust = if self.force { Trust::Force } else { Trust::Verify };
+        let directory = Directory::open(root, trust)?;
+        self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
+        Ok(directory)
+    }
+
+    /// The definition of a file's table, and the file's head if it was read.
+    fn definition_of_file(
+        &self,
+        ibd: &Path,
+        directory: Option<&Directory>,
+        looked_at: LookedAt,
+    ) -> Result<(TableDef, Option<FileHead>)> {
+        let FileName { table, .. } = filename::decode_table(&stem(ibd));
+        if let Some(given) = &self.definition {
+            return given.def().map(|def| (def, None));
+        }
+        let (head, in_sdi) = match looked_at.head {
+            Some((head, def)) => (Some(head), def),
+            None => definition_in_sdi(ibd, &table)?,
+        };
+        if let Some(def) = in_sdi {
+            return Ok((def, head));
+        }
+        if let Some(mut def) = looked_at.frm {
+            complete(&mut def, &stem(ibd), directory)?;
+            return Ok((def, head));
+        }
+        let schema = self.place_of(ibd).schema;
+        let frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
+        if !frm.is_file() {
+            return Err(Error::refused(
+                "there is no definition: the file has no SDI, and there is no .frm beside it",
+                ["put the table's .frm beside it".into(), Remedy::PassDefinition],
+            )
+            .in_file(ibd));
+        }
+        let mut def = read_frm(&frm, &schema, &table)?;
+        complete(&mut def, &stem(ibd), directory)?;
+        Ok((def, head))
+    }
+
+    fn definition_of_frm(&self, frm: &Path) -> Result<TableDef> {
+        let schema = self.place_of(frm).schema;
+        let mut def = read_frm(frm, &schema, &filename::decode(&stem(frm)))?;
+        let directory = self.directory_of(&frm.with_extension("ibd"), true)?;
+        complete(&mut def, &stem(frm), directory.as_ref())?;
+        Ok(def)
+    }
+}
+
+/// The dictionary of servers with `.frm` files, which keep foreign keys only in the system tablespace. A
+/// running server writes to that, so it is not read when the server's tables are merely exported.
+fn dictionary_of(datadir: &DataDir, trust: Trust) -> Known<Dictionary> {
+    let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
+    match datadir.system_tablespace() {
+        Some(system) if trust != Trust::Exported && !is_sdi_era => {
+            Known::of(dictionary::read(&system))
+        }
+        _ => Known::Nothing,
+    }
+}
+
+/// The `AUTO_INCREMENT` counters, which a running server writes, and which are not read then.
+fn counters_of(datadir: &DataDir, trust: Trust) -> Known<Counters> {
+    let mysql = datadir.root().join("mysql.ibd");
+    match trust != Trust::Exported && mysql.is_file() {
+        true => Known::of(auto_increment::read_counters(&mysql)),
+        false => Known::Nothing,
+    }
+}
+
+/// Adds the facts about a table with a `.frm` that only InnoDB's dictionary has.
+fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) -> Result<()> {
+    let Some(found) = directory else { return Ok(()) };
+    let Some(dictionary) = found.dictionary.get() else { return Ok(()) };
+    let in_system = |error| Error::from(error).in_file(&found.datadir.root().join("ibdata1"));
+    def.foreign_keys = dictionary.foreign_keys(&def.schema, &def.name).map_err(in_system)?;
+    let table = dictionary.table(&dictionary_name(&def.schema, file_stem));
+    if let Some(table) = table {
+        def.physical.space = Some(table.space);
+        let clustered = table.clustered();
+        def.physical.clustered = clustered.and_then(|index| Some((index.id, index.root?)));
+    }
+    Ok(())
+}
+
+/// A file, with the facts of the definition that concern only this file.
+fn table_file(path: PathBuf, def: &TableDef) -> TableFile {
+    let name = filename::decode_table(&stem(&path));
+    let named = name.subpartition.or(name.partition).filter(|_| def.partitioning.is_some());
+    // File names of MySQL 8 are in lower case.
+    let parts = &def.physical.partitions;
+    let known = named.and_then(|named| {
+        parts.iter().find(|part| part.name.to_lowercase() == named.to_lowercase())
+    });
+    let file = TableFile::whole(path);
+    match (known, &def.partitioning) {
+        (Some(part), _) => {
+            file.of_partition(&part.name).with_root(part.clustered.map(|(_, root)| root))
+        }
+        (None, Some(_)) => file,
+        (None, None) => file.with_root(def.physical.clustered.map(|(_, root)| root)),
+    }
+}
+
+fn read_frm(frm: &Path, schema: &str, table: &str) -> Result<TableDef> {
+    let bytes =
+        std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;
+    from_frm(&bytes, schema, table).map_err(|error| Error::from(error).in_file(frm))
+}
+
+fn schema_of(dir: &Path) -> String {
+    let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    filename::decode(&file_name(&dir))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A file name without its last ending; odd bytes are replaced.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The entries of a directory, sorted.
+///
+/// # Errors
+/// The directory cannot be listed.
+pub fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = std::fs::read_dir(dir)
+        .and_then(|entries| {
+            entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()
+        })
+        .map_err(|error| Error::read("listing it", error).in_file(dir))?;
+    paths.sort();
+    Ok(paths)
+}

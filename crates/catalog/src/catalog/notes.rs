@@ -1,0 +1,54 @@
+//! Warnings about a table for the user.
+
+use innoscan_engine::Notes;
+use innoscan_format::schema::TableDef;
+
+use super::{Directory, Known};
+use crate::datadir::Shutdown;
+
+/// The warnings about a table: unverified facts, and gaps in the definition.
+pub(super) fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Notes {
+    let mut notes = Notes::default();
+    match directory.map(|found| found.datadir.shutdown()) {
+        None => notes.rows.push(
+            "the file is in no data directory: whether its server was shut down cleanly is unknown"
+                .to_owned(),
+        ),
+        Some(Shutdown::Unknown(why)) => {
+            notes.rows.push(format!("consistency was not verified: {why}"))
+        }
+        Some(Shutdown::Clean { .. }) => {}
+    }
+    if let Some(why) = directory.and_then(|found| found.datadir.undo_unread()) {
+        notes.rows.push(format!(
+            "whether there are unfinished transactions (XA PREPARE) is not known: {why}"
+        ));
+    }
+    let has_sdi = def.physical.table_id.is_some();
+    let has_counter = def.columns.iter().any(|column| column.auto_increment);
+    match directory.map(|found| (&found.dictionary, &found.counters)) {
+        Some((Known::Unreadable(why), _)) => {
+            notes
+                .definition
+                .push(format!("foreign keys are not printed, because they cannot be read: {why}"));
+        }
+        None | Some((Known::Nothing, _)) if !has_sdi => notes.definition.push(
+            "foreign keys are not printed: the .frm has none, and ibdata1 was not read".to_owned(),
+        ),
+        Some((_, Known::Unreadable(why))) if has_counter => {
+            notes
+                .definition
+                .push(format!("AUTO_INCREMENT= is that of the last DDL; its counter: {why}"));
+        }
+        None | Some((_, Known::Nothing)) if has_sdi && has_counter => notes
+            .definition
+            .push("AUTO_INCREMENT= is that of the last DDL, for mysql.ibd was not read".to_owned()),
+        _ => {}
+    }
+    if is_one_file && def.partitioning.is_some() {
+        notes
+            .rows
+            .push("this is one partition of a partitioned table; name db.table for all".into());
+    }
+    notes
+}

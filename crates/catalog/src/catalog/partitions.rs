@@ -1,0 +1,60 @@
+//! The files of the partitions of a table.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use innoscan_engine::{Error, Result};
+use innoscan_format::schema::{Partitioning, TableDef, filename};
+
+use super::{sorted_entries, stem};
+
+/// The files of all partitions, in the order of the partitions.
+pub(super) fn partition_paths(
+    any: &Path,
+    def: &TableDef,
+    partitioning: &Partitioning,
+) -> Result<Vec<PathBuf>> {
+    let dir = any.parent().unwrap_or(Path::new("."));
+    // Servers differ in the case of `#p#` and of the names after it.
+    let mut by_name: HashMap<String, PathBuf> = HashMap::new();
+    for path in partition_files(dir, &def.name)? {
+        let file = filename::decode_table(&stem(&path));
+        if let Some(partition) = &file.partition {
+            by_name.insert(partition_key(partition, file.subpartition.as_deref()), path);
+        }
+    }
+    let mut paths = Vec::new();
+    for partition in &partitioning.partitions {
+        let subpartitions: Vec<Option<&str>> = match &partition.subpartitions[..] {
+            [] => vec![None],
+            names => names.iter().map(|name| Some(&**name)).collect(),
+        };
+        for subpartition in subpartitions {
+            let found = by_name.remove(&partition_key(&partition.name, subpartition));
+            paths.push(found.ok_or_else(|| {
+                let name = subpartition.unwrap_or(&partition.name);
+                Error::refused(
+                    format!("the file of partition `{name}` of `{}` is missing", def.name),
+                    "restore it beside the others, or name the partitions' .ibd files one by one",
+                )
+                .in_file(dir)
+            })?);
+        }
+    }
+    Ok(paths)
+}
+
+/// The `.ibd` files of a table's partitions, in the order of their names.
+pub(super) fn partition_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>> {
+    let mut files = sorted_entries(dir)?;
+    files.retain(|path| {
+        let file = filename::decode_table(&stem(path));
+        let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
+        is_ibd && file.partition.is_some() && file.table == table
+    });
+    Ok(files)
+}
+
+fn partition_key(partition: &str, subpartition: Option<&str>) -> String {
+    format!("{}\0{}", partition, subpartition.unwrap_or_default()).to_lowercase()
+}

@@ -1,0 +1,299 @@
+//! Data directories and backups, and the checks that their files hold every row.
+//!
+//! A running server has newer pages in its memory than in its files, and a server that was not
+//! shut down cleanly has newer changes in its redo log. Both are refused. A running server is recognized
+//! by its lock on the system tablespace and the redo log (`os0file.cc, os_file_lock`);
+//! an unclean shutdown by [`format::redo`](innoscan_format::redo).
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use innoscan_engine::{Error, Remedy, Result};
+use innoscan_format::Lsn;
+use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use crate::backup::Backup;
+use crate::undo::{self, Unfinished};
+
+/// A directory that holds databases.
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    root: PathBuf,
+    shutdown: Shutdown,
+    undo_unread: Option<String>,
+}
+
+/// The state in which the server left the directory's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Every change up to this LSN is in the data files, and there are none after it.
+    Clean {
+        /// The redo log's checkpoint; no page can be newer.
+        checkpoint: Lsn,
+    },
+    /// The state is unknown, for this reason, which the user should see.
+    Unknown(String),
+}
+
+/// The strictness with which a directory is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Refuse a directory whose server is running or was not shut down cleanly.
+    Verify,
+    /// Allow a running server: the tables read are locked by `FLUSH TABLES ... FOR EXPORT`.
+    Exported,
+    /// Read any directory (`--force`): rows may be missing, old or torn.
+    Force,
+}
+
+impl DataDir {
+    /// Checks the directory at `root`.
+    pub fn open(root: &Path, trust: Trust) -> Result<DataDir> {
+        let shutdown = match trust {
+            Trust::Verify => judge(root)?,
+            Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
+            Trust::Force => match judge(root) {
+                Ok(shutdown) => shutdown,
+                Err(error) => Shutdown::Unknown(error.to_string()),
+            },
+        };
+        let mut datadir = DataDir { root: root.to_owned(), shutdown, undo_unread: None };
+        if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
+            match undo::unfinished(root, &system) {
+                Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
+                Ok(unfinished) => return Err(not_ended(root, unfinished)),
+                Err(error) => datadir.undo_unread = Some(error.to_string()),
+            }
+        }
+        Ok(datadir)
+    }
+
+    /// The reason why it is unknown whether transactions were left unfinished, if it is.
+    pub fn undo_unread(&self) -> Option<&str> {
+        self.undo_unread.as_deref()
+    }
+
+    /// The data directory of a server that contains an `.ibd` file in one of its databases, if any.
+    pub fn root_of(ibd: &Path) -> Option<PathBuf> {
+        let parent = ibd.parent()?;
+        let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+        let root = std::fs::canonicalize(parent).ok()?.parent()?.to_owned();
+        DataDir::is_one(&root).then_some(root)
+    }
+
+    /// Whether a directory is a server's data directory, or a backup of one.
+    pub fn is_one(root: &Path) -> bool {
+        root.join("ibdata1").exists() || Backup::of(root).is_some()
+    }
+
+    /// The path of the directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The state in which the server left the files.
+    pub fn shutdown(&self) -> &Shutdown {
+        &self.shutdown
+    }
+
+    /// The greatest LSN that a page can have, if known.
+    pub fn checkpoint(&self) -> Option<Lsn> {
+        match self.shutdown {
+            Shutdown::Clean { checkpoint } => Some(checkpoint),
+            Shutdown::Unknown(_) => None,
+        }
+    }
+
+    /// The system tablespace, if there is one.
+    pub fn system_tablespace(&self) -> Option<PathBuf> {
+        Some(self.root.join("ibdata1")).filter(|path| path.is_file())
+    }
+}
+
+fn judge(root: &Path) -> Result<Shutdown> {
+    if !root.is_dir() {
+        let error = std::io::Error::from(ErrorKind::NotADirectory);
+        return Err(Error::read("cannot open the data directory", error).in_file(root));
+    }
+    let logs = redo_logs(root)?;
+    let system = root.join("ibdata1");
+    for file in logs.iter().chain([&system]) {
+        refuse_locked(root, file)?;
+    }
+    let backup = Backup::of(root);
+    backup.as_ref().map_or(Ok(()), Backup::require_prepared)?;
+    if !system.is_file() {
+        return Ok(Shutdown::Unknown(format!("there is no ibdata1 in {}", root.display())));
+    }
+    if logs.is_empty() {
+        return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));
+    }
+    let shutdown = judge_logs(root, &logs)?;
+    if let (Some(backup), Shutdown::Clean { checkpoint }) = (backup, &shutdown) {
+        backup.require_applied(*checkpoint)?;
+    }
+    Ok(shutdown)
+}
+
+/// The files of the redo log group (`ib_logfile0`, ...) in their order, or the active ones in
+/// `#innodb_redo` of MySQL 8.0.30 and later.
+fn redo_logs(root: &Path) -> Result<Vec<PathBuf>> {
+    let redo = root.join("#innodb_redo");
+    if !redo.is_dir() {
+        let group = (0..100).map(|n| root.join(format!("ib_logfile{n}")));
+        return Ok(group.take_while(|log| log.is_file()).collect());
+    }
+    let entries = std::fs::read_dir(&redo)
+        .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
+        .map_err(|error| Error::read("cannot list the redo log", error).in_file(&redo))?;
+    let in_use = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.strip_prefix("#ib_redo").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    Ok(entries.into_iter().map(|entry| entry.path()).filter(in_use).collect())
+}
+
+/// The holder of the lock that a server keeps on every open InnoDB file (`os_file_lock`, os0file.cc);
+/// `None` if there is none.
+///
+/// # Errors
+/// The file cannot be opened, or the lock cannot be queried.
+pub fn lock_holder(file: &Path) -> std::io::Result<Option<Flock>> {
+    Ok(fcntl_getlk(&File::open(file)?, &Flock::from(FlockType::WriteLock))?)
+}
+
+fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
+    let holder = match lock_holder(file) {
+        Ok(holder) => holder,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::read("cannot query its lock", error).in_file(file)),
+    };
+    let Some(holder) = holder else { return Ok(()) };
+    let who = match holder.pid {
+        Some(pid) => format!("process {}", pid.as_raw_nonzero()),
+        None => "a process".to_owned(),
+    };
+    let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
+    Err(Error::refused_directory(
+        format!("{who} holds the lock on {name}: a server is running on this directory"),
+        [
+            Remedy::DumpLive,
+            "shut it down".into(),
+            "read a backup or snapshot of the directory".into(),
+            "quiesce the tables with FLUSH TABLES ... FOR EXPORT and name their .ibd files".into(),
+            Remedy::ReadAnyway,
+        ],
+    )
+    .in_file(root))
+}
+
+fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
+    let mut files = Vec::with_capacity(logs.len());
+    for log in logs {
+        let file_bytes = std::fs::metadata(log)
+            .map_err(|error| Error::read("cannot read its size", error).in_file(log))?
+            .len();
+        let head = read_at(log, 0, redo::HEAD_BYTES)?;
+        match RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))? {
+            RedoHead::Blocks(blocks) => files.push((log, file_bytes, blocks)),
+            RedoHead::Circular(circular) => return judge_circular(root, log, &circular),
+        }
+    }
+    let newest = files.iter().map(|(_, _, blocks)| blocks).max_by_key(|blocks| blocks.checkpoint);
+    let Some((checkpoint, group_offset)) =
+        newest.and_then(|blocks| Some((blocks.checkpoint?, blocks.group_offset)))
+    else {
+        return Err(not_clean(root, "its redo log holds no valid checkpoint".to_owned()));
+    };
+    let block_lsn = checkpoint.0 / redo::BLOCK_BYTES * redo::BLOCK_BYTES;
+    let mut blocks = Vec::new();
+    for nth in 0..2 {
+        let place = match group_offset {
+            Some(offset) => in_group(&files, offset / redo::BLOCK_BYTES + nth),
+            None => in_files(&files, block_lsn + nth * redo::BLOCK_BYTES),
+        };
+        let Some((log, offset)) = place else { break };
+        blocks.extend(read_at(log, offset, redo::BLOCK_BYTES as usize)?);
+    }
+    let empty = redo::is_empty_after_checkpoint(checkpoint, &blocks).map_err(Error::from)?;
+    if empty { Ok(Shutdown::Clean { checkpoint }) } else { Err(changes_after(root, checkpoint)) }
+}
+
+type LogFile<'a> = (&'a PathBuf, u64, Blocks);
+
+/// The place of the block that comes `block` blocks after the group's start, with the files end to end;
+/// a block that would fall into a file's header is the first one after the header.
+fn in_group<'a>(files: &[LogFile<'a>], block: u64) -> Option<(&'a Path, u64)> {
+    let (_, file_bytes, _) = files.first()?;
+    let offset = block.checked_mul(redo::BLOCK_BYTES)?;
+    let nth = offset.checked_div(*file_bytes)? as usize % files.len();
+    let (log, _, _) = files.get(nth)?;
+    Some((log, (offset % file_bytes).max(redo::BLOCKS_START)))
+}
+
+/// The place of the block of an LSN, by the start LSNs of the files.
+fn in_files<'a>(files: &[LogFile<'a>], lsn: u64) -> Option<(&'a Path, u64)> {
+    files.iter().find_map(|(log, file_bytes, blocks)| {
+        let offset = lsn.checked_sub(blocks.start.0)? + redo::BLOCKS_START;
+        (offset < *file_bytes).then_some((log.as_path(), offset))
+    })
+}
+
+fn judge_circular(root: &Path, log: &Path, circular: &Circular) -> Result<Shutdown> {
+    let mut tail = read_at(log, circular.checkpoint_offset(), redo::TAIL_BYTES)?;
+    if tail.len() < redo::TAIL_BYTES {
+        tail.extend(read_at(log, redo::CIRCULAR_START, redo::TAIL_BYTES - tail.len())?);
+    }
+    let checkpoint = circular.checkpoint;
+    if circular.is_empty_after_checkpoint(&tail) {
+        return Ok(Shutdown::Clean { checkpoint });
+    }
+    Err(changes_after(root, checkpoint))
+}
+
+fn changes_after(root: &Path, checkpoint: Lsn) -> Error {
+    not_clean(root, format!("its redo log has changes after its checkpoint, {checkpoint}"))
+}
+
+fn not_clean(root: &Path, evidence: String) -> Error {
+    Error::refused_directory(
+        format!("the server was not shut down cleanly: {evidence}"),
+        [Remedy::ShutDownServer, "prepare the backup, then read again".into(), Remedy::ReadAnyway],
+    )
+    .in_file(root)
+}
+
+fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
+    let Unfinished { prepared, active } = unfinished;
+    let why = format!(
+        "{prepared} prepared and {active} active transactions were left unfinished: their \
+         changes are in the files as if they were committed"
+    );
+    let on_server = Remedy::from(
+        "start the server on this directory (or a copy), end them (XA RECOVER shows them; XA COMMIT \
+         or XA ROLLBACK), and shut it down cleanly",
+    );
+    // Preparing only applies the redo log; a server must roll back.
+    let prepare = Remedy::from(
+        "run `mariadb-backup --prepare --export` on it, which rolls back what is active",
+    );
+    let error = match Backup::of(root) {
+        Some(_) => Error::refused_directory(why, [prepare, on_server, Remedy::ReadUnended]),
+        None => Error::refused_directory(why, [on_server, Remedy::ReadUnended]),
+    };
+    error.in_file(root)
+}
+
+/// Reads up to `len` bytes from `offset`; fewer where the file ends.
+fn read_at(path: &Path, offset: u64, len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|mut file| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.take(len as u64).read_to_end(&mut bytes)
+        })
+        .map_err(|error| Error::read("reading it", error).in_file(path))?;
+    Ok(bytes)
+}

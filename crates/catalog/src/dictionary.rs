@@ -1,0 +1,52 @@
+//! InnoDB's own dictionary in the system tablespace: the only record of foreign keys and index roots
+//! of MySQL 5.x and MariaDB.
+//!
+//! The rows are interpreted by [`innoscan_format::schema::dictionary`].
+
+use std::path::Path;
+
+use innoscan_engine::small_tree::for_each_row;
+use innoscan_engine::space::Space;
+use innoscan_engine::space_reader::SpaceReader;
+use innoscan_engine::{Error, Result};
+use innoscan_format::layout::Layout;
+use innoscan_format::schema::RowFormat;
+use innoscan_format::schema::dictionary::{
+    self as format, Dictionary, DictionaryHeader, SystemTable,
+};
+use innoscan_io::Direct;
+
+/// Reads the dictionary from `system`, the system tablespace.
+pub fn read(system: &Path) -> Result<Dictionary> {
+    let mut reader = SpaceReader::new(Space::open(system, Direct::Off)?)?;
+    let mut dictionary = Dictionary::new();
+    let header = reader.with_page(format::HEADER_PAGE, |page| DictionaryHeader::parse(&page))?;
+    let fixed = [(SystemTable::Tables, header.tables), (SystemTable::Indexes, header.indexes)];
+    for (table, root) in fixed {
+        add_rows(&mut reader, table, root, &mut dictionary)?;
+    }
+    let late = [
+        (SystemTable::Foreign, format::SYS_FOREIGN),
+        (SystemTable::ForeignCols, format::SYS_FOREIGN_COLS),
+    ];
+    for (table, name) in late {
+        // A server without foreign keys may never have created these tables.
+        let known = dictionary.table(name);
+        let root = known.and_then(|table| table.clustered().and_then(|index| index.root));
+        if let Some(root) = root {
+            add_rows(&mut reader, table, root, &mut dictionary)?;
+        }
+    }
+    Ok(dictionary)
+}
+
+fn add_rows(
+    reader: &mut SpaceReader,
+    table: SystemTable,
+    root: innoscan_format::PageNo,
+    dictionary: &mut Dictionary,
+) -> Result<()> {
+    let layout = Layout::compile(&table.def(), RowFormat::Redundant, None)
+        .map_err(|error| Error::from(error).in_file(reader.space().file().path()))?;
+    for_each_row(reader, &layout, root, |row| dictionary.add(table, row))
+}

@@ -1,0 +1,19 @@
+//! What a data directory or a backup holds, without a server: its tables and their definitions, views,
+//! triggers, routines, events and accounts, whether its files may be read, and the ledger of a dump.
+//!
+//! The crate [`innoscan`](https://docs.rs/innoscan) is the interface for other programs. This crate's
+//! own interface serves the crates of its workspace, and changes without notice.
+
+mod auto_increment;
+mod backup;
+pub mod catalog;
+pub mod datadir;
+pub mod dictionary;
+mod exported;
+pub mod ledger;
+pub mod object;
+pub mod source;
+mod undo;
+mod wanted;
+
+pub use wanted::{Exclusion, Wanted};

@@ -1,0 +1,101 @@
+//! Unfinished transactions: prepared ones wait for `XA COMMIT` or `XA ROLLBACK` over any number of
+//! clean shutdowns, and a rollback interrupted by a shutdown continues at the next start. Their
+//! changes are in the files as if they were committed.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use innoscan_engine::space::Space;
+use innoscan_engine::space_reader::SpaceReader;
+use innoscan_engine::{Error, Result};
+use innoscan_format::page::undo::{
+    RSEG_ARRAY_PAGE, TRX_SYS_PAGE, UndoState, rollback_segments, rollback_segments_of_space,
+    undo_logs, undo_state,
+};
+use innoscan_format::{PageNo, SpaceId};
+use innoscan_io::Direct;
+
+/// The number of unfinished transactions of a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The number of prepared transactions (`XA PREPARE`).
+    pub prepared: u32,
+    /// The number of transactions that were not rolled back yet.
+    pub active: u32,
+}
+
+impl Unfinished {
+    /// Whether there are no unfinished transactions.
+    pub fn is_none(self) -> bool {
+        self == Unfinished::default()
+    }
+}
+
+/// Searches the rollback segments of a directory whose redo log is empty. `system`: its system
+/// tablespace.
+///
+/// # Errors
+/// A rollback segment cannot be read or found.
+pub fn unfinished(root: &Path, system: &Path) -> Result<Unfinished> {
+    let mut spaces = HashMap::new();
+    let mut segments = Vec::new();
+    let mut system = SpaceReader::new(Space::open(system, Direct::Off)?)?;
+    segments.extend(system.with_page(TRX_SYS_PAGE, |page| rollback_segments(&page))?);
+    spaces.insert(system.space().header().space, system);
+    for path in undo_tablespaces(root)? {
+        let mut reader = SpaceReader::new(Space::open(&path, Direct::Off)?)?;
+        let space = reader.space().header().space;
+        if is_of_mysql_8(&path) {
+            let listed =
+                reader.with_page(RSEG_ARRAY_PAGE, |page| rollback_segments_of_space(&page))?;
+            segments.extend(listed.into_iter().map(|segment| (space, segment)));
+        }
+        spaces.insert(space, reader);
+    }
+    let mut found = Unfinished::default();
+    for (space, segment) in segments {
+        let reader = spaces.get_mut(&space).ok_or_else(|| not_there(root, space))?;
+        look_into(reader, segment, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) -> Result<()> {
+    for log in reader.with_page(segment, |page| undo_logs(&page))? {
+        match reader.with_page(log, |page| undo_state(&page))? {
+            UndoState::Active => found.active += 1,
+            UndoState::Prepared => found.prepared += 1,
+            UndoState::Ended => {}
+        }
+    }
+    Ok(())
+}
+
+/// The undo tablespaces: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of MySQL 8.
+fn undo_tablespaces(root: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(root)
+        .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
+        .map_err(|error| Error::read("cannot list the undo tablespaces", error).in_file(root))?;
+    let is_undo = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let number = name.strip_prefix("undo").map(|rest| rest.trim_start_matches('_'));
+        let is_numbered = number.is_some_and(|number| {
+            number.len() == 3 && number.bytes().all(|digit| digit.is_ascii_digit())
+        });
+        path.is_file() && (is_numbered || name.ends_with(".ibu"))
+    };
+    Ok(entries.into_iter().map(|entry| entry.path()).filter(is_undo).collect())
+}
+
+fn is_of_mysql_8(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with("undo_") || name.ends_with(".ibu")
+}
+
+fn not_there(root: &Path, space: SpaceId) -> Error {
+    Error::refused_directory(
+        format!("the undo tablespace with number {space} is not in the directory"),
+        "put it there (innodb_undo_directory says where it is)",
+    )
+    .in_file(root)
+}

@@ -1,0 +1,88 @@
+//! Options for reading files, shared by all commands that read pages.
+
+use std::time::Duration;
+
+use innoscan_io::engine::paced::Paced;
+use innoscan_io::{self as io, Direct, Engine, EngineKind};
+
+use crate::Result;
+
+/// Options for reading files.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct IoOptions {
+    /// Whether to bypass the page cache (`O_DIRECT`).
+    pub direct: Direct,
+    /// The kernel interface for reads.
+    pub engine: EngineKind,
+    /// The most reads in flight. A block device's queue holds no more than 128 or 256 mostly; beyond
+    /// that the kernel makes submissions wait.
+    pub depth: usize,
+    /// The device the files are on, where that is known.
+    pub device: Option<io::Device>,
+    /// The most bytes between two wanted pages that are read rather than skipped, unless the device's
+    /// model has a value.
+    pub gap_bytes: u64,
+    /// The most bytes of one read.
+    pub request_bytes_max: u64,
+    /// The device to emulate: no read is faster than on it.
+    pub emulated: io::Device,
+    /// The throttle: reads are spread so that no limit of this is exceeded.
+    pub limits: io::Device,
+    /// The pause after each window of logical read-ahead.
+    pub pause: Duration,
+}
+
+impl IoOptions {
+    /// The default of [`IoOptions::depth`].
+    pub const DEPTH: usize = 128;
+}
+
+impl Default for IoOptions {
+    fn default() -> IoOptions {
+        IoOptions {
+            direct: Direct::Optional,
+            engine: EngineKind::Auto,
+            depth: IoOptions::DEPTH,
+            device: None,
+            gap_bytes: 16 << 10,
+            request_bytes_max: 1 << 20,
+            emulated: io::Device::default(),
+            limits: io::Device::default(),
+            pause: Duration::ZERO,
+        }
+    }
+}
+
+impl IoOptions {
+    /// Opens the engine that these options describe. `window_bytes`: the bytes after which it pauses.
+    pub fn open_engine(&self, window_bytes: u64) -> Result<Box<dyn Engine>> {
+        let mut engine = io::engine::open(self.engine, self.depth)?;
+        let rest = io::Rest { after_bytes: window_bytes, pause: self.pause };
+        if !self.emulated.is_unlimited() {
+            let none = io::Rest::default();
+            engine = Box::new(Paced::new(engine, io::Paces::All, self.emulated, none));
+        }
+        if !self.limits.is_unlimited() || !rest.is_none() {
+            let paces = io::Paces::AllButForeground;
+            engine = Box::new(Paced::new(engine, paces, self.limits, rest));
+        }
+        Ok(engine)
+    }
+
+    /// The most unwanted pages between two wanted ones that are read rather than skipped.
+    pub(crate) fn gap_pages(&self, page_bytes: usize) -> u32 {
+        let gap_bytes = self.device.and_then(|device| device.gap_bytes());
+        pages_of(gap_bytes.unwrap_or(self.gap_bytes), page_bytes)
+    }
+
+    /// The most pages of one read; at least 1.
+    pub fn run_pages(&self, page_bytes: usize) -> u32 {
+        pages_of(self.request_bytes_max, page_bytes).max(1)
+    }
+}
+
+/// The whole pages in a number of bytes; at most `u32::MAX`.
+pub(crate) fn pages_of(bytes: u64, page_bytes: usize) -> u32 {
+    u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,131 @@
+//! The choice of a scan's plan: the one with the least cost.
+
+use innoscan_format::PageNo;
+use innoscan_format::page::PageFormat;
+
+use super::cost::Cost;
+use super::read_plan::ReadPlan;
+use super::{ReadAheadPolicy, RowOrder, ScanOptions};
+use crate::ahead::{Linear, Logical, PolicyTraits};
+
+/// The windows of logical read-ahead that are compared, in bytes.
+const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
+
+/// Memory for pages that is useful to a scan in file order, unless it sorts leaves.
+const SEGMENT_BYTES: u64 = 48 << 20;
+
+/// The choice of a plan: at first the one that the options set; for `auto`, the cheapest one as soon as
+/// all leaves are known.
+#[derive(Clone, Copy)]
+pub(super) struct Planner<'o> {
+    options: &'o ScanOptions,
+}
+
+impl<'o> Planner<'o> {
+    pub fn new(options: &'o ScanOptions) -> Planner<'o> {
+        Planner { options }
+    }
+
+    /// The plan to start with.
+    pub fn first(&self) -> ReadPlan {
+        ReadPlan::of(self.options)
+    }
+
+    /// Whether the plan is chosen only when all leaves are known.
+    pub fn awaits_leaves(&self) -> bool {
+        self.options.plan.is_auto
+    }
+
+    /// The demands of the policy on pool and walk.
+    pub fn traits(&self) -> PolicyTraits {
+        // The policies that `auto` chooses from differ only in the order of the leaves.
+        match self.options.plan.is_auto {
+            true => Logical::TRAITS,
+            false => self.options.plan.policy.traits(),
+        }
+    }
+
+    /// The plan for known leaves.
+    pub fn settle(&self, leaves: &[PageNo], format: PageFormat) -> ReadPlan {
+        let first = self.first();
+        let Some(device) = self.options.io.device.filter(|_| self.options.plan.is_auto) else {
+            return first;
+        };
+        let page_bytes = format.page_size.len() as u64;
+        let mut costs = Vec::new();
+        for plan in candidates(leaves.len() as u64, page_bytes, self.options) {
+            let mut cost = Cost::new(plan);
+            // Plans for which memory is not enough are not chosen.
+            if cost.add_leaves(leaves, format, self.options, &device).is_ok() {
+                costs.push(cost);
+            }
+        }
+        choose(&costs, self.options).map_or(first, |chosen| chosen.plan)
+    }
+}
+
+/// The windows to compare: the one that is set, the largest that the memory allows, and others up to
+/// one that holds all leaves.
+pub fn windows_bytes(leaf_bytes: u64, options: &ScanOptions) -> Vec<u64> {
+    let holding = WINDOWS_BYTES.iter().position(|window| *window >= leaf_bytes);
+    let mut windows =
+        WINDOWS_BYTES[..holding.map_or(WINDOWS_BYTES.len(), |last| last + 1)].to_vec();
+    let largest = (options.plan.memory_bytes / 3 * 2) >> 20 << 20;
+    windows.extend([options.plan.window_bytes, largest].into_iter().filter(|bytes| *bytes > 0));
+    windows.sort_unstable();
+    windows.dedup();
+    windows
+}
+
+/// All plans for a table with this many leaves.
+pub fn plans(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<ReadPlan> {
+    let named = ReadPlan { order: RowOrder::Key, ..ReadPlan::of(options) };
+    let in_key_order = |policy| ReadPlan { policy, ..named };
+    let mut plans = vec![
+        in_key_order(ReadAheadPolicy::None),
+        in_key_order(ReadAheadPolicy::Linear { threshold: Linear::THRESHOLD_DEFAULT }),
+        in_key_order(ReadAheadPolicy::Random),
+        in_key_order(ReadAheadPolicy::Physical),
+        ReadPlan {
+            order: RowOrder::Any,
+            // Pages are used as soon as they are read; eight bytes per leaf are added.
+            memory_bytes: SEGMENT_BYTES + 8 * leaves,
+            ..in_key_order(ReadAheadPolicy::Segment)
+        },
+        in_key_order(ReadAheadPolicy::Segment),
+    ];
+    let windows = windows_bytes(leaves * page_bytes, options).into_iter();
+    plans.extend(windows.map(|window_bytes| named.with_window(window_bytes)));
+    plans
+}
+
+/// Whether `auto` may choose a plan, which must give the requested order of rows within the memory. A
+/// server's own policies and `physical` are not candidates: with some window `logical` is never
+/// slower.
+fn is_candidate(plan: &ReadPlan, options: &ScanOptions) -> bool {
+    matches!(plan.policy, ReadAheadPolicy::Logical | ReadAheadPolicy::Segment)
+        && (plan.order == RowOrder::Key || options.rows.order == RowOrder::Any)
+        && plan.memory_bytes <= options.plan.memory_bytes
+}
+
+/// The plans that `auto` chooses from, for a table with this many leaves. (Each estimate takes time.)
+pub fn candidates(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<ReadPlan> {
+    let mut plans = plans(leaves, page_bytes, options);
+    plans.retain(|plan| is_candidate(plan, options));
+    plans
+}
+
+/// The cost to choose among the candidates, without a temporary file where none is allowed: the least
+/// time; among those within a twentieth of it the one that spills the least, then the one with the
+/// least memory.
+pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
+    let may_be_chosen = |cost: &&Cost| {
+        let has_room = options.plan.spill_dir.is_some() || !cost.may_spill;
+        is_candidate(&cost.plan, options) && has_room
+    };
+    let within = || costs.iter().filter(may_be_chosen);
+    let least = within().map(|cost| cost.scan_time).min()?;
+    within()
+        .filter(|cost| cost.scan_time <= least.mul_f64(1.05))
+        .min_by_key(|cost| (cost.spilled_bytes, cost.plan.memory_bytes))
+}

@@ -1,0 +1,164 @@
+//! Small tables, read by several threads before their turn to be written.
+//!
+//! A table that is read in a millisecond costs a file of its output more to make than its rows to
+//! read, so small tables are read side by side, a few more than are being written.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use innoscan_engine::scan::{SMALL_TABLE_BYTES, spawn};
+use innoscan_engine::{Result, Table};
+
+use super::DumpOptions;
+use super::rows::{self, ReadTable};
+
+/// Tables read beyond the one that is being written, for each thread.
+const AHEAD_TABLES: usize = 8;
+
+/// Tables on their way from the threads that read them.
+pub(super) struct Ahead<'t> {
+    tables: Vec<&'t Table>,
+    options: &'t DumpOptions,
+    window: usize,
+    state: Mutex<State>,
+    /// A table that the writer waits for was read.
+    read: Condvar,
+    /// There is room for more.
+    room: Condvar,
+    is_over: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    /// The next table for a thread to read.
+    next: usize,
+    /// Tables that were taken.
+    taken: usize,
+    read: BTreeMap<usize, ReadTable>,
+    /// The table that the writer waits for.
+    awaited: Option<usize>,
+    /// Threads that wait for room.
+    waiting: usize,
+}
+
+impl<'t> Ahead<'t> {
+    /// The small ones among tables, in their order.
+    pub fn new(tables: &[&'t Table], options: &'t DumpOptions) -> Ahead<'t> {
+        let is_small = |table: &&&Table| table.size_bytes() <= SMALL_TABLE_BYTES;
+        let reads = options.rows && options.scan.hooks.foreground.is_none();
+        Ahead {
+            tables: tables.iter().filter(|_| reads).filter(is_small).copied().collect(),
+            options,
+            window: AHEAD_TABLES * threads(options),
+            state: Mutex::default(),
+            read: Condvar::new(),
+            room: Condvar::new(),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts the threads. They end when all is read, or [`Ahead::end`] is called.
+    pub fn start<'scope>(
+        &'scope self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+    ) -> Result<()> {
+        // Few tables are read as fast when their turn comes.
+        let threads = threads(self.options).min(self.tables.len() / 2);
+        for number in 0..threads {
+            spawn(scope, format!("table-{number}"), move || self.work())?;
+        }
+        if threads == 0 {
+            self.end();
+        }
+        Ok(())
+    }
+
+    /// A table that was read before its turn; `None` when it is to be read now. Tables are asked for
+    /// in their order.
+    pub fn take(&self, table: &Table) -> Option<ReadTable> {
+        let mut state = self.lock();
+        let place = state.taken;
+        if self.is_over.load(Ordering::SeqCst)
+            || !self.tables.get(place).is_some_and(|next| std::ptr::eq(*next, table))
+        {
+            return None;
+        }
+        state.taken += 1;
+        // Nobody is woken for one table: of those that are read half are taken first.
+        if state.waiting > 0 && state.next <= state.taken + self.window / 2 {
+            self.room.notify_all();
+        }
+        state.awaited = Some(place);
+        let is_missing = |state: &mut State| !state.read.contains_key(&place) && !self.is_over();
+        let state = self.read.wait_while(state, is_missing);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.awaited = None;
+        state.read.remove(&place)
+    }
+
+    /// Nothing more is taken.
+    pub fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // Under the lock, so that nobody is between looking and waiting.
+        let _state = self.lock();
+        self.read.notify_all();
+        self.room.notify_all();
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        // A panic must not leave the writer waiting.
+        let _end = EndOnPanic(self);
+        while let Some(place) = self.next() {
+            let Some(table) = self.tables.get(place) else { return };
+            let read = rows::read_whole(table, self.options);
+            let mut state = self.lock();
+            state.read.insert(place, read);
+            if state.awaited == Some(place) {
+                self.read.notify_all();
+            }
+        }
+    }
+
+    fn next(&self) -> Option<usize> {
+        let is_full =
+            |state: &mut State| state.next >= state.taken + self.window && !self.is_over();
+        let mut state = self.lock();
+        if is_full(&mut state) {
+            state.waiting += 1;
+            let waited = self.room.wait_while(state, is_full);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+        }
+        if self.is_over() || state.next >= self.tables.len() {
+            return None;
+        }
+        state.next += 1;
+        Some(state.next - 1)
+    }
+}
+
+struct EndOnPanic<'a, 't>(&'a Ahead<'t>);
+
+impl Drop for EndOnPanic<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
+fn threads(options: &DumpOptions) -> usize {
+    match options.scan.plan.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}

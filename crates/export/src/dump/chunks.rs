@@ -1,0 +1,248 @@
+//! A table's rows in numbered files.
+//!
+//! A file that is done is noted in the journal; it gets its name with the others,
+//! when all of its table is done.
+
+use std::io::Write;
+
+use innoscan_engine::scan::LeafPlace;
+use innoscan_engine::{Error, Result};
+use innoscan_io::Output;
+
+use super::DumpOptions;
+use super::done::{DumpedFile, partial_name};
+use super::files::{Directory, Partial};
+use super::journal::{DoneChunk, Entry, TableKey, TableVersion};
+use super::unfinished::Begun;
+use crate::sink::{Compression, Encoded};
+
+/// What a table's files of rows are called: by their number, from 0, and whether it is the last.
+pub(super) type ChunkNames = Box<dyn Fn(usize, bool) -> String>;
+
+/// What a table's files of rows have in common.
+pub(super) struct ChunkForm<'a> {
+    pub names: ChunkNames,
+    /// What each begins with.
+    pub head: &'a [u8],
+    pub compression: Compression,
+    /// A new one begins once one has so many bytes before compression.
+    pub bytes: u64,
+}
+
+impl<'a> ChunkForm<'a> {
+    /// As the options say.
+    pub fn new(names: ChunkNames, head: &'a [u8], options: &DumpOptions) -> ChunkForm<'a> {
+        let bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        ChunkForm { names, head, compression: options.compression, bytes }
+    }
+}
+
+/// A table's rows on their way into files.
+pub(super) struct Chunks<'a> {
+    directory: &'a Directory,
+    table: TableKey,
+    form: ChunkForm<'a>,
+    open: Option<Open>,
+    done: Vec<DoneChunk>,
+}
+
+/// The file that is being written.
+#[derive(Debug)]
+struct Open {
+    partial: Partial,
+    output: Output,
+    crc32: crc32fast::Hasher,
+    written: DoneChunk,
+}
+
+impl<'a> Chunks<'a> {
+    /// Begins a table, which is of a version if what is done of it may be kept.
+    pub fn begin(
+        directory: &'a Directory,
+        table: TableKey,
+        version: TableVersion,
+        form: ChunkForm<'a>,
+    ) -> Result<Chunks<'a>> {
+        directory.note(&Entry::Table { table: table.clone(), version })?;
+        Ok(Chunks { directory, table, form, open: None, done: Vec::new() })
+    }
+
+    /// Goes on with a table of which files are done.
+    pub fn go_on(
+        directory: &'a Directory,
+        table: TableKey,
+        begun: Begun,
+        form: ChunkForm<'a>,
+    ) -> Chunks<'a> {
+        Chunks { directory, table, form, open: None, done: begun.chunks }
+    }
+
+    /// The files that are done.
+    pub fn done(&self) -> &[DoneChunk] {
+        &self.done
+    }
+
+    /// Adds rows, and what they sum to; a batch is never split. `end` is the leaf after which the
+    /// table can be gone on with.
+    pub fn write(&mut self, batch: &Encoded, sum: u32, end: Option<LeafPlace>) -> Result<()> {
+        if batch.plain_bytes() == 0 {
+            return Ok(());
+        }
+        let bytes = self.form.bytes;
+        if self.open.as_ref().is_some_and(|open| open.is_full(bytes)) {
+            self.close(false)?;
+        }
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.open_next()?,
+        };
+        open.append(batch.output(), batch.plain_bytes())?;
+        open.written.file.rows += batch.rows();
+        open.written.rows_bytes += batch.plain_bytes();
+        open.written.unmapped_characters += batch.unmapped_characters();
+        open.written.sum = open.written.sum.wrapping_add(sum);
+        open.written.after = end;
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// All rows were added: the files get their names. There is at least one, if only to say that
+    /// the table has no rows.
+    pub fn finish(mut self) -> Result<Vec<DumpedFile>> {
+        let is_whole = self.done.last().is_some_and(|chunk| chunk.is_last);
+        if self.open.is_none() && !is_whole {
+            let mut open = self.open_next()?;
+            // a compressed file of no bytes is one that no program reads
+            let mut nothing = Vec::new();
+            self.form.compression.append(b"", &mut nothing)?;
+            open.append(&nothing, 0)?;
+            self.open = Some(open);
+        }
+        self.close(true)?;
+        for chunk in &self.done {
+            self.directory.rename(&chunk.partial, &chunk.file.name)?;
+        }
+        Ok(self.done.into_iter().map(|chunk| chunk.file).collect())
+    }
+
+    /// Takes away what is done: the table cannot be dumped.
+    pub fn discard(self) {
+        for chunk in &self.done {
+            self.directory.remove(&chunk.partial);
+        }
+    }
+
+    fn open_next(&self) -> Result<Open> {
+        let name = (self.form.names)(self.done.len(), false);
+        let (partial, output) = Partial::create(self.directory, &name)?;
+        let written = DoneChunk {
+            partial: partial_name(&name),
+            file: DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0, crc32: 0 },
+            rows_bytes: 0,
+            unmapped_characters: 0,
+            sum: 0,
+            after: None,
+            is_last: false,
+        };
+        let mut open = Open { partial, output, crc32: crc32fast::Hasher::new(), written };
+        if !self.form.head.is_empty() {
+            let mut head = Vec::new();
+            self.form.compression.append(self.form.head, &mut head)?;
+            open.append(&head, self.form.head.len() as u64)?;
+        }
+        Ok(open)
+    }
+
+    fn close(&mut self, is_last: bool) -> Result<()> {
+        let Some(Open { partial, output, crc32, mut written }) = self.open.take() else {
+            return Ok(());
+        };
+        partial.finish(output, written.file.file_bytes, self.directory)?;
+        written.file.crc32 = crc32.finalize();
+        written.file.name = (self.form.names)(self.done.len(), is_last);
+        written.is_last = is_last;
+        let note = Entry::Chunk { table: self.table.clone(), chunk: written.clone() };
+        self.directory.note(&note)?;
+        partial.keep();
+        self.done.push(written);
+        Ok(())
+    }
+}
+
+impl Open {
+    /// Whether a new file is to begin: where the table can be gone on with, if that comes soon.
+    fn is_full(&self, bytes: u64) -> bool {
+        let DoneChunk { file, after, .. } = &self.written;
+        let most_bytes = if after.is_some() { bytes } else { bytes.saturating_mul(2) };
+        file.plain_bytes >= most_bytes
+    }
+
+    fn append(&mut self, output: &[u8], plain_bytes: u64) -> Result<()> {
+        self.output
+            .write_all(output)
+            .map_err(|error| Error::write("writing", error).in_file(self.partial.path()))?;
+        self.crc32.update(output);
+        self.written.file.plain_bytes += plain_bytes;
+        self.written.file.file_bytes += output.len() as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dump::Format;
+    use crate::sink::csv::CsvOptions;
+
+    fn chunks(directory: &Directory) -> Chunks<'_> {
+        let options = DumpOptions::new(Format::Csv(CsvOptions::default()));
+        let names: ChunkNames = Box::new(|number, _| format!("t.{number:05}.csv"));
+        let form = ChunkForm::new(names, b"head\n", &options);
+        let table = ("d".to_owned(), "t".to_owned());
+        Chunks::begin(directory, table, TableVersion::default(), form).unwrap()
+    }
+
+    fn directory(path: &std::path::Path) -> Directory {
+        let options = DumpOptions::new(Format::Csv(CsvOptions::default()));
+        Directory::prepare(path, &options).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = directory(dir.path());
+        let mut chunks = chunks(&directory);
+        chunks.open = Some(chunks.open_next().unwrap());
+        let path = dir.path().join("t.00000.csv.partial");
+        assert!(path.exists());
+        drop(chunks);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_is_done_waits_for_its_table() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = directory(dir.path());
+        let done = || {
+            let mut chunks = chunks(&directory);
+            chunks.open = Some(chunks.open_next().unwrap());
+            chunks.close(false).unwrap();
+            chunks
+        };
+        let path = dir.path().join("t.00000.csv.partial");
+        drop(done());
+        assert!(path.exists());
+        done().discard();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn an_empty_table_has_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = directory(dir.path());
+        let files = chunks(&directory).finish().unwrap();
+        assert_eq!(files[0].name, "t.00000.csv");
+        assert_eq!(files[0].crc32, crc32fast::hash(b"head\n"));
+        assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n");
+    }
+}

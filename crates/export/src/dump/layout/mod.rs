@@ -1,0 +1,445 @@
+//! Where a dump's directory keeps what: one file a layout.
+//!
+//! ```text
+//!                   files                     mydumper                  mysqlsh
+//! first                                                                 @.json, @.sql, @.post.sql
+//! a database        DB-schema-create.sql      DB-schema-create.sql      DB.json, DB.sql
+//! a definition      DB.T-schema.sql           DB.T-schema.sql           DB@T.json, DB@T.sql
+//! rows              DB.T.00000.sql.zst ...    DB.T.00000.sql.zst ...    DB@T@0.tsv.zst ...
+//!                                                                       DB@T@@9.tsv.zst
+//! last              innoscan.json             innoscan.json, metadata   innoscan.json, @.done.json
+//! ```
+//!
+//! A dump that is not complete has `metadata.incomplete` or `@.done.json.incomplete` in place of the
+//! file that loaders look for.
+
+mod files;
+mod mydumper;
+mod mysqlsh;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::{Instant, SystemTime};
+
+use innoscan_catalog::object::{Object, ObjectKind};
+use innoscan_engine::{Error, Remedy, Result};
+use innoscan_format::schema::{ServerVersion, TableDef};
+
+pub use self::files::stem;
+use super::chunks::{ChunkForm, ChunkNames, Chunks};
+use super::done::{DumpedFile, partial_name};
+use super::files::Directory;
+use super::jobs::{self, Source, Target, concerns_all};
+use super::journal::{TableKey, TableVersion};
+use super::objects::SelectedTable;
+use super::outcome::MANIFEST_NAME;
+use super::rows::{self, Rows};
+use super::statements::{Ending, of_object};
+use super::unfinished::{Begun, version_of};
+use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome};
+use crate::phases::Phase;
+use crate::sink::{Encoded, Form, sql};
+
+/// What a layout makes files of.
+pub(super) struct Contents<'a> {
+    /// The databases, in the order they are met.
+    pub databases: Vec<String>,
+    /// Database and name of every table.
+    pub tables: Vec<(String, String)>,
+    /// What is no table.
+    pub objects: Vec<&'a Object>,
+    /// The server that wrote the first table's files.
+    pub server: Option<ServerVersion>,
+}
+
+impl<'a> Contents<'a> {
+    fn of(dump: &Dump<'a>, options: &DumpOptions) -> Contents<'a> {
+        let tables = dump.table_names();
+        let of_objects = dump.objects.iter().map(|object| &object.database);
+        let mut databases: Vec<String> = Vec::new();
+        for database in tables.iter().map(|(database, _)| database).chain(of_objects) {
+            if !database.is_empty() && !databases.contains(database) {
+                databases.push(database.clone());
+            }
+        }
+        let def = dump.tables.first().map(|table| &table.def);
+        let of_engine = || dump.engine_tables.first().map(|table| &table.def);
+        let of_origin = || options.origin.as_ref().and_then(|origin| origin.server);
+        let server = def.or_else(of_engine).map(|def| def.server).or_else(of_origin);
+        Contents { databases, tables, objects: dump.objects.clone(), server }
+    }
+
+    /// The objects of a database, of the kinds that are wanted.
+    pub fn objects_of<'s>(
+        &'s self,
+        database: &'s str,
+        wanted: impl Fn(&ObjectKind) -> bool + 's,
+    ) -> impl Iterator<Item = &'a Object> + 's {
+        let objects = self.objects.iter().copied();
+        objects.filter(move |object| object.database == database && wanted(&object.kind))
+    }
+
+    /// Functions, procedures, packages, and then events.
+    pub fn routines_and_events<'s>(
+        &'s self,
+        database: &'s str,
+    ) -> impl Iterator<Item = &'a Object> + 's {
+        let routines = self.objects_of(database, ObjectKind::is_routine);
+        routines.chain(self.objects_of(database, |kind| *kind == ObjectKind::Event))
+    }
+
+    /// Accounts, what they are granted, the roles they have from the start.
+    pub fn users(&self) -> impl Iterator<Item = &'a Object> + '_ {
+        self.objects.iter().copied().filter(|object| object.kind.is_of_accounts())
+    }
+
+    /// Writes a file of objects that begins with `head`, unless there are none.
+    pub fn write_objects<'o>(
+        &self,
+        directory: &Directory,
+        name: &str,
+        head: &str,
+        objects: impl Iterator<Item = &'o Object>,
+        ending: Ending,
+    ) -> Result<()> {
+        let mut text = head.as_bytes().to_vec();
+        for object in objects {
+            let create = self.create_database(&object.database);
+            text.extend(of_object(object, &create, ending));
+        }
+        if text.len() > head.len() {
+            directory.write(name, &text)?;
+        }
+        Ok(())
+    }
+
+    /// The statement that makes a database unless it is there, as its server says it where that was
+    /// asked.
+    pub fn create_database(&self, database: &str) -> String {
+        create_database(&self.objects, database)
+    }
+}
+
+/// The statement that makes a database unless it is there.
+pub(super) fn create_database(objects: &[&Object], database: &str) -> String {
+    let own = objects
+        .iter()
+        .find(|object| object.kind == ObjectKind::Database && object.database == database)
+        .and_then(|object| object.statements.first())
+        .and_then(|create| create.strip_prefix("CREATE DATABASE `"));
+    match own {
+        None => sql::create_database(database),
+        Some(rest) => {
+            let rest = rest.trim_end().trim_end_matches(';');
+            format!("CREATE DATABASE /*!32312 IF NOT EXISTS*/ `{rest};\n")
+        }
+    }
+}
+
+/// What a layout is told of a table before its rows come.
+pub(super) struct TableFacts<'a> {
+    pub database: &'a str,
+    pub name: &'a str,
+    /// Its `CREATE TABLE`.
+    pub create: String,
+    /// What the session needs to make it.
+    pub lenient: &'static str,
+    /// The columns that are loaded, and whether they are in base64.
+    pub columns: Vec<(String, bool)>,
+    /// The columns of its primary key.
+    pub primary_key: Vec<String>,
+}
+
+/// A layout at work on a directory.
+pub(super) trait Arrangement {
+    /// Before the tables.
+    fn begin(&mut self) -> Result<()>;
+
+    /// A table's definition, and whatever else stands before its rows.
+    fn table(&mut self, table: &TableFacts<'_>) -> Result<Vec<DumpedFile>>;
+
+    /// What a table's files of rows are called. `extension` is that of the rows' form and of the
+    /// compression.
+    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames;
+
+    /// Writes what comes after the tables.
+    fn finish(&mut self, summary: &Summary) -> Result<()>;
+
+    /// Name and text of the file by which a loader knows that the dump is complete. It is written
+    /// last, and not under this name if something is missing.
+    fn marker(&self, summary: &Summary) -> Option<(&'static str, String)>;
+}
+
+/// Dumps into a directory in the layout that the options say.
+pub(super) fn write(
+    dump: Dump<'_>,
+    path: &Path,
+    options: &DumpOptions,
+    finished: impl FnMut(&TableOutcome),
+) -> Result<Summary> {
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let mut dump = dump.prepared();
+    let contents = Contents::of(&dump, options);
+    fits(&contents, options)?;
+    let (directory, begun) = match dump.unfinished.take() {
+        None => (Directory::prepare(path, options)?, BTreeMap::new()),
+        Some(unfinished) => {
+            let (journal, begun) = unfinished.go_on(&dump, options)?;
+            (Directory::of(path, journal, options), begun)
+        }
+    };
+    let mut arrangement: Box<dyn Arrangement + '_> = match options.layout {
+        Layout::Files => Box::new(files::Files::new(&directory, &contents, options)),
+        Layout::MyDumper => Box::new(mydumper::MyDumper::new(&directory, &contents, options)),
+        Layout::MySqlShell => Box::new(mysqlsh::MySqlShell::new(&directory, &contents, options)),
+    };
+    arrangement.begin()?;
+    let mut writer =
+        Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
+    let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
+    let mut ledger = std::mem::take(&mut dump.ledger);
+    ledger.settle(tables.iter().map(TableOutcome::settled));
+    let summary = Summary {
+        tables,
+        ledger,
+        origin: options.origin.clone(),
+        layout: Some(options.layout),
+        is_conditional: options.scan.rows.condition.is_some(),
+        is_selection: options.is_selection,
+        started: Some(started_at),
+        elapsed: started.elapsed(),
+        phases: std::mem::take(&mut dump.phases),
+        ..Summary::default()
+    };
+    arrangement.finish(&summary)?;
+    let marker = arrangement.marker(&summary);
+    drop(arrangement);
+    let mut summary = summary;
+    summary.files = files_of_no_table(&directory, &summary);
+    write_manifest(&directory, &mut summary, marker)?;
+    summary.phases.time(Phase::Syncing, || directory.complete())?;
+    Ok(summary)
+}
+
+/// The files that no table's outcome lists.
+fn files_of_no_table(directory: &Directory, summary: &Summary) -> Vec<DumpedFile> {
+    let of_tables = summary.tables.iter().flat_map(|table| &table.files);
+    let of_tables: HashSet<&str> = of_tables.map(|file| &*file.name).collect();
+    let mut files = directory.whole_files();
+    files.retain(|file| !of_tables.contains(&*file.name));
+    files
+}
+
+/// Writes `innoscan.json`, and gives the file that a loader looks for its name when all else is on the
+/// disk.
+fn write_manifest(
+    directory: &Directory,
+    summary: &mut Summary,
+    marker: Option<(&'static str, String)>,
+) -> Result<()> {
+    let is_complete = summary.ledger.is_complete();
+    let marker = marker.map(|(name, text)| match is_complete {
+        true => (name.to_owned(), text),
+        // Without its marker no loader takes the directory for a whole dump.
+        false => (format!("{name}.incomplete"), text),
+    });
+    let written = match &marker {
+        Some((name, text)) => {
+            let (file, partial) = directory.write_partial(name, text.as_bytes())?;
+            summary.marker = Some(file);
+            Some((name, partial))
+        }
+        None => None,
+    };
+    summary.phases.time(Phase::Syncing, || directory.flush())?;
+    directory.write(MANIFEST_NAME, format!("{:#}\n", summary.to_json()).as_bytes())?;
+    summary.phases.time(Phase::Syncing, || directory.flush())?;
+    if let Some((name, partial)) = written {
+        directory.rename(&partial_name(name), name)?;
+        partial.keep();
+    }
+    Ok(())
+}
+
+/// Refuses what a layout has no place for.
+fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
+    let (name, format_fits) = match (options.layout, &options.format) {
+        (Layout::Files, format) => ("files", *format != Format::Load),
+        (Layout::MyDumper, format) => ("mydumper", matches!(format, Format::Sql(_))),
+        (Layout::MySqlShell, format) => ("mysqlsh", *format == Format::Load),
+    };
+    if !format_fits {
+        return Err(Error::usage(
+            format!("the layout {name} does not hold rows in this format"),
+            [Remedy::KeepFormat, Remedy::ChooseLayout("files")],
+        ));
+    }
+    if options.layout == Layout::Files {
+        return Ok(());
+    }
+    if contents.tables.iter().any(|(database, _)| database.is_empty()) {
+        return Err(Error::usage(
+            format!("the layout {name} names files after databases, and a table's is not known"),
+            [Remedy::NameInDirectory, Remedy::ChooseLayout("files")],
+        ));
+    }
+    Ok(())
+}
+
+/// Tables on their way into a layout's files.
+struct Writer<'w> {
+    directory: &'w Directory,
+    arrangement: &'w mut dyn Arrangement,
+    options: &'w DumpOptions,
+    /// What is done of tables, which are as they were then.
+    begun: BTreeMap<TableKey, Begun>,
+}
+
+impl Target for Writer<'_> {
+    fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let Source { table, ahead, confirm } = source;
+        let (def, options) = (&table.def, self.options);
+        let form = self.begin(def, table.create_sql.as_deref(), outcome)?;
+        if !options.rows {
+            return Ok(());
+        }
+        let head = form.head().to_vec();
+        let key = (def.schema.clone(), def.name.clone());
+        let chunk_form = self.chunk_form(&key, form.extension(), &head);
+        let mut chunks = match self.begun.remove(&key) {
+            None => {
+                let version = version_of(table)?;
+                Chunks::begin(self.directory, key, version, chunk_form)?
+            }
+            Some(begun) => {
+                outcome.checksum = rows::checksum(def, options).map(|_| 0);
+                begun.chunks.iter().for_each(|chunk| outcome.keep(chunk));
+                Chunks::go_on(self.directory, key, begun, chunk_form)
+            }
+        };
+        let is_resumed = !chunks.done().is_empty();
+        let last = chunks.done().last();
+        if !last.is_some_and(|chunk| chunk.is_last) {
+            let after = last.and_then(|chunk| chunk.after);
+            let write = |batch: &Encoded, sum, end| chunks.write(batch, sum, end);
+            let read = match ahead.filter(|_| !is_resumed) {
+                Some(ahead) => rows::replay(ahead, outcome, write),
+                None => rows::read(table, form, options, after, outcome, write),
+            };
+            if let Err(error) = read.and_then(|()| confirm()) {
+                return Err(given_up(chunks, error));
+            }
+        }
+        outcome.files.extend(chunks.finish()?);
+        Ok(())
+    }
+
+    fn select(&mut self, table: &mut SelectedTable<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let options = self.options;
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let form = rows::selected_form(table, options)?
+            .with_compression(options.compression)
+            .with_batch_bytes(batch_bytes);
+        let key = (table.database.clone(), table.name.clone());
+        outcome.files = self.arrangement.table(&TableFacts {
+            database: &key.0,
+            name: &key.1,
+            create: table.create.trim_end().trim_end_matches(';').to_owned(),
+            lenient: "",
+            columns: form.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
+            primary_key: Vec::new(),
+        })?;
+        if !options.rows {
+            return Ok(());
+        }
+        let chunk_form = self.chunk_form(&key, form.extension(), form.head());
+        // Nothing tells whether such a table has changed: none is kept.
+        let version = TableVersion::default();
+        let mut chunks = Chunks::begin(self.directory, key, version, chunk_form)?;
+        if let Err(error) =
+            rows::select(table, &form, outcome, |batch| chunks.write(batch, 0, None))
+        {
+            return Err(given_up(chunks, error));
+        }
+        outcome.files.extend(chunks.finish()?);
+        Ok(())
+    }
+
+    fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
+        let (def, options) = (table.def(), self.options);
+        let form = self.begin(def, table.create_sql(), outcome)?;
+        if !options.rows {
+            return Ok(());
+        }
+        let head = form.head().to_vec();
+        let key = (def.schema.clone(), def.name.clone());
+        let chunk_form = self.chunk_form(&key, form.extension(), &head);
+        // Nothing tells whether such a table has changed: none is kept.
+        let mut chunks = Chunks::begin(self.directory, key, TableVersion::default(), chunk_form)?;
+        let given =
+            table.give(form, options, outcome, &mut |batch, sum| chunks.write(batch, sum, None));
+        if let Err(error) = given {
+            return Err(given_up(chunks, error));
+        }
+        outcome.files.extend(chunks.finish()?);
+        Ok(())
+    }
+
+    fn define(&mut self, def: &TableDef, outcome: &mut TableOutcome) -> Result<()> {
+        self.begin(def, None, outcome).map(|_| ())
+    }
+}
+
+impl Writer<'_> {
+    /// Writes a table's definition; the form of its rows.
+    fn begin(
+        &mut self,
+        def: &TableDef,
+        create_sql: Option<&str>,
+        outcome: &mut TableOutcome,
+    ) -> Result<Form> {
+        let form = self.options.format.form(def)?;
+        outcome.files = self.arrangement.table(&facts(def, create_sql, &form))?;
+        if self.options.rows {
+            outcome.left_out = form.left_out().to_vec();
+        }
+        Ok(form)
+    }
+
+    fn chunk_form<'h>(
+        &self,
+        (database, table): &TableKey,
+        extension: &str,
+        head: &'h [u8],
+    ) -> ChunkForm<'h> {
+        let extension = format!("{extension}{}", self.options.compression.suffix());
+        let names = self.arrangement.chunk_names(database, table, extension);
+        ChunkForm::new(names, head, self.options)
+    }
+}
+
+/// What a layout is told of a table that is read in a form.
+fn facts<'d>(def: &'d TableDef, create_sql: Option<&str>, form: &Form) -> TableFacts<'d> {
+    TableFacts {
+        database: &def.schema,
+        name: &def.name,
+        create: sql::definition(def, create_sql),
+        lenient: sql::lenient(def),
+        columns: match form {
+            Form::Load(load) => {
+                load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect()
+            }
+            _ => Vec::new(),
+        },
+        primary_key: super::primary_key(def),
+    }
+}
+
+/// Takes away what is done of a table that cannot be dumped. What an error that concerns all has cut
+/// short stays, for the dump to be gone on with.
+fn given_up(chunks: Chunks<'_>, error: Error) -> Error {
+    if !concerns_all(&error) {
+        chunks.discard();
+    }
+    error
+}

@@ -1,0 +1,258 @@
+//! A table's rows, from where they are to whoever writes the batches.
+
+use innoscan_catalog::source::EngineTable;
+use innoscan_engine::RowSink;
+use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::condition::RowFilter;
+use innoscan_engine::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
+use innoscan_engine::{Error, Remedy, Result, Table};
+use innoscan_format::schema::TableDef;
+
+use super::objects::SelectedTable;
+use super::{DumpOptions, Format, TableOutcome};
+use crate::sink::selected::SelectedRows;
+use crate::sink::summed::Summed;
+use crate::sink::{Encoded, Encoder, Form};
+
+/// A table that was read: its rows, what is known of them, and what ended it.
+pub(super) struct ReadTable {
+    /// Consecutive rows, their sum, and the leaf after which the table can be resumed.
+    batches: Vec<(Encoded, u32, Option<LeafPlace>)>,
+    outcome: TableOutcome,
+    error: Option<Error>,
+}
+
+/// Reads a table's files and gives its rows on, in order.
+pub(super) fn read(
+    table: &Table,
+    form: Form,
+    options: &DumpOptions,
+    after: Option<LeafPlace>,
+    outcome: &mut TableOutcome,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+) -> Result<()> {
+    let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+    let sink = sink(&table.def, form, options, batch_bytes, outcome);
+    let how = options.scan.clone().with(|scan| {
+        scan.rows.after = after;
+    });
+    outcome.scan = scan(table, &how, &sink, |(batch, sum), end| {
+        outcome.count(&batch, sum.sum);
+        write(&batch, sum.sum, end)?;
+        sink.encoder().recycle(batch);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Reads all rows of a table and keeps them.
+pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
+    let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
+    let mut batches = Vec::new();
+    let read = options.format.form(&table.def).map_err(Error::from).and_then(|form| {
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let sink = sink(&table.def, form, options, batch_bytes, &mut outcome);
+        // Several tables at once have no progress of one.
+        let how = options.scan.clone().with(|scan| {
+            scan.hooks.progress = None;
+        });
+        scan(table, &how, &sink, |(batch, sum), end| {
+            batches.push((batch, sum.sum, end));
+            Ok(())
+        })
+    });
+    let error = match read {
+        Ok(scan) => {
+            outcome.scan = scan;
+            None
+        }
+        Err(error) => Some(error),
+    };
+    ReadTable { batches, outcome, error }
+}
+
+/// Gives the rows on that were read before.
+pub(super) fn replay(
+    read: ReadTable,
+    outcome: &mut TableOutcome,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+) -> Result<()> {
+    outcome.checksum = read.outcome.checksum;
+    outcome.scan = read.outcome.scan;
+    for (batch, sum, end) in &read.batches {
+        outcome.count(batch, *sum);
+        write(batch, *sum, *end)?;
+    }
+    read.error.map_or(Ok(()), Err)
+}
+
+fn scan(
+    table: &Table,
+    how: &ScanOptions,
+    sink: &Summed,
+    deliver: impl FnMut((Encoded, Sum), Option<LeafPlace>) -> Result<()>,
+) -> Result<ScanOutcome> {
+    scan_sized(table, table.size_bytes(), how, sink, deliver)
+}
+
+/// Rows that come in order from elsewhere than InnoDB's files.
+pub(super) trait Rows {
+    /// The table's definition.
+    fn def(&self) -> &TableDef;
+
+    /// Its `CREATE TABLE` where its server was asked.
+    fn create_sql(&self) -> Option<&str>;
+
+    /// Gives the rows on in a form, with the sum of each batch.
+    fn give(
+        &mut self,
+        form: Form,
+        options: &DumpOptions,
+        outcome: &mut TableOutcome,
+        write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
+    ) -> Result<()>;
+}
+
+impl Rows for &EngineTable {
+    fn def(&self) -> &TableDef {
+        &self.def
+    }
+
+    fn create_sql(&self) -> Option<&str> {
+        None
+    }
+
+    fn give(
+        &mut self,
+        form: Form,
+        options: &DumpOptions,
+        outcome: &mut TableOutcome,
+        write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
+    ) -> Result<()> {
+        let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        let mut batches = Batches::new(&self.def, form, options, batch_bytes, outcome)?;
+        let mut deliver = |batch: Encoded, sum| {
+            outcome.count(&batch, sum);
+            write(&batch, sum)
+        };
+        self.for_each_row(|row| batches.row(row, &mut deliver))?;
+        batches.end(&mut deliver)
+    }
+}
+
+/// Rows that come one by one, on their way into batches: the wanted ones, encoded and summed.
+pub(super) struct Batches<'o> {
+    sink: Summed,
+    filter: Option<RowFilter>,
+    options: &'o DumpOptions,
+    batch: (Encoded, Sum),
+    /// Room to compare a value in.
+    room: Vec<u8>,
+}
+
+impl<'o> Batches<'o> {
+    /// In a form, in batches of about `batch_bytes`.
+    pub fn new(
+        def: &TableDef,
+        form: Form,
+        options: &'o DumpOptions,
+        batch_bytes: u64,
+        outcome: &mut TableOutcome,
+    ) -> Result<Batches<'o>> {
+        let condition = options.scan.rows.condition.as_deref();
+        let filter = condition.map(|condition| RowFilter::new(condition, def)).transpose()?;
+        let sink = sink(def, form, options, batch_bytes, outcome);
+        let batch = sink.new_batch();
+        Ok(Batches { sink, filter: filter.flatten(), options, batch, room: Vec::new() })
+    }
+
+    /// Adds a row, if it is wanted. A batch that is full goes to `deliver`, with its sum.
+    pub fn row(
+        &mut self,
+        row: &[Option<&[u8]>],
+        deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(filter) = &self.filter
+            && !filter.has_values(row, &mut self.room)?
+        {
+            return Ok(());
+        }
+        self.sink.row(row, &mut self.batch)?;
+        if !self.sink.is_full(&self.batch) {
+            return Ok(());
+        }
+        if self.options.scan.is_cancelled() {
+            return Err(Error::interrupted());
+        }
+        self.deliver(deliver)
+    }
+
+    /// Delivers the rows that are left.
+    pub fn end(mut self, deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>) -> Result<()> {
+        self.deliver(deliver)
+    }
+
+    fn deliver(&mut self, deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>) -> Result<()> {
+        let mut batch = std::mem::replace(&mut self.batch, self.sink.new_batch());
+        self.sink.finish(&mut batch)?;
+        deliver(batch.0, batch.1.sum)
+    }
+}
+
+/// What rows are encoded and summed by, in batches of about `batch_bytes`.
+fn sink(
+    def: &TableDef,
+    form: Form,
+    options: &DumpOptions,
+    batch_bytes: u64,
+    outcome: &mut TableOutcome,
+) -> Summed {
+    let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
+    let checksum = checksum(def, options);
+    outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));
+    Summed::new(encoder, checksum)
+}
+
+/// What sums a table's rows, where their sum is wanted and can be told.
+pub(super) fn checksum(def: &TableDef, options: &DumpOptions) -> Option<Checksum> {
+    // The sum of a versioned table is of its history too, which no dump has.
+    let is_summed = options.checksums && !def.versioned;
+    is_summed.then(|| Checksum::new(def).ok()).flatten()
+}
+
+/// The form of rows that a server gives. Only forms that can be loaded have one.
+pub(super) fn selected_form(
+    table: &SelectedTable<'_>,
+    options: &DumpOptions,
+) -> Result<SelectedRows> {
+    match &options.format {
+        Format::Sql(sql) => Ok(SelectedRows::sql(&table.name, &table.columns, sql)),
+        Format::Load => Ok(SelectedRows::load(&table.columns)),
+        Format::Text(_) | Format::Csv(_) | Format::Ndjson(_) => Err(Error::refused(
+            "rows that a server gives are not written in this format",
+            [Remedy::ChooseFormat("sql"), Remedy::LeaveOutTable],
+        )),
+    }
+}
+
+/// Gives a server's rows on.
+pub(super) fn select(
+    table: &mut SelectedTable<'_>,
+    form: &SelectedRows,
+    outcome: &mut TableOutcome,
+    mut write: impl FnMut(&Encoded) -> Result<()>,
+) -> Result<()> {
+    let mut batch = Encoded::default();
+    for row in &mut table.rows {
+        form.row(&row?, &mut batch)?;
+        if form.is_full(&batch) {
+            form.finish(&mut batch)?;
+            outcome.count(&batch, 0);
+            write(&batch)?;
+            batch = Encoded::default();
+        }
+    }
+    form.finish(&mut batch)?;
+    outcome.count(&batch, 0);
+    write(&batch)
+}

@@ -1,0 +1,289 @@
+//! Tables in one stream: SQL as a script, other formats of one table.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::time::{Instant, SystemTime};
+
+use innoscan_catalog::ledger::Ledger;
+use innoscan_catalog::object::{Object, ObjectKind};
+use innoscan_engine::{Error, Remedy, Result, Table};
+use innoscan_format::schema::quoted_name;
+use innoscan_format::schema::{Family, TableDef};
+
+use super::clock::utc;
+use super::jobs::{self, Source, Target};
+use super::layout::create_database;
+use super::objects::SelectedTable;
+use super::rows::{self, Rows};
+use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
+use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
+use crate::sink::{Compression, Encoded, Form, sql};
+
+/// Dumps into one stream. `finished` is told of each table.
+///
+/// SQL is a script for the command line client: a session that is put back at its end; sequences,
+/// every table with its definition, then placeholders of views, triggers, routines, events, views,
+/// users; its last line says whether all of it is there. Rows of several tables in another format are refused: nothing would tell them apart.
+///
+/// # Errors
+/// When the output cannot be written, or the user asked to stop.
+pub fn to_stream(
+    dump: Dump<'_>,
+    out: &mut impl Write,
+    options: &DumpOptions,
+    finished: impl FnMut(&TableOutcome),
+) -> Result<Summary> {
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let mut dump = dump.prepared();
+    let is_script = matches!(options.format, Format::Sql(_));
+    let count = dump.table_count();
+    if !is_script && count > 1 {
+        return Err(Error::usage(
+            "rows of several tables in one stream cannot be told apart in this format",
+            [
+                "give an output directory".into(),
+                "dump one table alone".into(),
+                Remedy::ChooseFormat("sql"),
+            ],
+        ));
+    }
+    let objects = &std::mem::take(&mut dump.objects)[..];
+    let output = Stream { out, compression: options.compression };
+    let mut script = Script {
+        output,
+        options,
+        objects: if is_script && options.definitions { objects } else { &[] },
+        names_databases: is_script && (count > 1 || !objects.is_empty()),
+        database: String::new(),
+        named: BTreeSet::new(),
+    };
+    if is_script {
+        script.output.text(&head(dump.tables.first().copied(), options))?;
+    }
+    script.objects(|kind| *kind == ObjectKind::Sequence)?;
+    let tables = jobs::run(&mut dump, &mut script, options, finished)?;
+    script.objects_after_rows()?;
+    let mut ledger = std::mem::take(&mut dump.ledger);
+    ledger.settle(tables.iter().map(TableOutcome::settled));
+    if is_script {
+        script.output.text(sql::SCRIPT_TAIL)?;
+        script.output.text(&end_mark(&ledger, SystemTime::now()))?;
+    }
+    script.output.out.flush().map_err(stream_error)?;
+    Ok(Summary {
+        tables,
+        ledger,
+        origin: options.origin.clone(),
+        is_conditional: options.scan.rows.condition.is_some(),
+        is_selection: options.is_selection,
+        started: Some(started_at),
+        elapsed: started.elapsed(),
+        phases: std::mem::take(&mut dump.phases),
+        ..Summary::default()
+    })
+}
+
+/// The last line of a script, by which a reader knows that nothing was cut off: as mysqldump's
+/// (`mysqldump.c`, `write_footer`, MariaDB 10.11), but in UTC; another one when something is missing.
+fn end_mark(ledger: &Ledger, now: SystemTime) -> String {
+    let line = match ledger.what_is_missing() {
+        None => format!("Dump completed on {}", utc(now)),
+        Some(missing) => format!("Dump NOT complete: {missing}"),
+    };
+    sql::comment(&line)
+}
+
+fn head(table: Option<&Table>, options: &DumpOptions) -> String {
+    let mut head = sql::comment(DUMPER);
+    if let Some(origin) = &options.origin {
+        let (version, host) = (&origin.version_text, &origin.hostname);
+        head += &sql::comment(&format!("from the server {version} on {host}"));
+        if let Some((file, position)) = &origin.binlog {
+            head += &sql::comment(&format!("at {position} in the binary log {file}"));
+        }
+        if !origin.gtid.is_empty() {
+            head += &sql::comment(&format!("with the transactions {}", origin.gtid));
+        }
+    } else if let Some(Table { def, .. }) = table {
+        let family = match def.server.family {
+            Family::MySql => "MySQL",
+            Family::MariaDb => "MariaDB",
+        };
+        head += &sql::comment(&format!("from files of {family} {}", def.server));
+    }
+    head + sql::SCRIPT_HEAD
+}
+
+/// A stream, and where in it we are.
+struct Script<'s, W> {
+    output: Stream<'s, W>,
+    options: &'s DumpOptions,
+    objects: &'s [&'s Object],
+    /// Whether the stream says which database a table is of.
+    names_databases: bool,
+    /// The database that was said last.
+    database: String,
+    /// All that were said.
+    named: BTreeSet<String>,
+}
+
+impl<W: Write> Script<'_, W> {
+    fn use_database(&mut self, database: &str) -> Result<()> {
+        if !self.names_databases || self.database == database {
+            return Ok(());
+        }
+        database.clone_into(&mut self.database);
+        self.named.insert(database.to_owned());
+        let create = create_database(self.objects, database);
+        let name = quoted_name(database);
+        self.output.text(&format!("{}{create}USE {name};\n", sql::SET_UTF8))
+    }
+
+    /// The objects of some kinds.
+    fn objects(&mut self, wanted: impl Fn(&ObjectKind) -> bool) -> Result<()> {
+        for object in self.objects.iter().filter(|object| wanted(&object.kind)) {
+            self.object(object)?;
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, object: &Object) -> Result<()> {
+        if !object.kind.is_of_accounts() {
+            self.use_database(&object.database)?;
+        }
+        let create = create_database(self.objects, &object.database);
+        self.output.bytes(&of_object(object, &create, Ending::Delimiter))
+    }
+
+    fn objects_after_rows(&mut self) -> Result<()> {
+        let is_view = |object: &&&Object| object.kind == ObjectKind::View;
+        for view in self.objects.iter().filter(is_view) {
+            self.use_database(&view.database)?;
+            let placeholder = placeholder_view(view);
+            self.output.text(&format!("{}{placeholder}", sql::SET_UTF8))?;
+        }
+        self.objects(|kind| matches!(kind, ObjectKind::Trigger { .. }))?;
+        self.objects(ObjectKind::is_routine)?;
+        self.objects(|kind| *kind == ObjectKind::Event)?;
+        for view in self.objects.iter().filter(is_view) {
+            self.object(&in_place_of_its_placeholder(view))?;
+        }
+        // Those that have nothing but themselves.
+        for object in self.objects.iter().filter(|object| object.kind == ObjectKind::Database) {
+            if !self.named.contains(&object.database) {
+                self.use_database(&object.database)?;
+            }
+        }
+        self.objects(ObjectKind::is_of_accounts)
+    }
+
+    /// Writes a table's definition and what its rows begin with; their form, if there are to be any.
+    fn begin(
+        &mut self,
+        def: &TableDef,
+        create_sql: Option<&str>,
+        outcome: &mut TableOutcome,
+    ) -> Result<Option<Form>> {
+        self.table_definition(def, create_sql)?;
+        if !self.options.rows {
+            return Ok(None);
+        }
+        let form = self.options.format.form(def)?;
+        outcome.left_out = form.left_out().to_vec();
+        self.output.bytes(form.head())?;
+        Ok(Some(form))
+    }
+
+    fn table_definition(&mut self, def: &TableDef, create_sql: Option<&str>) -> Result<()> {
+        self.use_database(&def.schema)?;
+        let create = sql::create_table(def, create_sql, self.options.drop_tables);
+        self.definition(&def.qualified_name(), create)
+    }
+
+    fn definition(&mut self, name: &str, create: String) -> Result<()> {
+        if !matches!(self.options.format, Format::Sql(_)) {
+            return Ok(());
+        }
+        self.output.text(&sql::comment(&format!("Table {name}")))?;
+        if self.options.definitions { self.output.text(&create) } else { Ok(()) }
+    }
+}
+
+impl<W: Write> Target for Script<'_, W> {
+    fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let Source { table, ahead, confirm } = source;
+        let begun = self.begin(&table.def, table.create_sql.as_deref(), outcome)?;
+        let Some(form) = begun else { return Ok(()) };
+        let write =
+            |batch: &Encoded, _, _| self.output.out.write_all(batch.output()).map_err(stream_error);
+        match ahead {
+            Some(ahead) => rows::replay(ahead, outcome, write)?,
+            None => rows::read(table, form, self.options, None, outcome, write)?,
+        }
+        confirm()
+    }
+
+    fn select(&mut self, table: &mut SelectedTable<'_>, outcome: &mut TableOutcome) -> Result<()> {
+        let form = rows::selected_form(table, self.options)?;
+        let form = form.with_compression(self.options.compression);
+        self.use_database(&table.database)?;
+        let drop = self.options.drop_table(&table.name);
+        let create = table.create.trim_end().trim_end_matches(';');
+        let name = format!("{}.{}", table.database, table.name);
+        self.definition(&name, format!("{}{drop}{create};\n", sql::SET_UTF8))?;
+        if !self.options.rows {
+            return Ok(());
+        }
+        self.output.bytes(form.head())?;
+        rows::select(table, &form, outcome, |batch| {
+            self.output.out.write_all(batch.output()).map_err(stream_error)
+        })
+    }
+
+    fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
+        let begun = self.begin(table.def(), table.create_sql(), outcome)?;
+        let Some(form) = begun else { return Ok(()) };
+        table.give(form, self.options, outcome, &mut |batch, _| {
+            self.output.out.write_all(batch.output()).map_err(stream_error)
+        })
+    }
+
+    fn define(&mut self, def: &TableDef, _: &mut TableOutcome) -> Result<()> {
+        self.table_definition(def, None)
+    }
+
+    /// Says in a script that a table is not whole.
+    fn end(&mut self, outcome: &TableOutcome) -> Result<()> {
+        match &outcome.error {
+            Some(error) if matches!(self.options.format, Format::Sql(_)) => {
+                self.output.text(&sql::comment(&format!("NOT COMPLETE: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An output that is not a file of ours.
+struct Stream<'w, W> {
+    out: &'w mut W,
+    compression: Compression,
+}
+
+impl<W: Write> Stream<'_, W> {
+    fn text(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    fn bytes(&mut self, plain: &[u8]) -> Result<()> {
+        if plain.is_empty() {
+            return Ok(());
+        }
+        let mut output = Vec::new();
+        self.compression.append(plain, &mut output)?;
+        self.out.write_all(&output).map_err(stream_error)
+    }
+}
+
+fn stream_error(error: std::io::Error) -> Error {
+    Error::write("writing the output", error)
+}

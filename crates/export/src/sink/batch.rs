@@ -1,0 +1,186 @@
+//! Rows as output bytes, in batches that are used again, and their compression.
+
+use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use flate2::write::GzEncoder;
+use innoscan_engine::{Error, Result};
+
+/// How output is compressed. Every batch becomes a zstd frame or a gzip member of its own, on the
+/// decode worker that made it; frames and members may follow each other in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// zstd, at a level of 1..=22.
+    Zstd {
+        /// Higher is smaller and slower; 3 is zstd's own default.
+        level: i32,
+    },
+    /// gzip, at a level of 1..=9.
+    Gzip {
+        /// Higher is smaller and slower; 6 is gzip's own default.
+        level: u32,
+    },
+}
+
+impl Compression {
+    /// What file names get: `.zst`, `.gz` or nothing.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Compression::None => "",
+            Compression::Zstd { .. } => ".zst",
+            Compression::Gzip { .. } => ".gz",
+        }
+    }
+
+    /// A frame or member of its own, appended.
+    pub(crate) fn append(self, plain: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let failed = |error| Error::write("compressing", error);
+        match self {
+            Compression::None => out.extend_from_slice(plain),
+            Compression::Zstd { level } => {
+                let start = out.len();
+                out.resize(start + zstd::zstd_safe::compress_bound(plain.len()), 0);
+                let room = &mut out[start..];
+                let len = zstd::bulk::compress_to_buffer(plain, room, level).map_err(failed)?;
+                out.truncate(start + len);
+            }
+            Compression::Gzip { level } => {
+                let mut encoder = GzEncoder::new(out, flate2::Compression::new(level));
+                encoder.write_all(plain).and_then(|()| encoder.try_finish()).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows as output bytes.
+#[derive(Debug, Default)]
+pub struct Encoded {
+    /// The rows' bytes, not compressed.
+    pub(super) bytes: Vec<u8>,
+    /// How many rows they are.
+    pub(super) rows: u64,
+    /// The same bytes compressed, once the batch is finished.
+    compressed: Option<Vec<u8>>,
+    /// Where the `INSERT` that is not ended yet begins in `bytes`.
+    pub(super) statement: Option<usize>,
+    /// Characters without a meaning in their charset that became U+FFFD.
+    pub(super) unmapped: u64,
+    /// Room for a value on its way.
+    pub(super) scratch: Vec<u8>,
+}
+
+impl Encoded {
+    /// What is to be written.
+    pub fn output(&self) -> &[u8] {
+        self.compressed.as_deref().unwrap_or(&self.bytes)
+    }
+
+    /// How many rows it holds.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many characters had no meaning in their column's charset and became U+FFFD.
+    pub fn unmapped_characters(&self) -> u64 {
+        self.unmapped
+    }
+
+    /// Its size in bytes before compression.
+    pub fn plain_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Compresses what is there.
+    pub(super) fn compress(&mut self, compression: Compression) -> Result<()> {
+        if compression != Compression::None && !self.bytes.is_empty() {
+            let mut compressed = std::mem::take(&mut self.scratch);
+            compressed.clear();
+            compression.append(&self.bytes, &mut compressed)?;
+            self.compressed = Some(compressed);
+        }
+        Ok(())
+    }
+
+    /// Empties it and keeps its memory.
+    fn clear(&mut self) {
+        if let Some(compressed) = self.compressed.take() {
+            self.scratch = compressed;
+        }
+        self.bytes.clear();
+        self.scratch.clear();
+        self.rows = 0;
+        self.unmapped = 0;
+        self.statement = None;
+    }
+
+    /// Its memory in bytes.
+    fn capacity(&self) -> usize {
+        self.bytes.capacity() + self.scratch.capacity()
+    }
+}
+
+/// Used batches, kept to be filled again.
+#[derive(Debug, Default)]
+pub(super) struct BatchPool(Mutex<Vec<Encoded>>);
+
+impl BatchPool {
+    /// Batches kept at most.
+    const KEPT_MAX: usize = 16;
+    /// Memory of a batch that is kept, at most: one that met a large value gives it back.
+    const KEPT_BYTES_MAX: usize = 16 << 20;
+
+    pub fn take(&self) -> Encoded {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub fn put(&self, mut batch: Encoded) {
+        batch.clear();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < Self::KEPT_MAX && batch.capacity() <= Self::KEPT_BYTES_MAX {
+            kept.push(batch);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn frames_and_members_one_after_the_other_are_one_file() {
+        for compression in [Compression::Zstd { level: 3 }, Compression::Gzip { level: 6 }] {
+            let mut file = Vec::new();
+            for part in [&b"first,"[..], b"", b"second"] {
+                compression.append(part, &mut file).unwrap();
+            }
+            let mut plain = Vec::new();
+            match compression {
+                Compression::Zstd { .. } => plain = zstd::decode_all(&file[..]).unwrap(),
+                _ => {
+                    flate2::read::MultiGzDecoder::new(&file[..]).read_to_end(&mut plain).unwrap();
+                }
+            }
+            assert_eq!(plain, b"first,second");
+        }
+    }
+
+    #[test]
+    fn a_used_batch_comes_back_empty() {
+        let pool = BatchPool::default();
+        let mut batch = pool.take();
+        batch.bytes.extend_from_slice(b"rows");
+        batch.rows = 2;
+        batch.compress(Compression::Zstd { level: 1 }).unwrap();
+        assert_ne!(batch.output(), b"rows");
+        pool.put(batch);
+        let batch = pool.take();
+        assert_eq!((batch.output(), batch.rows()), (&b""[..], 0));
+        assert!(batch.capacity() > 0);
+    }
+}

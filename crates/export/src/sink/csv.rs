@@ -1,0 +1,304 @@
+//! Rows as CSV (RFC 4180): for other programs, so UTF-8 and lossless rather than the server's
+//! form.
+//!
+//! ```text
+//! NULL                          nothing between the commas, or the text for it; what is that text
+//!                               and not NULL is quoted: an empty string is ""
+//! numbers                       bare; FLOAT and DOUBLE with the fewest digits that give the same
+//!                               float again; BIT as the decimal number of its bits
+//! text, ENUM, SET, JSON         in UTF-8; quoted where it holds a comma, a quote or a line end,
+//!                               begins or ends with a blank, or is empty
+//! dates and times               as the server prints them, TIMESTAMP in UTC, or as
+//!                               2024-01-01T12:00:00Z
+//! BINARY, BLOB, GEOMETRY        hexadecimal digits, or base64
+//! VECTOR                        [1.5,-2]
+//! ```
+
+use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_format as format;
+use innoscan_format::schema::TableDef;
+use innoscan_format::types::{Class, ColumnType};
+
+use super::batch::Encoded;
+use super::escape::{Finder, append_base64, append_hex};
+use super::real::{append_real, append_vector};
+
+/// How bytes without a charset are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BinaryForm {
+    /// Upper-case hexadecimal digits.
+    #[default]
+    Hex,
+    /// base64 with padding.
+    Base64,
+    /// `0x` and upper-case hexadecimal digits.
+    Prefixed,
+}
+
+/// The shape of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CsvOptions {
+    /// What stands between fields.
+    pub separator: Separator,
+    /// What NULL is written as.
+    pub null: NullText,
+    /// A first line with the columns' names.
+    pub header: bool,
+    /// What ends a line.
+    pub line_end: &'static str,
+    /// How bytes are written.
+    pub binary: BinaryForm,
+    /// Write invisible columns too.
+    pub include_invisible: bool,
+    /// How `TIMESTAMP` is written.
+    pub timestamps: TimestampForm,
+}
+
+/// How values of `TIMESTAMP` are written, which are in UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimestampForm {
+    /// `2024-01-01 12:00:00`, as the server prints them.
+    #[default]
+    Server,
+    /// `2024-01-01T12:00:00Z` (ISO 8601); the zero date, which is no time, as the server prints it.
+    Iso,
+}
+
+impl TimestampForm {
+    /// Appends a `TIMESTAMP`.
+    pub(super) fn append(
+        self,
+        column: &RowColumn,
+        stored: &[u8],
+        out: &mut Vec<u8>,
+    ) -> format::Result<()> {
+        let start = out.len();
+        column.codec.write_text(stored, out)?;
+        let written = &mut out[start..];
+        if self == TimestampForm::Iso
+            && !written.starts_with(b"0000-00-00")
+            && let Some(blank) = written.iter_mut().find(|byte| **byte == b' ')
+        {
+            *blank = b'T';
+            out.push(b'Z');
+        }
+        Ok(())
+    }
+}
+
+/// A character between fields: one that is never part of a value that is written bare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Separator(u8);
+
+impl Separator {
+    /// The comma.
+    pub const COMMA: Separator = Separator(b',');
+
+    /// `None` for what is more or less than one character of ASCII, is a quote or a line end, or can
+    /// be part of a number, a time, an address or of base64.
+    pub fn new(typed: &[u8]) -> Option<Separator> {
+        let &[byte] = typed else { return None };
+        let is_of_values = byte.is_ascii_alphanumeric() || b"+-./:= \"\r\n".contains(&byte);
+        (byte.is_ascii() && !is_of_values).then_some(Separator(byte))
+    }
+}
+
+/// What NULL is written as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NullText(String);
+
+impl NullText {
+    /// `None` for a text that would have to be quoted: one with the separator, a quote or a line
+    /// end, or that begins or ends with a blank.
+    pub fn new(text: &str, separator: Separator) -> Option<NullText> {
+        let special = [separator.0, b'"', b'\r', b'\n'];
+        let is_plain = !text.bytes().any(|byte| special.contains(&byte)) && text.trim() == text;
+        is_plain.then(|| NullText(text.to_owned()))
+    }
+}
+
+impl Default for CsvOptions {
+    fn default() -> CsvOptions {
+        CsvOptions {
+            separator: Separator::COMMA,
+            null: NullText::default(),
+            header: true,
+            line_end: "\r\n",
+            binary: BinaryForm::Hex,
+            include_invisible: false,
+            timestamps: TimestampForm::Server,
+        }
+    }
+}
+
+/// A table's rows as CSV.
+#[derive(Debug)]
+pub struct Csv {
+    selection: RowShape,
+    forms: Vec<Form>,
+    head: Vec<u8>,
+    line_end: &'static str,
+    quoting: Quoting,
+    timestamps: TimestampForm,
+}
+
+/// Which texts are quoted.
+#[derive(Clone, Debug)]
+struct Quoting {
+    separator: u8,
+    null: Vec<u8>,
+    special: Finder<4>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// Never needs quotes.
+    Bare,
+    Real,
+    Timestamp,
+    Text,
+    Bytes(BinaryForm),
+    Vector,
+}
+
+impl Form {
+    fn of(column: &RowColumn, binary: BinaryForm) -> Form {
+        match column.codec.class() {
+            Class::Number if matches!(column.ty, ColumnType::Float(_) | ColumnType::Double(_)) => {
+                Form::Real
+            }
+            Class::Temporal if matches!(column.ty, ColumnType::Timestamp(_)) => Form::Timestamp,
+            Class::Number | Class::Temporal | Class::Bit | Class::Uuid | Class::Inet => Form::Bare,
+            Class::Text | Class::Enum | Class::Set | Class::Json => Form::Text,
+            Class::Binary | Class::Geometry => Form::Bytes(binary),
+            Class::Vector => Form::Vector,
+        }
+    }
+}
+
+impl Csv {
+    /// For a table whose rows hold the columns `stored` (places in `def.columns`).
+    pub fn new(def: &TableDef, stored: &[usize], options: &CsvOptions) -> format::Result<Csv> {
+        let purpose = Purpose::Select { include_invisible: options.include_invisible };
+        let selection = RowShape::new(def, stored, purpose)?;
+        let forms =
+            selection.columns.iter().map(|column| Form::of(column, options.binary)).collect();
+        let separator = options.separator.0;
+        let quoting = Quoting {
+            separator,
+            null: options.null.0.clone().into_bytes(),
+            special: Finder::new([separator, b'"', b'\r', b'\n']),
+        };
+        let mut head = Vec::new();
+        if options.header {
+            for (index, column) in selection.columns.iter().enumerate() {
+                if index > 0 {
+                    head.push(separator);
+                }
+                quoting.append(column.name.as_bytes(), &mut head);
+            }
+            head.extend_from_slice(options.line_end.as_bytes());
+        }
+        let &CsvOptions { line_end, timestamps, .. } = options;
+        Ok(Csv { selection, forms, head, line_end, quoting, timestamps })
+    }
+
+    /// The first line of every file.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The columns it does not write.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.selection.left_out
+    }
+
+    /// Adds a row to a batch; on an error the batch may hold a part of it.
+    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.selection.is_history(row) {
+            return Ok(());
+        }
+        for (index, (column, form)) in self.selection.columns.iter().zip(&self.forms).enumerate() {
+            if index > 0 {
+                batch.bytes.push(self.quoting.separator);
+            }
+            let Some(stored) = row[column.position] else {
+                batch.bytes.extend_from_slice(&self.quoting.null);
+                continue;
+            };
+            let start = batch.bytes.len();
+            self.write_value(column, *form, stored, batch)
+                .map_err(|error| error.at_column(&column.name))?;
+            self.quoting.tell_from_null(start, &mut batch.bytes);
+        }
+        batch.bytes.extend_from_slice(self.line_end.as_bytes());
+        batch.rows += 1;
+        Ok(())
+    }
+
+    fn write_value(
+        &self,
+        column: &RowColumn,
+        form: Form,
+        stored: &[u8],
+        batch: &mut Encoded,
+    ) -> format::Result<()> {
+        let Encoded { bytes: out, scratch, unmapped, .. } = batch;
+        match form {
+            Form::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
+            Form::Real => append_real(&column.codec.value(stored)?, b"", out),
+            Form::Timestamp => self.timestamps.append(column, stored, out)?,
+            Form::Text => {
+                scratch.clear();
+                *unmapped += column.codec.write_utf8(stored, scratch)?;
+                self.quoting.append(scratch, out);
+            }
+            Form::Bytes(_) if stored.is_empty() => out.extend_from_slice(b"\"\""),
+            Form::Bytes(binary) => {
+                scratch.clear();
+                column.codec.write_text(stored, scratch)?;
+                match binary {
+                    BinaryForm::Hex => append_hex(scratch, out),
+                    BinaryForm::Base64 => append_base64(scratch, out),
+                    BinaryForm::Prefixed => {
+                        out.extend_from_slice(b"0x");
+                        append_hex(scratch, out);
+                    }
+                }
+            }
+            Form::Vector => {
+                out.push(b'"');
+                append_vector(stored, out);
+                out.push(b'"');
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Quoting {
+    /// Appends a text, in quotes where it needs them.
+    fn append(&self, text: &[u8], out: &mut Vec<u8>) {
+        let blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+        if !blank(text.first()) && !blank(text.last()) && self.special.is_clean(text) {
+            out.extend_from_slice(text);
+            return;
+        }
+        out.push(b'"');
+        for (index, part) in text.split(|&byte| byte == b'"').enumerate() {
+            out.extend_from_slice(if index > 0 { b"\"\"" } else { b"" });
+            out.extend_from_slice(part);
+        }
+        out.push(b'"');
+    }
+
+    /// Quotes a value that was written from `start` on if it reads as NULL does. (The empty string
+    /// is quoted already.)
+    #[inline]
+    fn tell_from_null(&self, start: usize, out: &mut Vec<u8>) {
+        if !self.null.is_empty() && out[start..] == self.null {
+            out.insert(start, b'"');
+            out.push(b'"');
+        }
+    }
+}

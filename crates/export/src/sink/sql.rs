@@ -1,0 +1,484 @@
+//! Rows as extended `INSERT` statements.
+//!
+//! Values are the columns' own bytes: the file says `SET NAMES binary`, so nothing is transcoded
+//! on the way back, and bytes that are no valid text of their charset survive. What a value looks
+//! like is chosen so that a restored table has the same `CHECKSUM TABLE`:
+//!
+//! ```text
+//! numbers                    bare; FLOAT and DOUBLE with the fewest digits that give the same
+//!                            float again (the server's own text of a FLOAT has 6 and loses bits)
+//! dates and times            '2024-01-31 12:00:00.5', TIMESTAMP in UTC
+//! CHAR, VARCHAR, TEXT        'raw bytes, escaped'
+//! ENUM, SET                  index and mask: exact even for a refused value or twins
+//! BINARY, BLOB               0xC0FFEE, or _binary 'raw bytes, escaped'
+//! BIT, GEOMETRY, VECTOR      0xC0FFEE: the stored bytes
+//! UUID, INET4, INET6         0xC0FFEE: bytes in text order (text in charset binary is refused)
+//! JSON (MySQL's)             CONVERT('...' USING utf8mb4) (a binary string is refused)
+//! ```
+//!
+//! MySQL's JSON loses two things, as in any dump. Values that only SQL can put into a document
+//! (dates, DECIMAL, BLOB, BIT) come back as strings and doubles, because their text is that. And
+//! MySQL reads a double in JSON less exactly than it prints it: the last bit may differ.
+//!
+//! Rows of the past in MariaDB's system-versioned tables are not written, and those of today begin
+//! their life when they are inserted, again as in any dump.
+//!
+//! A statement ends with `;` at the end of a line, and no value holds a raw newline.
+
+use std::borrow::Cow;
+
+use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_format as format;
+use innoscan_format::schema::quoted_name;
+use innoscan_format::schema::{ColumnDef, Family, TableDef};
+use innoscan_format::types::{Class, ColumnType};
+use innoscan_format::value::Value;
+
+use super::batch::Encoded;
+use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
+use super::real::real_text;
+
+/// The verb of the statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verb {
+    /// `INSERT INTO`.
+    #[default]
+    Insert,
+    /// `INSERT IGNORE INTO`: rows that are there already stay.
+    InsertIgnore,
+    /// `REPLACE INTO`: rows that are there already go.
+    Replace,
+}
+
+/// The shape of the statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlOptions {
+    /// Bytes of a statement at most, unless a single row is longer.
+    pub statement_size_bytes: usize,
+    /// What is said of the rows.
+    pub verb: Verb,
+    /// `BINARY` and `BLOB` as hexadecimal digits; otherwise as `_binary '...'`, which is half the
+    /// size and no text.
+    pub hex_blob: bool,
+    /// The comma between rows stands before the second one, at the beginning of its line, as
+    /// mydumper writes it: its loader cuts statements into smaller ones there.
+    pub comma_first: bool,
+}
+
+impl Default for SqlOptions {
+    fn default() -> SqlOptions {
+        SqlOptions {
+            statement_size_bytes: 1_000_000,
+            verb: Verb::Insert,
+            hex_blob: true,
+            comma_first: false,
+        }
+    }
+}
+
+/// What a string literal cannot hold as it stands, or should not, for the clients' sake.
+const PAIRS: &[(u8, [u8; 2])] = &[
+    (b'\'', *b"\\'"),
+    (b'\\', *b"\\\\"),
+    (b'\n', *b"\\n"),
+    (b'\r', *b"\\r"),
+    (0, *b"\\0"),
+    (0x1a, *b"\\Z"),
+];
+
+/// A table's rows as `INSERT` statements.
+#[derive(Debug)]
+pub struct Sql {
+    selection: RowShape,
+    forms: Vec<Form>,
+    shape: Shape,
+    escapes: Box<Escapes<3>>,
+    /// What stands before text in quotes.
+    introducer: &'static [u8],
+    /// What a file of rows begins with.
+    head: String,
+    statement_size_bytes: usize,
+}
+
+/// How a column's values are written.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Bare,
+    Real,
+    /// In quotes, nothing to escape.
+    Quoted,
+    /// In quotes; `stored`: the text is what is stored.
+    Escaped {
+        stored: bool,
+    },
+    BinaryText,
+    Hex,
+    Number,
+    Address,
+    Json,
+}
+
+impl Form {
+    fn of(column: &RowColumn, hex_blob: bool) -> Form {
+        match column.codec.class() {
+            Class::Number => match column.ty {
+                ColumnType::Float(_) | ColumnType::Double(_) => Form::Real,
+                _ => Form::Bare,
+            },
+            Class::Temporal => Form::Quoted,
+            Class::Text => Form::Escaped { stored: !matches!(column.ty, ColumnType::Char { .. }) },
+            Class::Binary if !hex_blob => Form::BinaryText,
+            Class::Binary | Class::Bit | Class::Geometry | Class::Vector => Form::Hex,
+            Class::Enum | Class::Set => Form::Number,
+            Class::Json => Form::Json,
+            Class::Uuid | Class::Inet => Form::Address,
+        }
+    }
+}
+
+impl Sql {
+    /// For a table whose rows hold the columns `stored` (places in `def.columns`).
+    pub fn new(def: &TableDef, stored: &[usize], options: &SqlOptions) -> format::Result<Sql> {
+        let selection = RowShape::new(def, stored, Purpose::Insert)?;
+        let forms =
+            selection.columns.iter().map(|column| Form::of(column, options.hex_blob)).collect();
+        let names = selection.columns.iter().map(|column| &*column.name);
+        let shape = Shape::new(&def.name, names, options);
+        Ok(Sql {
+            selection,
+            forms,
+            shape,
+            escapes: Box::new(literal_escapes()),
+            introducer: if reads_expressions_again(def) { b"_binary " } else { b"" },
+            head: if reads_expressions_again(def) {
+                format!("{DATA_SESSION}{TEXT_EXPRESSIONS}")
+            } else {
+                DATA_SESSION.to_owned()
+            },
+            statement_size_bytes: options.statement_size_bytes,
+        })
+    }
+
+    /// What every file of rows begins with.
+    pub(super) fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// The columns it does not write.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.selection.left_out
+    }
+
+    /// Adds a row to a batch; on an error the batch may hold a part of it.
+    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.selection.is_history(row) {
+            return Ok(());
+        }
+        let start = batch.bytes.len();
+        if batch.statement.is_some() {
+            batch.bytes.extend_from_slice(self.shape.separator);
+        } else {
+            batch.bytes.extend_from_slice(&self.shape.opening);
+        }
+        self.values(row, batch)?;
+        self.shape.cut(start, self.statement_size_bytes, batch);
+        batch.rows += 1;
+        Ok(())
+    }
+
+    /// Ends the batch's last statement.
+    pub(super) fn finish(&self, batch: &mut Encoded) {
+        if batch.statement.take().is_some() {
+            batch.bytes.extend_from_slice(self.shape.ending);
+        }
+    }
+
+    fn values(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        let Encoded { bytes: out, scratch, .. } = batch;
+        out.push(b'(');
+        for (index, (column, form)) in self.selection.columns.iter().zip(&self.forms).enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            match row[column.position] {
+                None => out.extend_from_slice(b"NULL"),
+                Some(stored) => self
+                    .value(column, *form, stored, out, scratch)
+                    .map_err(|error| error.at_column(&column.name))?,
+            }
+        }
+        out.push(b')');
+        Ok(())
+    }
+
+    #[inline]
+    fn value(
+        &self,
+        column: &RowColumn,
+        form: Form,
+        stored: &[u8],
+        out: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
+    ) -> format::Result<()> {
+        let codec = &column.codec;
+        match form {
+            Form::Bare => codec.write_text(stored, out)?,
+            Form::Real => append_real(&codec.value(stored)?, out),
+            Form::Quoted => {
+                out.push(b'\'');
+                codec.write_text(stored, out)?;
+                out.push(b'\'');
+            }
+            Form::Escaped { stored: true } => {
+                out.extend_from_slice(self.introducer);
+                self.quoted(stored, out);
+            }
+            Form::Escaped { stored: false } => {
+                scratch.clear();
+                codec.write_text(stored, scratch)?;
+                out.extend_from_slice(self.introducer);
+                self.quoted(scratch, out);
+            }
+            Form::BinaryText => {
+                out.extend_from_slice(b"_binary ");
+                self.quoted(stored, out);
+            }
+            Form::Hex => {
+                scratch.clear();
+                codec.write_text(stored, scratch)?;
+                append_hex_literal(scratch, out);
+            }
+            Form::Number => append_number(&codec.value(stored)?, out),
+            Form::Address => match codec.value(stored)? {
+                Value::Uuid(bytes) | Value::Inet6(bytes) => append_hex_literal(&bytes, out),
+                Value::Inet4(bytes) => append_hex_literal(&bytes, out),
+                _ => return Err(format::Error::corrupt("an address that is none")),
+            },
+            Form::Json => {
+                scratch.clear();
+                codec.write_text(stored, scratch)?;
+                escape_json_newlines(scratch, 0);
+                out.extend_from_slice(b"CONVERT(");
+                self.quoted(scratch, out);
+                out.extend_from_slice(b" USING utf8mb4)");
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn quoted(&self, text: &[u8], out: &mut Vec<u8>) {
+        out.push(b'\'');
+        self.escapes.append(text, out);
+        out.push(b'\'');
+    }
+}
+
+/// What stands around the rows of a table.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and, unless commas come first, a newline.
+    pub opening: Vec<u8>,
+    /// What stands between rows.
+    pub separator: &'static [u8],
+    /// What ends a statement.
+    pub ending: &'static [u8],
+}
+
+impl Shape {
+    pub fn new<'n>(
+        table: &str,
+        columns: impl Iterator<Item = &'n str>,
+        options: &SqlOptions,
+    ) -> Shape {
+        let verb = match options.verb {
+            Verb::Insert => "INSERT",
+            Verb::InsertIgnore => "INSERT IGNORE",
+            Verb::Replace => "REPLACE",
+        };
+        let names: Vec<String> = columns.map(quoted_name).collect();
+        let (line_end, separator, ending) = match options.comma_first {
+            true => ("", &b"\n,"[..], &b"\n;\n"[..]),
+            false => ("\n", &b",\n"[..], &b";\n"[..]),
+        };
+        let opening =
+            format!("{verb} INTO {} ({}) VALUES{line_end}", quoted_name(table), names.join(","));
+        Shape { opening: opening.into_bytes(), separator, ending }
+    }
+
+    /// A row was written at `start`, after what opens a statement or a separator: if the statement
+    /// is too long with it, it begins one of its own.
+    #[inline]
+    pub fn cut(&self, start: usize, statement_size_bytes: usize, batch: &mut Encoded) {
+        let Some(begun) = batch.statement else {
+            batch.statement = Some(start);
+            return;
+        };
+        if batch.bytes.len() - begun + self.ending.len() > statement_size_bytes {
+            let between = self.ending.iter().chain(&self.opening).copied();
+            batch.bytes.splice(start..start + self.separator.len(), between);
+            batch.statement = Some(start + self.ending.len());
+        }
+    }
+}
+
+/// What a string literal replaces.
+pub(super) fn literal_escapes() -> Escapes<3> {
+    Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)
+}
+
+/// `0x` and digits; an empty string where there are none.
+pub(super) fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
+    if bytes.is_empty() {
+        out.extend_from_slice(b"''");
+    } else {
+        out.extend_from_slice(b"0x");
+        append_hex(bytes, out);
+    }
+}
+
+fn append_number(value: &Value<'_>, out: &mut Vec<u8>) {
+    let number = match *value {
+        Value::Enum(index) => u64::from(index),
+        Value::Set(mask) => mask,
+        _ => 0,
+    };
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// A negative zero keeps its sign only as a float literal, with an exponent. (MariaDB stores none.)
+fn append_real(value: &Value<'_>, out: &mut Vec<u8>) {
+    let mut buffer = zmij::Buffer::new();
+    out.extend_from_slice(match real_text(value, &mut buffer) {
+        None => b"NULL",
+        Some("-0") => b"-0e0",
+        Some(text) => text.as_bytes(),
+    });
+}
+
+/// What a file of `INSERT` statements begins with: a session in which they mean what they say.
+pub const DATA_SESSION: &str = "\
+/*!40101 SET NAMES binary*/;
+/*!40014 SET FOREIGN_KEY_CHECKS=0*/;
+/*!40014 SET UNIQUE_CHECKS=0*/;
+/*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
+/*!40103 SET TIME_ZONE='+00:00' */;
+";
+
+/// What follows [`DATA_SESSION`] where expressions are read again with every row.
+const TEXT_EXPRESSIONS: &str = "/*!50503 SET COLLATION_CONNECTION=utf8mb4_general_ci */;\n";
+
+/// Whether the server reads a table's expressions by the charset of the session that inserts.
+/// MySQL 5.7 keeps the literals of a generated column without their charset, and JSON paths, for
+/// one, may not be binary. Then literals are text for the session, and values say what they are.
+fn reads_expressions_again(def: &TableDef) -> bool {
+    def.server.family == Family::MySql
+        && def.server.number < 80_000
+        && def.columns.iter().any(|column| column.generated.is_some())
+}
+
+/// What a file of definitions begins with.
+pub const SCHEMA_SESSION: &str = "\
+/*!40014 SET FOREIGN_KEY_CHECKS=0*/;
+/*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
+/*!40103 SET TIME_ZONE='+00:00' */;
+";
+
+/// What a whole script begins with: as [`DATA_SESSION`] but for the charset, keeping what was set
+/// before.
+pub const SCRIPT_HEAD: &str = "\
+/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
+/*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;
+/*!40101 SET @OLD_COLLATION_CONNECTION=@@COLLATION_CONNECTION */;
+/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;
+/*!40103 SET TIME_ZONE='+00:00' */;
+/*!40014 SET @OLD_UNIQUE_CHECKS=@@UNIQUE_CHECKS, UNIQUE_CHECKS=0 */;
+/*!40014 SET @OLD_FOREIGN_KEY_CHECKS=@@FOREIGN_KEY_CHECKS, FOREIGN_KEY_CHECKS=0 */;
+/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES' */;
+";
+
+/// What a whole script ends with.
+pub const SCRIPT_TAIL: &str = "\
+/*!40101 SET SQL_MODE=@OLD_SQL_MODE */;
+/*!40014 SET FOREIGN_KEY_CHECKS=@OLD_FOREIGN_KEY_CHECKS */;
+/*!40014 SET UNIQUE_CHECKS=@OLD_UNIQUE_CHECKS */;
+/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;
+/*!40101 SET CHARACTER_SET_CLIENT=@OLD_CHARACTER_SET_CLIENT */;
+/*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;
+/*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
+";
+
+/// What a session needs to make a table again that its server has; empty for most.
+pub fn lenient(def: &TableDef) -> &'static str {
+    match def.server.family {
+        // MariaDB keeps options that it would not accept again. (In MySQL 8 not every user may say
+        // so.)
+        Family::MariaDb => "/*M!100100 SET INNODB_STRICT_MODE=0 */;\n",
+        // MySQL 8.4 and later refuse what older ones took, and what they took with this setting.
+        Family::MySql if def.foreign_keys.iter().any(|key| key.parent_not_unique) => {
+            "/*!80400 SET RESTRICT_FK_ON_NON_STANDARD_KEY=0 */;\n"
+        }
+        Family::MySql => "",
+    }
+}
+
+/// The `CREATE TABLE` that makes a table again, without an end; `said`: what its running server
+/// says of it.
+pub fn definition(def: &TableDef, said: Option<&str>) -> String {
+    match (readable_again(def), said) {
+        (Cow::Borrowed(_), Some(said)) => said.to_owned(),
+        (def, _) => def.to_create_table(),
+    }
+}
+
+/// `DROP TABLE IF EXISTS`.
+pub fn drop_table(name: &str) -> String {
+    format!("DROP TABLE IF EXISTS {};\n", quoted_name(name))
+}
+
+/// The statements that make a table, in UTF-8 whatever the session's charset is; `said`: what its
+/// running server says of it.
+pub fn create_table(def: &TableDef, said: Option<&str>, drop_first: bool) -> String {
+    let drop = if drop_first { drop_table(&def.name) } else { String::new() };
+    let (lenient, create) = (lenient(def), definition(def, said));
+    format!("{SET_UTF8}{lenient}{drop}{create};\n")
+}
+
+/// The statements that follow are in UTF-8.
+pub const SET_UTF8: &str = "/*!50503 SET NAMES utf8mb4 */;\n";
+
+/// The definition in an order its server can read. MariaDB 10.2 prints a column's `CHECK` before
+/// its `COMMENT` and reads only the other way round.
+fn readable_again(def: &TableDef) -> Cow<'_, TableDef> {
+    let unreadable = |column: &ColumnDef| column.check.is_some() && !column.comment.is_empty();
+    let server = def.server;
+    if server.family != Family::MariaDb
+        || server.number >= 100_300
+        || !def.columns.iter().any(unreadable)
+    {
+        return Cow::Borrowed(def);
+    }
+    let mut def = def.clone();
+    for column in def.columns.iter_mut().filter(|column| unreadable(column)) {
+        let check = column.check.take().map(|check| format!("CHECK ({check})"));
+        column.attributes.extend(check);
+    }
+    Cow::Owned(def)
+}
+
+/// The statement that makes a database unless it is there.
+pub fn create_database(name: &str) -> String {
+    format!("CREATE DATABASE /*!32312 IF NOT EXISTS*/ {};\n", quoted_name(name))
+}
+
+/// The statements that make a database unless it is there, and go into it.
+pub fn use_database(name: &str) -> String {
+    let create = create_database(name);
+    format!("/*!50503 SET NAMES utf8mb4 */;\n{create}USE {};\n", quoted_name(name))
+}
+
+/// A comment's line that no name can break out of.
+pub fn comment(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("-- {line}\n")
+}

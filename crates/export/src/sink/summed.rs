@@ -1,0 +1,49 @@
+//! Rows as output bytes and as their sum, in one pass.
+
+use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::{Result, RowSink};
+
+use super::{Encoded, Encoder};
+
+/// An [`Encoder`] beside a [`Checksum`].
+#[derive(Debug)]
+pub struct Summed {
+    encoder: Encoder,
+    checksum: Option<Checksum>,
+}
+
+impl Summed {
+    /// Rows through `encoder`, and their sum where there is one to be had.
+    pub fn new(encoder: Encoder, checksum: Option<Checksum>) -> Summed {
+        Summed { encoder, checksum }
+    }
+
+    /// What writes the rows.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+}
+
+impl RowSink for Summed {
+    type Batch = (Encoded, Sum);
+
+    fn new_batch(&self) -> (Encoded, Sum) {
+        (self.encoder.new_batch(), Sum::default())
+    }
+
+    #[inline]
+    fn row(&self, row: &[Option<&[u8]>], (encoded, sum): &mut Self::Batch) -> Result<()> {
+        let Some(checksum) = &self.checksum else { return self.encoder.row(row, encoded) };
+        let before = (sum.rows, sum.sum);
+        checksum.row(row, sum)?;
+        self.encoder.row(row, encoded).inspect_err(|_| (sum.rows, sum.sum) = before)
+    }
+
+    fn is_full(&self, (encoded, _): &Self::Batch) -> bool {
+        self.encoder.is_full(encoded)
+    }
+
+    fn finish(&self, (encoded, _): &mut Self::Batch) -> Result<()> {
+        self.encoder.finish(encoded)
+    }
+}

@@ -1,0 +1,313 @@
+//! Rows as `SELECT * INTO OUTFILE` writes them, to the byte.
+//!
+//! The server transcodes nothing unless it is told a `CHARACTER SET`, so values are the columns'
+//! own bytes. What it escapes, and how, follows from the separators alone
+//! (`Query_result_export::send_data` in sql/query_result.cc, MySQL 9.7; `select_export::send_data`
+//! in sql/sql_class.cc, MariaDB 10.11):
+//!
+//! ```text
+//! escaped in strings     the escape character, NUL (as escape and "0"), the first byte of what
+//!                        ends a line, and the enclosing character where the field is enclosed,
+//!                        else the first byte of what ends a field
+//! escaped in numbers     the same, but only if that last byte is one of ".0123456789e+-"
+//! never escaped          bytes inside a multi-byte character of the column's charset
+//! doubled, not escaped   an enclosing (or, if there is none, ending) character of "ntrb0ZN",
+//!                        because an escape before it would change its meaning
+//! NULL                   the escape character and "N"; without one, NULL
+//! ```
+
+use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_format as format;
+use innoscan_format::charset::Charset;
+use innoscan_format::schema::{Family, ServerVersion, TableDef};
+use innoscan_format::types::{Class, ColumnType};
+
+use super::batch::Encoded;
+use super::escape::Escapes;
+
+/// Characters that mean something else after an escape character (`ESCAPE_CHARS`).
+const MEANS_MORE_ESCAPED: &[u8] = b"ntrb0ZN\0";
+/// Characters that numbers are written with (`NUMERIC_CHARS`).
+const NUMERIC: &[u8] = b".0123456789e+-\0";
+/// Characters that dates and times are written with.
+const TEMPORAL: &[u8] = b"0123456789-:. ";
+
+/// The `FIELDS` and `LINES` clauses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// `FIELDS TERMINATED BY`.
+    pub fields_terminated_by: Vec<u8>,
+    /// `FIELDS ENCLOSED BY`.
+    pub enclosed_by: Option<u8>,
+    /// `OPTIONALLY`: only strings are enclosed.
+    pub optionally_enclosed: bool,
+    /// `FIELDS ESCAPED BY`; `None` is the empty string.
+    pub escaped_by: Option<u8>,
+    /// `LINES STARTING BY`.
+    pub lines_starting_by: Vec<u8>,
+    /// `LINES TERMINATED BY`.
+    pub lines_terminated_by: Vec<u8>,
+    /// Write invisible columns too.
+    pub include_invisible: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> TextOptions {
+        TextOptions {
+            fields_terminated_by: b"\t".to_vec(),
+            enclosed_by: None,
+            optionally_enclosed: false,
+            escaped_by: Some(b'\\'),
+            lines_starting_by: Vec::new(),
+            lines_terminated_by: b"\n".to_vec(),
+            include_invisible: false,
+        }
+    }
+}
+
+/// A table's rows as `INTO OUTFILE` text.
+#[derive(Debug)]
+pub struct Text {
+    selection: RowShape,
+    fields: Vec<Field>,
+    null: Vec<u8>,
+    line_start: Vec<u8>,
+    field_end: Vec<u8>,
+    line_end: Vec<u8>,
+}
+
+/// How a column is written.
+#[derive(Debug)]
+struct Field {
+    enclosed_by: Option<u8>,
+    /// What is escaped; `None`: nothing that the column's text can hold.
+    escapes: Option<Escapes<4>>,
+    /// The charset whose characters must not be broken up, where that is not plain from the bytes.
+    characters: Option<Charset>,
+    /// The text is what is stored.
+    verbatim: bool,
+}
+
+impl Text {
+    /// For a table whose rows hold the columns `stored` (places in `def.columns`). Refuses the
+    /// fixed-row format, which has no separators at all.
+    pub fn new(def: &TableDef, stored: &[usize], options: &TextOptions) -> format::Result<Text> {
+        if options.fields_terminated_by.is_empty() && options.enclosed_by.is_none() {
+            return Err(format::Error::unsupported(
+                "INTO OUTFILE's fixed-row format (FIELDS TERMINATED BY '' ENCLOSED BY '')",
+                "give the fields a separator",
+            ));
+        }
+        let purpose = Purpose::Select { include_invisible: options.include_invisible };
+        let selection = RowShape::new(def, stored, purpose)?;
+        let rules = Rules::new(options, &selection.columns, def.server);
+        let fields = selection.columns.iter().map(|column| rules.field(column)).collect();
+        Ok(Text {
+            fields,
+            null: rules.escape.map_or(b"NULL".to_vec(), |escape| vec![escape, b'N']),
+            line_start: options.lines_starting_by.clone(),
+            field_end: options.fields_terminated_by.clone(),
+            line_end: rules.line_end,
+            selection,
+        })
+    }
+
+    /// The columns it does not write.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.selection.left_out
+    }
+
+    /// Adds a row to a batch; on an error the batch may hold a part of it.
+    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.selection.is_history(row) {
+            return Ok(());
+        }
+        let Encoded { bytes: out, scratch, .. } = batch;
+        out.extend_from_slice(&self.line_start);
+        for (index, (column, field)) in self.selection.columns.iter().zip(&self.fields).enumerate()
+        {
+            if index > 0 {
+                out.extend_from_slice(&self.field_end);
+            }
+            match row[column.position] {
+                None => out.extend_from_slice(&self.null),
+                Some(stored) => field
+                    .write(column, stored, out, scratch)
+                    .map_err(|error| error.at_column(&column.name))?,
+            }
+        }
+        out.extend_from_slice(&self.line_end);
+        batch.rows += 1;
+        Ok(())
+    }
+}
+
+impl Field {
+    #[inline]
+    fn write(
+        &self,
+        column: &RowColumn,
+        stored: &[u8],
+        out: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
+    ) -> format::Result<()> {
+        out.extend(self.enclosed_by);
+        match &self.escapes {
+            None => column.codec.write_text(stored, out)?,
+            Some(escapes) => {
+                let text = if self.verbatim {
+                    stored
+                } else {
+                    scratch.clear();
+                    column.codec.write_text(stored, scratch)?;
+                    scratch
+                };
+                match self.characters {
+                    None => escapes.append(text, out),
+                    Some(charset) => escapes.append_characters(text, charset, out),
+                }
+            }
+        }
+        out.extend(self.enclosed_by);
+        Ok(())
+    }
+}
+
+/// What the server makes of the clauses before the first row (`prepare` in the sources above).
+struct Rules {
+    escape: Option<u8>,
+    enclosed_by: Option<u8>,
+    optionally: bool,
+    line_end: Vec<u8>,
+    /// `field_term_char`.
+    field_end: Option<u8>,
+    /// `field_sep_char`: the enclosing character, or else `field_end`.
+    separator: u8,
+    /// `is_ambiguous_field_sep`.
+    doubled: bool,
+    /// `is_ambiguous_field_term`.
+    ambiguous_end: bool,
+    /// `is_unsafe_field_sep`.
+    numbers_escaped: bool,
+    bit_is_string: bool,
+}
+
+impl Rules {
+    fn new(options: &TextOptions, columns: &[RowColumn], server: ServerVersion) -> Rules {
+        let field_end = options.fields_terminated_by.first().copied();
+        let separator = options.enclosed_by.or(field_end).unwrap_or_default();
+        let doubled = MEANS_MORE_ESCAPED.contains(&separator);
+        let numbers_escaped = NUMERIC.contains(&separator);
+        let optionally = match options.enclosed_by {
+            None => true,
+            Some(_) => options.optionally_enclosed && field_end.is_some(),
+        };
+        let (strings, numbers) = result_types(columns);
+        let numeric_end = field_end.is_some_and(|byte| NUMERIC.contains(&byte));
+        let ambiguous_end =
+            (doubled && options.enclosed_by.is_none() && (strings || numbers_escaped))
+                || (optionally && numbers && numeric_end);
+        let line_end = if options.lines_terminated_by.is_empty() {
+            options.fields_terminated_by.clone()
+        } else {
+            options.lines_terminated_by.clone()
+        };
+        Rules {
+            escape: options.escaped_by,
+            enclosed_by: options.enclosed_by,
+            optionally,
+            line_end,
+            field_end,
+            separator,
+            doubled,
+            ambiguous_end,
+            numbers_escaped,
+            bit_is_string: bit_is_string(server),
+        }
+    }
+
+    fn field(&self, column: &RowColumn) -> Field {
+        let class = column.codec.class();
+        let string = class.is_string() || (class == Class::Bit && self.bit_is_string);
+        let enclosed_by = self.enclosed_by.filter(|_| !self.optionally || string);
+        let escapes = self
+            .escape
+            .filter(|_| string || self.numbers_escaped)
+            .map(|escape| self.escapes(escape, enclosed_by.is_some()))
+            .filter(|escapes| match class {
+                Class::Number => NUMERIC.iter().any(|&byte| byte != 0 && escapes.is_special(byte)),
+                Class::Temporal => TEMPORAL.iter().any(|&byte| escapes.is_special(byte)),
+                _ => true,
+            });
+        let characters = escapes.as_ref().and_then(|escapes| {
+            let charset = column.codec.charset();
+            let high_bytes_only = matches!(
+                charset,
+                Charset::Utf8Mb3
+                    | Charset::Utf8Mb4
+                    | Charset::Ujis
+                    | Charset::EucJpMs
+                    | Charset::Gb2312
+            );
+            let low_specials = !(0x80..=0xff).any(|byte| escapes.is_special(byte));
+            let plain = charset.max_len() == 1 || (high_bytes_only && low_specials);
+            (!plain).then_some(charset)
+        });
+        let verbatim = matches!(
+            column.ty,
+            ColumnType::VarChar { .. }
+                | ColumnType::Text { .. }
+                | ColumnType::VarBinary { .. }
+                | ColumnType::Blob { .. }
+        );
+        Field { enclosed_by, escapes, characters, verbatim }
+    }
+
+    /// `NEED_ESCAPING`, and what is written instead.
+    fn escapes(&self, escape: u8, enclosed: bool) -> Escapes<4> {
+        let field = if enclosed { Some(self.separator) } else { self.field_end };
+        let pair = |byte: u8| {
+            let first = if byte == self.separator && self.doubled { byte } else { escape };
+            (byte, [first, if byte == 0 { b'0' } else { byte }])
+        };
+        let mut escapes = Escapes::new([
+            pair(0),
+            pair(escape),
+            pair(field.unwrap_or(escape)),
+            pair(self.line_end.first().copied().unwrap_or(escape)),
+        ]);
+        if let Some(byte) = self.field_end.filter(|_| !enclosed && self.ambiguous_end) {
+            escapes.remove(byte);
+        }
+        escapes
+    }
+}
+
+/// Whether there are columns that the server takes for strings, and for numbers. It stops looking
+/// at the first that can be 16 MiB long.
+fn result_types(columns: &[RowColumn]) -> (bool, bool) {
+    let (mut strings, mut numbers) = (false, false);
+    for column in columns {
+        match &column.ty {
+            ColumnType::Json | ColumnType::Geometry(_) => break,
+            ColumnType::Text { length_bytes: 4, .. } | ColumnType::Blob { length_bytes: 4 } => {
+                break;
+            }
+            ColumnType::Text { length_bytes: 3, .. } if column.codec.charset().max_len() > 1 => {
+                break;
+            }
+            _ => {}
+        }
+        match column.codec.class().is_string() {
+            true => strings = true,
+            false => numbers = true,
+        }
+    }
+    (strings, numbers)
+}
+
+/// Whether `BIT` counts as a string: in newer MySQL ("BIT is output as binary string",
+/// sql/query_result.cc, 9.7), not in 8.0.33 and before, nor in MariaDB.
+fn bit_is_string(server: ServerVersion) -> bool {
+    server.family == Family::MySql && server.number >= 90_000
+}

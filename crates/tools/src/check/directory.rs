@@ -1,0 +1,108 @@
+//! The tablespaces of a directory that `check` reads.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use innoscan_catalog::Wanted;
+use innoscan_catalog::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem};
+use innoscan_catalog::datadir::DataDir;
+use innoscan_catalog::ledger::{Filter, ItemKind, ObjectKinds, State};
+use innoscan_catalog::source::Offline;
+use innoscan_engine::{Reason, Result};
+use innoscan_format::schema::filename;
+
+/// The tablespaces of a directory.
+#[derive(Debug, Default)]
+pub struct Tablespaces {
+    /// The data directory: the directory itself, or the one that contains it.
+    pub root: Option<PathBuf>,
+    /// The `.ibd` files: of tables and their full-text indexes, and general tablespaces.
+    pub files: Vec<PathBuf>,
+    /// InnoDB tables without an `.ibd` file, as `db.table`, with the reason.
+    pub without_file: Vec<(String, Reason)>,
+}
+
+/// Finds the tablespaces of a data directory, of the directory of one of its databases, or of any
+/// other directory with `.ibd` files. The system tablespace and undo tablespaces are left out.
+///
+/// The directory cannot be listed, or must not be read: a server runs on it, or was not shut down
+/// cleanly.
+pub fn tablespaces_in(directory: &Path, force: bool) -> Result<Tablespaces> {
+    let is_root = |path: &Path| DataDir::is_one(path) || path.join("mysql.ibd").is_file();
+    if is_root(directory) {
+        return of_root(directory, None, force);
+    }
+    let parent = std::fs::canonicalize(directory).ok();
+    let parent = parent.as_deref().and_then(Path::parent).filter(|parent| is_root(parent));
+    if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
+        return of_root(root, Some(&name), force);
+    }
+    let mut files = ibd_files(directory)?;
+    for path in sorted_entries(directory)?.into_iter().filter(|path| path.is_dir()) {
+        files.extend(ibd_files(&path)?);
+    }
+    Ok(Tablespaces { files, ..Tablespaces::default() })
+}
+
+/// The last component of a directory's path.
+fn canonical_name(directory: &Path) -> Option<String> {
+    let path = std::fs::canonicalize(directory).ok()?;
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+/// The tablespaces of a data directory, or of the directory of one database in it.
+fn of_root(root: &Path, only: Option<&str>, force: bool) -> Result<Tablespaces> {
+    let catalog = Catalog::new(Some(root.to_owned())).with_force(force);
+    catalog.require_readable()?;
+    let mut found = Tablespaces { root: Some(root.to_owned()), ..Tablespaces::default() };
+    let mut tables = BTreeSet::new();
+    if only.is_none() {
+        found.files.extend(ibd_files(root)?);
+    }
+    for path in sorted_entries(root)?.into_iter().filter(|path| path.is_dir()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        let files = ibd_files(&path)?;
+        let database = filename::decode(&name);
+        let of_file = |file: &PathBuf| filename::decode_table(&stem(file)).table;
+        tables.extend(files.iter().map(|file| (database.clone(), of_file(file))));
+        found.files.extend(files);
+    }
+    found.without_file = without_file(&catalog, only, &tables)?;
+    Ok(found)
+}
+
+/// Tables that the server's definitions or dictionary list, but that have no file of their own.
+fn without_file(
+    catalog: &Catalog,
+    only: Option<&str>,
+    tables: &BTreeSet<(String, String)>,
+) -> Result<Vec<(String, Reason)>> {
+    let databases: Vec<String> = only.map(filename::decode).into_iter().collect();
+    // The server's own databases are not in the plan.
+    if databases.iter().any(|database| SYSTEM_DATABASES.contains(&&**database)) {
+        return Ok(Vec::new());
+    }
+    let kinds =
+        ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };
+    let wanted = Wanted { databases, ..Wanted::default() };
+    let offline = Offline::plan(catalog, &Filter { wanted, kinds, ..Filter::all() })?;
+    let mut missing = Vec::new();
+    for entry in offline.ledger.entries() {
+        let (item, State::NotDumped(reason)) = (&entry.listed.item, &entry.state) else { continue };
+        let engine = entry.listed.engine.as_deref();
+        let is_of_innodb = item.kind == ItemKind::Table && engine.is_none_or(|it| it == "InnoDB");
+        if is_of_innodb && !tables.contains(&(item.database.clone(), item.name.clone())) {
+            missing.push((format!("{}.{}", item.database, item.name), reason.clone()));
+        }
+    }
+    Ok(missing)
+}
+
+fn ibd_files(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = sorted_entries(directory)?;
+    files.retain(|path| path.extension().is_some_and(|found| found == "ibd") && path.is_file());
+    Ok(files)
+}

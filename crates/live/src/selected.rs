@@ -8,7 +8,7 @@ use innoscan::condition::RowCondition;
 use innoscan::dump::{SelectedColumn, SelectedTable};
 use innoscan::{Class, Error, ReceivedAs, Result};
 
-use crate::session::{Session, TextRow, cell, quoted_text};
+use crate::session::{Session, TextRow, cell, qualified, quoted_text};
 use innoscan::sink::sql::quoted_name;
 
 /// Maximum number of rows buffered between the thread and its consumer.
@@ -61,8 +61,8 @@ impl Selector {
         has_rows: bool,
         condition: Option<&RowCondition>,
     ) -> Result<SelectedTable<'static>> {
-        let place = format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table));
-        let create = control.rows(&format!("SHOW CREATE TABLE {place}"))?;
+        let place = qualified(&name.schema, &name.table);
+        let create = control.create_table(name)?;
         let columns = columns(control, name)?;
         let shown: Vec<&str> = columns.iter().map(|column| &*column.shown).collect();
         let lacks = |wanted: &&str| {
@@ -83,7 +83,7 @@ impl Selector {
         Ok(SelectedTable {
             database: name.schema.clone(),
             name: name.table.clone(),
-            create: create.first().map(|row| cell(row, 1)).unwrap_or_default(),
+            create,
             columns: columns.into_iter().map(|column| column.column).collect(),
             rows: Box::new(rows),
         })

@@ -24,12 +24,11 @@ use crate::lock::{
     refuse_prepared,
 };
 use crate::lock_queue::LockQueue;
-use crate::lock_statement::qualified;
 use crate::objects::objects;
 use crate::others_lock::OthersLock;
 use crate::place::data_directory;
 use crate::selected::Selector;
-use crate::session::Session;
+use crate::session::{Session, qualified};
 use crate::small_tables::{self, SmallTablesMode};
 use crate::table::open_table;
 
@@ -339,7 +338,8 @@ impl Snapshot {
             if entry.kind == Kind::View {
                 continue;
             }
-            let sql = format!("SELECT 1 FROM {} LIMIT 0", qualified(&entry.name));
+            let place = qualified(&entry.name.schema, &entry.name.table);
+            let sql = format!("SELECT 1 FROM {place} LIMIT 0");
             if let Err(error) = self.control.run(&sql) {
                 self.control.run("DO 1")?;
                 self.inventory.enter_broken(&entry.name, error.reason());
@@ -355,8 +355,8 @@ impl Snapshot {
             return Ok(None);
         }
         let mut session = Session::connect(account)?;
-        session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
-        session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+        session.set_repeatable_read()?;
+        session.start_snapshot()?;
         Selector::new(session).map(Some)
     }
 

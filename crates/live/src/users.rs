@@ -6,7 +6,7 @@ use innoscan::ledger::{ItemKind, Listed};
 use innoscan::sink::sql::quoted_name;
 use innoscan::{Family, Result};
 
-use crate::session::{Session, cell, quoted_text, shown};
+use crate::session::{Session, cell, quoted_text};
 
 /// Accounts that a server creates for itself.
 const SERVER_ACCOUNTS: [&str; 4] =
@@ -100,7 +100,7 @@ fn create_user(session: &mut Session, account: &Grantee) -> Result<Option<String
     if version.number < since {
         return Ok(None);
     }
-    let create = cell(&shown(session, &format!("SHOW CREATE USER {}", account.name))?, 0);
+    let create = cell(&session.show_create("USER", &account.name)?, 0);
     let create = without_default_roles(&create);
     Ok(Some(create.replacen("CREATE USER ", "CREATE USER IF NOT EXISTS ", 1)))
 }

@@ -88,15 +88,15 @@ impl fmt::Display for Advice {
 /// An error's text. What to do about damage depends on who met it; other errors say it themselves.
 pub fn message(error: &innoscan::Error, verb: Verb) -> String {
     let message = remedies::message(error);
-    let ways = match (error.kind(), verb) {
+    let remedies = match (error.kind(), verb) {
         (ErrorKind::Corrupt, Verb::Dump | Verb::Rows) => {
             &[Remedy::CheckFile, Remedy::SkipDamagedPages][..]
         }
         (ErrorKind::Corrupt, Verb::Other) => &[Remedy::CheckFile],
         _ => return message,
     };
-    let ways: Vec<String> = ways.iter().map(remedies::word).collect();
-    format!("{message}; {}", ways.join(", "))
+    let words: Vec<String> = remedies.iter().map(remedies::word).collect();
+    format!("{message}; {}", words.join(", "))
 }
 
 /// Prints what the user should know of a table's rows.

@@ -1,23 +1,22 @@
-//! What the library says can be done, in the words of the command line's options. No text of the
-//! library names one: they are named here.
+//! Remedies as options of the command line. No text of the library names an option.
 
 use innoscan::ledger::Choice;
-use innoscan::{Error, Exclusion, Reason, Remedy};
+use innoscan::{Error, Exclusion, FormatRemedy, Reason, Remedy};
 
-/// An error's text, with the options that are ways out of it.
+/// An error's text, with its remedies as options.
 pub fn message(error: &Error) -> String {
     reason(&error.reason())
 }
 
-/// A reason's text, with the options that are ways out.
+/// A reason's text, with its remedies as options.
 pub fn reason(reason: &Reason) -> String {
     reason.worded(word)
 }
 
-/// A way out, by the option that is one.
+/// A remedy in words that name its option, if it has one.
 pub fn word(remedy: &Remedy) -> String {
     let words = match remedy {
-        Remedy::PassDefinition => "pass --schema FILE with its CREATE TABLE",
+        Remedy::Format(FormatRemedy::PassDefinition) => "pass --schema FILE with its CREATE TABLE",
         Remedy::CheckDefinition { file_has_own: false } => {
             "is the CREATE TABLE of --schema that of this table?"
         }
@@ -34,7 +33,9 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
         Remedy::DumpDirectory => "dump all of it with `innoscan dump`",
         Remedy::DumpLive => "dump it live (innoscan dump -S SOCKET)",
-        Remedy::ReadAfterShutdown => "shut the server down cleanly and pass --force",
+        Remedy::Format(FormatRemedy::ReadAfterShutdown) => {
+            "shut the server down cleanly and pass --force"
+        }
         Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",
         Remedy::ReadUnended => "--force reads their changes too",
         Remedy::UseCondition => "use --where, which looks at all rows",
@@ -67,13 +68,13 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::ChangeLockMode => "use another --lock-mode",
         Remedy::RaiseQueryGuard => "give --long-query-guard more",
         Remedy::RaiseLockWait => "give --lock-wait-timeout more",
-        // The rest is done with no option.
+        // These need no option.
         other => return other.to_string(),
     };
     words.to_owned()
 }
 
-/// Why an object is left out, by the option that says so.
+/// The reason why an object is left out, as the option that leaves it out.
 pub fn choice(choice: Choice) -> String {
     let words = match choice {
         Choice::Selection(Exclusion::Databases) => "--databases",
@@ -98,8 +99,8 @@ mod tests {
 
     #[test]
     fn a_message_names_the_options_that_the_library_does_not() {
-        let ways = [Remedy::DumpLive, "shut it down".into(), Remedy::ReadAnyway];
-        let error = Error::refused_directory("a server is running", ways);
+        let remedies = [Remedy::DumpLive, "shut it down".into(), Remedy::ReadAnyway];
+        let error = Error::refused_directory("a server is running", remedies);
         assert_eq!(
             error.to_string(),
             "a server is running; dump it live, or shut it down (reading it anyway may give old, \

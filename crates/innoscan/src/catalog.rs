@@ -31,7 +31,8 @@ use crate::datadir::{DataDir, Trust};
 use crate::exported::Export;
 use crate::file_head::FileHead;
 use crate::{
-    Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, dictionary, given_definition,
+    Error, ErrorKind, FormatRemedy, Notes, Remedy, Result, Table, TableFile, dictionary,
+    given_definition,
 };
 
 /// The server's own databases, which hold no user data.
@@ -283,7 +284,7 @@ impl Catalog {
             ),
             Some(engine) => Error::refused(
                 format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
-                Remedy::DumpFromServer,
+                FormatRemedy::DumpFromServer,
             ),
             None => Error::not_found(
                 format!("there is no table `{name}` in {}", dir.display()),
@@ -409,7 +410,7 @@ impl Catalog {
         if !frm.is_file() {
             return Err(Error::refused(
                 "there is no definition: the file has no SDI, and there is no .frm beside it",
-                ["put the table's .frm beside it".into(), Remedy::PassDefinition],
+                ["put the table's .frm beside it".into(), FormatRemedy::PassDefinition.into()],
             )
             .in_file(ibd));
         }

@@ -159,7 +159,9 @@ pub use innoscan_format::types::{
 #[doc(inline)]
 pub use innoscan_format::value::{Date, DateTime, Decimal, Json, Time, Timestamp, Value};
 #[doc(inline)]
-pub use innoscan_format::{Error as FormatError, Lsn, PageNo, Place, SpaceId};
+pub use innoscan_format::{
+    Error as FormatError, Lsn, PageNo, Place, Remedy as FormatRemedy, SpaceId,
+};
 #[doc(inline)]
 pub use innoscan_io::{Device, Direct, EngineKind};
 

@@ -85,8 +85,8 @@ impl FileOptions {
         for (at, line) in String::from_utf8_lossy(&text).lines().enumerate() {
             let refused = |what: &str| {
                 let what = format!("line {} {what}", at + 1);
-                let ways = ["correct the option file".into(), Remedy::SkipOptionFiles];
-                Err(Error::refused(what, ways).in_file(path))
+                let remedies = ["correct the option file".into(), Remedy::SkipOptionFiles];
+                Err(Error::refused(what, remedies).in_file(path))
             };
             let line = line.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {

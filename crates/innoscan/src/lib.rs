@@ -139,7 +139,7 @@ pub use condition::RowCondition;
 pub use io_options::IoOptions;
 #[doc(inline)]
 pub use scan::{
-    Damage, Hooks, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
+    Damage, Hooks, LeafId, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
     RowOrder, ScanOptions, ScanOutcome, scan,
 };
 #[doc(inline)]

@@ -14,7 +14,7 @@ use innoscan::{Error, Remedy, Result};
 const GROUPS: [&str; 2] = ["client", "innoscan"];
 
 /// Maximum nesting of includes.
-const DEPTH_MOST: usize = 10;
+const DEPTH_MAX: usize = 10;
 
 /// The option files to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl FileOptions {
                 continue;
             }
             if let Some(directive) = line.strip_prefix('!') {
-                if depth == DEPTH_MOST {
+                if depth == DEPTH_MAX {
                     return refused("includes files too deeply");
                 }
                 self.include(directive, depth + 1)?;

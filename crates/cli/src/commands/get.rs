@@ -90,7 +90,7 @@ fn note_missing(
         return Ok(());
     }
     for key in keys {
-        let condition = RowCondition::of_keys([key.as_str()])?;
+        let condition = RowCondition::parse_keys([key.as_str()])?;
         let options = options.clone().with(|scan| {
             scan.rows.condition = Some(Arc::new(condition));
             scan.hooks.progress = None;
@@ -104,9 +104,9 @@ fn note_missing(
 
 fn wanted(args: &GetArgs, typed: &[String]) -> anyhow::Result<RowCondition> {
     Ok(match (&args.range, &args.condition) {
-        (Some(range), _) => RowCondition::of_range(range)?,
-        (None, Some(condition)) => RowCondition::of_where(condition)?,
-        (None, None) => RowCondition::of_keys(typed.iter().map(String::as_str))?,
+        (Some(range), _) => RowCondition::parse_range(range)?,
+        (None, Some(condition)) => RowCondition::parse_where(condition)?,
+        (None, None) => RowCondition::parse_keys(typed.iter().map(String::as_str))?,
     })
 }
 

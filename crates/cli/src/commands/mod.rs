@@ -129,7 +129,7 @@ fn io_options(args: &IoArgs) -> IoOptions {
 
 /// Parses a condition on columns.
 fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<RowCondition>>> {
-    Ok(typed.map(RowCondition::of_where).transpose()?.map(Arc::new))
+    Ok(typed.map(RowCondition::parse_where).transpose()?.map(Arc::new))
 }
 
 /// Measures the device of a file, or takes the remembered result; prints it.

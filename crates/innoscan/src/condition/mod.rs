@@ -94,7 +94,7 @@ impl RowCondition {
     ///
     /// # Errors
     /// A key is not a list of values.
-    pub fn of_keys<'k>(typed: impl IntoIterator<Item = &'k str>) -> Result<RowCondition> {
+    pub fn parse_keys<'k>(typed: impl IntoIterator<Item = &'k str>) -> Result<RowCondition> {
         let keys: Result<Vec<_>> = typed.into_iter().map(values).collect();
         keys.map(|keys| RowCondition(Wanted::Keys(keys)))
     }
@@ -103,7 +103,7 @@ impl RowCondition {
     ///
     /// # Errors
     /// The text is not of that form.
-    pub fn of_range(typed: &str) -> Result<RowCondition> {
+    pub fn parse_range(typed: &str) -> Result<RowCondition> {
         let parts = typed.split_once("..").filter(|(from, to)| !from.is_empty() || !to.is_empty());
         let Some((from, to)) = parts else {
             return Err(Error::usage(format!("`{typed}` is no range"), "type one as 10..20"));
@@ -117,12 +117,12 @@ impl RowCondition {
     ///
     /// # Errors
     /// The text is anything else.
-    pub fn of_where(typed: &str) -> Result<RowCondition> {
+    pub fn parse_where(typed: &str) -> Result<RowCondition> {
         parse::comparisons(typed).map(|comparisons| RowCondition(Wanted::All(comparisons)))
     }
 
     /// A condition for rows whose key is in any of some ranges, and which satisfy a condition of
-    /// [`RowCondition::of_where`].
+    /// [`RowCondition::parse_where`].
     pub(crate) fn within(ranges: Vec<LiteralRange>, and: Option<&RowCondition>) -> RowCondition {
         let comparisons = and.map(RowCondition::comparisons).unwrap_or_default();
         RowCondition(Wanted::Within(ranges, comparisons.to_vec()))

@@ -12,7 +12,7 @@ use super::done::{DumpedFile, partial_name};
 use super::files::{Directory, Partial};
 use super::journal::{DoneChunk, Entry, TableKey, TableVersion};
 use super::unfinished::Begun;
-use crate::scan::LeafPlace;
+use crate::scan::LeafId;
 use crate::sink::{Compression, Encoded};
 use crate::{Error, Result};
 
@@ -84,7 +84,7 @@ impl<'a> Chunks<'a> {
 
     /// Adds rows, and what they sum to; a batch is never split. `end` is the leaf after which the
     /// table can be gone on with.
-    pub fn write(&mut self, batch: &Encoded, sum: u32, end: Option<LeafPlace>) -> Result<()> {
+    pub fn write(&mut self, batch: &Encoded, sum: u32, end: Option<LeafId>) -> Result<()> {
         if batch.plain_bytes() == 0 {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use innoscan_format::schema::TableDef;
 use super::objects::SelectedTable;
 use super::{DumpOptions, Format, TableOutcome};
 use crate::condition::RowFilter;
-use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
+use crate::scan::{LeafId, ScanOptions, ScanOutcome, scan_sized};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
@@ -16,7 +16,7 @@ use crate::{Error, Remedy, Result, Table};
 /// A table that was read: its rows, what is known of them, and what ended it.
 pub(super) struct ReadTable {
     /// Consecutive rows, their sum, and the leaf after which the table can be resumed.
-    batches: Vec<(Encoded, u32, Option<LeafPlace>)>,
+    batches: Vec<(Encoded, u32, Option<LeafId>)>,
     outcome: TableOutcome,
     error: Option<Error>,
 }
@@ -26,9 +26,9 @@ pub(super) fn read(
     table: &Table,
     form: Form,
     options: &DumpOptions,
-    after: Option<LeafPlace>,
+    after: Option<LeafId>,
     outcome: &mut TableOutcome,
-    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafId>) -> Result<()>,
 ) -> Result<()> {
     let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
     let sink = sink(&table.def, form, options, batch_bytes, outcome);
@@ -74,7 +74,7 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
 pub(super) fn replay(
     read: ReadTable,
     outcome: &mut TableOutcome,
-    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafId>) -> Result<()>,
 ) -> Result<()> {
     outcome.checksum = read.outcome.checksum;
     outcome.scan = read.outcome.scan;
@@ -89,7 +89,7 @@ fn scan(
     table: &Table,
     how: &ScanOptions,
     sink: &Summed,
-    deliver: impl FnMut((Encoded, Sum), Option<LeafPlace>) -> Result<()>,
+    deliver: impl FnMut((Encoded, Sum), Option<LeafId>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     scan_sized(table, table.size_bytes(), how, sink, deliver)
 }

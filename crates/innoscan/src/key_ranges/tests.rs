@@ -31,7 +31,7 @@ fn cuts_lie_between_the_keys_they_are_said_to() {
 /// The rows of the fixture `grown` that satisfy a condition.
 fn rows(typed: &str, options: &ScanOptions) -> Result<ScanOutcome> {
     let fixture = fixture("grown");
-    let condition = Some(Arc::new(RowCondition::of_where(typed)?));
+    let condition = Some(Arc::new(RowCondition::parse_where(typed)?));
     let options = options.clone().with(|scan| {
         scan.rows.condition = condition;
     });

@@ -10,7 +10,7 @@ use innoscan_testkit::page::open_plain;
 
 use super::tests::{MYSQL, PAGE};
 pub(crate) use super::tests::{POLICIES, small};
-use super::{LeafPlace, ReadAheadPolicy, ScanOptions, scan_with_engine};
+use super::{LeafId, ReadAheadPolicy, ScanOptions, scan_with_engine};
 use crate::sink::checksum::{Checksum, Sum};
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
@@ -45,7 +45,7 @@ pub(crate) fn requests(fixture: &Fixture, options: &ScanOptions) -> Vec<(u64, u6
     let log = engine.log();
     let sink = Checksum::new(&fixture.table.def).unwrap();
     let mut total = Sum::default();
-    let add = |sum: Sum, _: Option<LeafPlace>| {
+    let add = |sum: Sum, _: Option<LeafId>| {
         total.add(&sum);
         Ok(())
     };

@@ -14,7 +14,7 @@ const FORM: u64 = 1;
 
 impl fmt::Display for Split {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pages = |way: &[PageNo]| way.iter().map(|page| page.0).collect::<Vec<_>>();
+        let pages = |path: &[PageNo]| path.iter().map(|page| page.0).collect::<Vec<_>>();
         let part = |part: &Part| {
             json!({
                 "number": part.number,
@@ -83,12 +83,12 @@ fn part_of(json: &Value) -> Option<Part> {
         number: usize::try_from(json["number"].as_u64()?).ok()?,
         file: json["file"].as_str()?.to_owned(),
         stamp: json["stamp"].as_str()?.to_owned(),
-        from: way_of(&json["from"])?,
-        to: way_of(&json["to"])?,
+        from: path_of(&json["from"])?,
+        to: path_of(&json["to"])?,
     })
 }
 
-fn way_of(json: &Value) -> Option<Vec<PageNo>> {
+fn path_of(json: &Value) -> Option<Vec<PageNo>> {
     let page = |page: &Value| page.as_u64().and_then(|page| u32::try_from(page).ok()).map(PageNo);
     json.as_array()?.iter().map(page).collect()
 }

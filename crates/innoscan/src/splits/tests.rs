@@ -190,8 +190,8 @@ fn a_way_that_leads_nowhere_is_an_error() {
     for place in 0..3 {
         for page in [0, 1, 3, 5, 20, u32::MAX] {
             let mut split = sound.clone();
-            let way = &mut split.parts[0].from;
-            let Some(step) = way.get_mut(place) else { continue };
+            let path = &mut split.parts[0].from;
+            let Some(step) = path.get_mut(place) else { continue };
             let is_same = step.0 == page;
             step.0 = page;
             let rows = table.rows().split(&split).on_corrupt(OnCorrupt::Fail).read().unwrap();

@@ -1,6 +1,6 @@
 //! Remedies as options of the command line. No text of the library names an option.
 
-use innoscan::ledger::Choice;
+use innoscan::ledger::LeftOutReason;
 use innoscan::{Error, Exclusion, FormatRemedy, Reason, Remedy};
 
 /// An error's text, with its remedies as options.
@@ -75,20 +75,20 @@ pub fn word(remedy: &Remedy) -> String {
 }
 
 /// The reason why an object is left out, as the option that leaves it out.
-pub fn choice(choice: Choice) -> String {
-    let words = match choice {
-        Choice::Selection(Exclusion::Databases) => "--databases",
-        Choice::Selection(Exclusion::Tables) => "--tables-list",
-        Choice::Selection(Exclusion::Ignored) => "--ignore-table",
-        Choice::Selection(Exclusion::Regex) => "--regex",
-        Choice::NoViews => "--no-views",
-        Choice::NoTriggers => "--no-triggers",
-        Choice::NoRoutines => "--no-routines",
-        Choice::NoEvents => "--no-events",
-        Choice::NoUsers => "dumped only with --users",
-        Choice::NoSchemas => "--no-schemas",
-        Choice::Format => "this --format holds rows alone",
-        choice @ Choice::System => return choice.to_string(),
+pub fn left_out_reason(reason: LeftOutReason) -> String {
+    let words = match reason {
+        LeftOutReason::Selection(Exclusion::Databases) => "--databases",
+        LeftOutReason::Selection(Exclusion::Tables) => "--tables-list",
+        LeftOutReason::Selection(Exclusion::Ignored) => "--ignore-table",
+        LeftOutReason::Selection(Exclusion::Regex) => "--regex",
+        LeftOutReason::NoViews => "--no-views",
+        LeftOutReason::NoTriggers => "--no-triggers",
+        LeftOutReason::NoRoutines => "--no-routines",
+        LeftOutReason::NoEvents => "--no-events",
+        LeftOutReason::NoUsers => "dumped only with --users",
+        LeftOutReason::NoSchemas => "--no-schemas",
+        LeftOutReason::Format => "this --format holds rows alone",
+        reason @ LeftOutReason::System => return reason.to_string(),
     };
     words.to_owned()
 }
@@ -111,8 +111,11 @@ mod tests {
             "a server is running; dump it live (innoscan dump -S SOCKET), or shut it down (--force \
              reads on and may give old, missing or torn rows)"
         );
-        assert_eq!(choice(Choice::Selection(Exclusion::Ignored)), "--ignore-table");
-        assert_eq!(choice(Choice::System), "the server's own, which its installation creates");
+        assert_eq!(left_out_reason(LeftOutReason::Selection(Exclusion::Ignored)), "--ignore-table");
+        assert_eq!(
+            left_out_reason(LeftOutReason::System),
+            "the server's own, which its installation creates"
+        );
         let error = Error::resources("too little").with_remedy(Remedy::RaiseMemory { bytes: 4096 });
         assert_eq!(message(&error), "too little; raise --memory to 4096");
         assert_eq!(message(&Error::interrupted()), "interrupted");

@@ -174,4 +174,4 @@ pub use innoscan_format::types::ReceivedAs;
 #[doc(hidden)]
 pub use innoscan_io::{KindCounters, Submissions, byte_unit, duration};
 #[doc(hidden)]
-pub use wanted::{Exclusion, Wanted};
+pub use wanted::{Exclusion, TableSelection};

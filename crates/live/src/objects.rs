@@ -30,7 +30,7 @@ pub fn objects(
             }
         }
     }
-    if filter.may_want(ItemKind::User)
+    if filter.may_select(ItemKind::User)
         && let Err(error) = users(session, &mut objects)
     {
         session.run("DO 1")?;

@@ -110,7 +110,7 @@ impl Plan {
     }
 
     /// Checks which InnoDB tables cannot be read from their files at present, and enters them.
-    pub fn look_at_files(&mut self, options: &SnapshotOptions) {
+    pub fn check_files(&mut self, options: &SnapshotOptions) {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
         for name in self.names_to_lock() {
             // A new table may not have been written to its file yet.

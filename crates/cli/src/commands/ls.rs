@@ -2,7 +2,7 @@
 
 use innoscan::ledger::{Filter, Item, ItemKind, ObjectKinds};
 use innoscan::listing::{ListedObject, Listing};
-use innoscan::{Wanted, counted};
+use innoscan::{TableSelection, counted};
 use serde_json::{Value, json};
 
 use crate::args::LsArgs;
@@ -15,10 +15,10 @@ const FORMAT: u32 = 1;
 pub fn run(args: &LsArgs) -> anyhow::Result<Exit> {
     let all = Filter::all();
     let filter = Filter {
-        wanted: Wanted {
+        tables: TableSelection {
             databases: args.databases.clone(),
             tables: args.tables_list.clone(),
-            ..Wanted::default()
+            ..TableSelection::default()
         },
         kinds: ObjectKinds { users: true, ..all.kinds },
         ..all

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem};
 use crate::datadir::DataDir;
 use crate::ledger::{Filter, ItemKind, ObjectKinds, State};
 use crate::source::Offline;
-use crate::{Reason, Result, Wanted};
+use crate::{Reason, Result, TableSelection};
 
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
@@ -87,8 +87,8 @@ fn without_file(
     }
     let kinds =
         ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };
-    let wanted = Wanted { databases, ..Wanted::default() };
-    let offline = Offline::plan(catalog, &Filter { wanted, kinds, ..Filter::all() })?;
+    let selection = TableSelection { databases, ..TableSelection::default() };
+    let offline = Offline::plan(catalog, &Filter { tables: selection, kinds, ..Filter::all() })?;
     let mut missing = Vec::new();
     for entry in offline.ledger.entries() {
         let (item, State::NotDumped(reason)) = (&entry.listed.item, &entry.state) else { continue };

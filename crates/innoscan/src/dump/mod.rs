@@ -44,7 +44,7 @@ pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
 pub use self::stream::to_stream;
 pub use self::table_outcome::TableOutcome;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
-use crate::ledger::{Ledger, Listed, Means, State};
+use crate::ledger::{DumpMethod, Ledger, Listed, State};
 use crate::phases::Phases;
 use crate::row_shape::stored_columns;
 use crate::scan::ScanOptions;
@@ -232,10 +232,11 @@ impl<'a> Dump<'a> {
 
     fn enter_all(&mut self) {
         for (database, name) in self.table_names() {
-            self.ledger.enter(Listed::table(&database, &name, None), State::Planned(Means::Files));
+            self.ledger
+                .enter(Listed::table(&database, &name, None), State::Planned(DumpMethod::Files));
         }
         for listed in self.objects.iter().filter_map(|object| Listed::of_object(object)) {
-            self.ledger.enter(listed, State::Planned(Means::Definition));
+            self.ledger.enter(listed, State::Planned(DumpMethod::Definition));
         }
     }
 }

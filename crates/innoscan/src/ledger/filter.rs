@@ -1,10 +1,10 @@
-//! The user's selection among the objects of a source.
+//! The filter of a source's objects.
 
 use std::fmt;
 
 use super::{Item, ItemKind, Listed};
 use crate::catalog::{SYSTEM_DATABASES, TableName};
-use crate::wanted::{Exclusion, Wanted};
+use crate::wanted::{Exclusion, TableSelection};
 use crate::{Reason, Result};
 
 /// The selected kinds of objects other than tables.
@@ -29,9 +29,9 @@ impl ObjectKinds {
     }
 }
 
-/// The choice of the user that leaves an object out.
+/// The reason why a filter leaves an object out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Choice {
+pub enum LeftOutReason {
     /// The server's own database.
     System,
     /// The object is not in the selection by database, table or pattern.
@@ -52,47 +52,48 @@ pub enum Choice {
     Format,
 }
 
-impl Choice {
-    /// The name of the choice in JSON.
+impl LeftOutReason {
+    /// The name of the reason in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Choice::System => "system",
-            Choice::Selection(exclusion) => exclusion.name(),
-            Choice::NoViews => "no_views",
-            Choice::NoTriggers => "no_triggers",
-            Choice::NoRoutines => "no_routines",
-            Choice::NoEvents => "no_events",
-            Choice::NoUsers => "no_users",
-            Choice::NoSchemas => "no_schemas",
-            Choice::Format => "format",
+            LeftOutReason::System => "system",
+            LeftOutReason::Selection(exclusion) => exclusion.name(),
+            LeftOutReason::NoViews => "no_views",
+            LeftOutReason::NoTriggers => "no_triggers",
+            LeftOutReason::NoRoutines => "no_routines",
+            LeftOutReason::NoEvents => "no_events",
+            LeftOutReason::NoUsers => "no_users",
+            LeftOutReason::NoSchemas => "no_schemas",
+            LeftOutReason::Format => "format",
         }
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for LeftOutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Choice::System => "the server's own, which its installation creates",
-            Choice::Selection(Exclusion::Databases) => "other databases were chosen",
-            Choice::Selection(Exclusion::Tables) => "other tables were chosen",
-            Choice::Selection(Exclusion::Ignored) => "excluded by name",
-            Choice::Selection(Exclusion::Regex) => "the pattern does not match it",
-            Choice::NoViews => "views were not selected",
-            Choice::NoTriggers => "triggers were not selected",
-            Choice::NoRoutines => "routines were not selected",
-            Choice::NoEvents => "events were not selected",
-            Choice::NoUsers => "accounts are dumped only on request",
-            Choice::NoSchemas => "definitions were not selected",
-            Choice::Format => "the format holds rows alone",
+            LeftOutReason::System => "the server's own, which its installation creates",
+            LeftOutReason::Selection(Exclusion::Databases) => "other databases were chosen",
+            LeftOutReason::Selection(Exclusion::Tables) => "other tables were chosen",
+            LeftOutReason::Selection(Exclusion::Ignored) => "excluded by name",
+            LeftOutReason::Selection(Exclusion::Regex) => "the pattern does not match it",
+            LeftOutReason::NoViews => "views were not selected",
+            LeftOutReason::NoTriggers => "triggers were not selected",
+            LeftOutReason::NoRoutines => "routines were not selected",
+            LeftOutReason::NoEvents => "events were not selected",
+            LeftOutReason::NoUsers => "accounts are dumped only on request",
+            LeftOutReason::NoSchemas => "definitions were not selected",
+            LeftOutReason::Format => "the format holds rows alone",
         })
     }
 }
 
-/// The user's selection among the objects of a source.
+/// A filter of a source's objects: the user's selection of databases, tables and kinds of objects, and
+/// the limits of the output.
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// The selected databases and tables.
-    pub wanted: Wanted,
+    pub tables: TableSelection,
     /// The selected kinds of objects other than tables.
     pub kinds: ObjectKinds,
     /// Whether definitions are written; otherwise only rows are.
@@ -104,10 +105,10 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A selection of everything except accounts.
+    /// A filter that leaves out only accounts and the server's own databases.
     pub fn all() -> Filter {
         Filter {
-            wanted: Wanted::default(),
+            tables: TableSelection::default(),
             kinds: ObjectKinds::without_users(),
             definitions: true,
             holds_objects: true,
@@ -115,17 +116,17 @@ impl Filter {
         }
     }
 
-    /// The choice that leaves an object out, if any does.
+    /// The reason why an object is left out; `None` if it is selected.
     ///
     /// # Errors
     /// A pattern takes too long to match the object's name.
-    pub fn choice(&self, listed: &Listed) -> Result<Option<Choice>> {
+    pub fn left_out_reason(&self, listed: &Listed) -> Result<Option<LeftOutReason>> {
         let Item { database, kind, name } = &listed.item;
         if SYSTEM_DATABASES.contains(&&**database) {
-            return Ok(Some(Choice::System));
+            return Ok(Some(LeftOutReason::System));
         }
         if let Some(exclusion) = self.exclusion(listed, database, *kind, name)? {
-            return Ok(Some(Choice::Selection(exclusion)));
+            return Ok(Some(LeftOutReason::Selection(exclusion)));
         }
         Ok(self.by_kind(*kind))
     }
@@ -141,33 +142,33 @@ impl Filter {
             |table: &str| TableName { schema: database.to_owned(), table: table.to_owned() };
         match (kind, &listed.table) {
             (ItemKind::User | ItemKind::Role, _) => Ok(None),
-            (ItemKind::Database, _) => Ok(self.wanted.excludes_database(database)),
-            (ItemKind::Trigger, Some(table)) => self.wanted.excludes(&named(table)),
-            (kind, _) if kind.is_routine_or_event() => self.wanted.excludes_routine(&named(name)),
-            _ => self.wanted.excludes(&named(name)),
+            (ItemKind::Database, _) => Ok(self.tables.excludes_database(database)),
+            (ItemKind::Trigger, Some(table)) => self.tables.excludes(&named(table)),
+            (kind, _) if kind.is_routine_or_event() => self.tables.excludes_routine(&named(name)),
+            _ => self.tables.excludes(&named(name)),
         }
     }
 
-    fn by_kind(&self, kind: ItemKind) -> Option<Choice> {
+    fn by_kind(&self, kind: ItemKind) -> Option<LeftOutReason> {
         use ItemKind::{Event, Role, Table, Trigger, User, View};
         let ObjectKinds { views, triggers, routines, events, users } = self.kinds;
         match kind {
-            View if !views => Some(Choice::NoViews),
-            Trigger if !triggers => Some(Choice::NoTriggers),
-            Event if !events => Some(Choice::NoEvents),
-            User | Role if !users => Some(Choice::NoUsers),
+            View if !views => Some(LeftOutReason::NoViews),
+            Trigger if !triggers => Some(LeftOutReason::NoTriggers),
+            Event if !events => Some(LeftOutReason::NoEvents),
+            User | Role if !users => Some(LeftOutReason::NoUsers),
             kind if kind.is_routine_or_event() && kind != Event && !routines => {
-                Some(Choice::NoRoutines)
+                Some(LeftOutReason::NoRoutines)
             }
-            kind if kind != Table && !self.definitions => Some(Choice::NoSchemas),
-            kind if kind != Table && !self.holds_objects => Some(Choice::Format),
+            kind if kind != Table && !self.definitions => Some(LeftOutReason::NoSchemas),
+            kind if kind != Table && !self.holds_objects => Some(LeftOutReason::Format),
             _ => None,
         }
     }
 
     /// Whether objects of a kind may be selected, so that their list must be read.
-    pub fn may_want(&self, kind: ItemKind) -> bool {
-        let Wanted { databases, tables, .. } = &self.wanted;
+    pub fn may_select(&self, kind: ItemKind) -> bool {
+        let TableSelection { databases, tables, .. } = &self.tables;
         // Routines and events are dumped only with whole databases.
         let is_out_of_reach =
             kind.is_routine_or_event() && databases.is_empty() && !tables.is_empty();

@@ -11,7 +11,7 @@ mod table_files;
 
 pub use self::frm_server::objects_of_frm_server;
 pub use self::offline::Offline;
-pub(crate) use self::offline::look_at;
+pub(crate) use self::offline::read_heads;
 pub use self::other_engines::EngineTable;
 pub use self::table_files::data_bytes;
 use crate::dump::Object;

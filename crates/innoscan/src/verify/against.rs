@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Manifest, ManifestEntry, ManifestState};
 use crate::catalog::{Catalog, TableName};
-use crate::ledger::{Choice, Filter, Item, ItemKind, ObjectKinds, State};
+use crate::ledger::{Filter, Item, ItemKind, LeftOutReason, ObjectKinds, State};
 use crate::scan::{ScanOptions, scan_sized};
 use crate::sink::RowSink;
 use crate::sink::checksum::{Checksum, Sum};
@@ -184,7 +184,7 @@ impl Known<'_> {
             None => self.is_selection,
             // Without definitions the tables are dumped nevertheless.
             Some(ManifestState::LeftOut(by)) => {
-                *by != Choice::NoSchemas.name() && *by != Choice::Format.name()
+                *by != LeftOutReason::NoSchemas.name() && *by != LeftOutReason::Format.name()
             }
             Some(_) => false,
         };

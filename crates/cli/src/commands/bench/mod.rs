@@ -152,7 +152,7 @@ impl Row {
             "wait_seconds": self.wait_s,
             "seconds": self.seconds,
             "spilled_bytes": self.spilled_bytes,
-            "told_seconds": self.expected_s,
+            "estimated_seconds": self.expected_s,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use innoscan::counted;
 use innoscan::dump::Summary;
-use innoscan::ledger::{Entry, ItemKind, Ledger, Listed, Means, State, counted_kinds};
+use innoscan::ledger::{DumpMethod, Entry, ItemKind, Ledger, Listed, State, counted_kinds};
 
 use super::seconds;
 use crate::args::DumpArgs;
@@ -21,12 +21,14 @@ pub fn print(ledger: &Ledger) -> Exit {
     for Entry { listed, state } in ledger.entries() {
         let what = described(listed);
         match state {
-            State::Planned(Means::Definition) if listed.item.kind == ItemKind::Table => {
+            State::Planned(DumpMethod::Definition) if listed.item.kind == ItemKind::Table => {
                 out!("{what}: to be dumped without rows: it has none of its own")
             }
-            State::Planned(means) => out!("{what}: {means}"),
+            State::Planned(method) => out!("{what}: {method}"),
             State::Dumped { .. } => out!("{what}: dumped"),
-            State::LeftOut(choice) => out!("{what}: left out ({})", remedies::choice(*choice)),
+            State::LeftOut(reason) => {
+                out!("{what}: left out ({})", remedies::left_out_reason(*reason))
+            }
             State::NotDumped(reason) => {
                 out!("{what}: CANNOT BE DUMPED: {}", remedies::reason(reason))
             }
@@ -64,9 +66,9 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
         if args.verbose {
             note!("innoscan: {}", summary.phases);
         }
-        for (choice, counts) in ledger.left_out() {
-            let choice = remedies::choice(choice);
-            note!("innoscan: left out: {} ({choice})", counted_kinds(&counts));
+        for (reason, counts) in ledger.left_out() {
+            let reason = remedies::left_out_reason(reason);
+            note!("innoscan: left out: {} ({reason})", counted_kinds(&counts));
         }
     }
     // Tables that failed while they were read have been reported already.

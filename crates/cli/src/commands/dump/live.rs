@@ -132,7 +132,7 @@ fn tell_plan(
         let count = plan.small.len();
         out!("small tables    {count}, fetched in one consistent snapshot");
     }
-    plan.look_at_files(options);
+    plan.check_files(options);
     Ok(super::ledger::print(&plan.inventory.ledger))
 }
 

@@ -19,7 +19,7 @@ use innoscan::dump::{
 };
 use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
 use innoscan::sink::{Compression, LeftOutReason};
-use innoscan::{ErrorKind, Reason, Remedy, Table, Wanted};
+use innoscan::{ErrorKind, Reason, Remedy, Table, TableSelection};
 use innoscan_live::snapshot::Consistency;
 
 use self::format::format;
@@ -73,11 +73,11 @@ fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
 fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
     let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
     Ok(Filter {
-        wanted: Wanted {
+        tables: TableSelection {
             databases: args.databases.clone(),
             tables: args.tables_list.clone(),
             excluded: args.ignore_table.clone(),
-            regex: args.regex.as_deref().map(Wanted::pattern).transpose()?,
+            regex: args.regex.as_deref().map(TableSelection::pattern).transpose()?,
         },
         kinds: ObjectKinds {
             views: !args.objects.no_views,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use innoscan::ErrorKind;
 use innoscan::dump::Dump;
-use innoscan::ledger::{Ledger, Listed, Means, State};
+use innoscan::ledger::{DumpMethod, Ledger, Listed, State};
 use innoscan::phases::{Phase, Phases};
 use innoscan::source::Offline;
 
@@ -50,7 +50,7 @@ fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
     let catalog = crate::commands::catalog(&from)?;
     let mut offline = Offline::plan(&catalog, &super::filter(args)?)?;
     if args.dry_run {
-        offline.look_at_tables();
+        offline.check_heads();
     }
     Ok(offline)
 }
@@ -65,7 +65,7 @@ fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
         match table {
             Ok(table) => {
                 let listed = Listed::of_table(&table.def);
-                ledger.enter(listed, State::Planned(Means::Files));
+                ledger.enter(listed, State::Planned(DumpMethod::Files));
                 tables.push(table);
             }
             Err(error)

@@ -1,6 +1,6 @@
 //! Remedies as options of the command line. No text of the library names an option.
 
-use innoscan::ledger::LeftOutReason;
+use innoscan::ledger::FilterRule;
 use innoscan::{Error, Exclusion, FormatRemedy, Reason, Remedy};
 
 /// An error's text, with its remedies as options.
@@ -74,21 +74,21 @@ pub fn word(remedy: &Remedy) -> String {
     words.to_owned()
 }
 
-/// The reason why an object is left out, as the option that leaves it out.
-pub fn left_out_reason(reason: LeftOutReason) -> String {
-    let words = match reason {
-        LeftOutReason::Selection(Exclusion::Databases) => "--databases",
-        LeftOutReason::Selection(Exclusion::Tables) => "--tables-list",
-        LeftOutReason::Selection(Exclusion::Ignored) => "--ignore-table",
-        LeftOutReason::Selection(Exclusion::Regex) => "--regex",
-        LeftOutReason::NoViews => "--no-views",
-        LeftOutReason::NoTriggers => "--no-triggers",
-        LeftOutReason::NoRoutines => "--no-routines",
-        LeftOutReason::NoEvents => "--no-events",
-        LeftOutReason::NoUsers => "dumped only with --users",
-        LeftOutReason::NoSchemas => "--no-schemas",
-        LeftOutReason::Format => "this --format holds rows alone",
-        reason @ LeftOutReason::System => return reason.to_string(),
+/// The option by which a filter leaves an object out.
+pub fn filter_rule(rule: FilterRule) -> String {
+    let words = match rule {
+        FilterRule::Selection(Exclusion::Databases) => "--databases",
+        FilterRule::Selection(Exclusion::Tables) => "--tables-list",
+        FilterRule::Selection(Exclusion::Ignored) => "--ignore-table",
+        FilterRule::Selection(Exclusion::Regex) => "--regex",
+        FilterRule::NoViews => "--no-views",
+        FilterRule::NoTriggers => "--no-triggers",
+        FilterRule::NoRoutines => "--no-routines",
+        FilterRule::NoEvents => "--no-events",
+        FilterRule::NoUsers => "dumped only with --users",
+        FilterRule::NoSchemas => "--no-schemas",
+        FilterRule::Format => "this --format holds rows alone",
+        rule @ FilterRule::System => return rule.to_string(),
     };
     words.to_owned()
 }
@@ -111,9 +111,9 @@ mod tests {
             "a server is running; dump it live (innoscan dump -S SOCKET), or shut it down (--force \
              reads on and may give old, missing or torn rows)"
         );
-        assert_eq!(left_out_reason(LeftOutReason::Selection(Exclusion::Ignored)), "--ignore-table");
+        assert_eq!(filter_rule(FilterRule::Selection(Exclusion::Ignored)), "--ignore-table");
         assert_eq!(
-            left_out_reason(LeftOutReason::System),
+            filter_rule(FilterRule::System),
             "the server's own, which its installation creates"
         );
         let error = Error::resources("too little").with_remedy(Remedy::RaiseMemory { bytes: 4096 });

@@ -197,7 +197,7 @@ impl Catalog {
         }
     }
 
-    /// The table of [`Catalog::named`], without reading its files again as far as they were read.
+    /// The table of [`Catalog::named`]; facts that were already read are not read again.
     pub(crate) fn named_by(&self, name: &TableName, already_read: AlreadyRead) -> Result<Table> {
         if already_read.head.is_none() {
             return self.named(name);

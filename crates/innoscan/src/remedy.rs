@@ -192,7 +192,7 @@ impl From<format::Remedy> for Remedy {
     }
 }
 
-/// The remedies of an error, of which each is enough; the best comes first.
+/// The remedies of an error, each of which is enough; the best comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remedies(Vec<Remedy>);
 

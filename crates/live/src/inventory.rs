@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use innoscan::catalog::{SYSTEM_DATABASES, TableName};
 use innoscan::ledger::{
-    DumpMethod, Filter, Item, ItemKind, Ledger, LeftOutReason, Listed, State, Unlisted,
+    DumpMethod, Filter, FilterRule, Item, ItemKind, Ledger, Listed, State, Unlisted,
 };
 use innoscan::{Error, Reason, Result};
 
@@ -72,9 +72,9 @@ impl Inventory {
         let schemas: Vec<String> = schemas.iter().map(|row| cell(row, 0)).collect();
         for schema in &schemas {
             let listed = Listed::new(schema, ItemKind::Database, schema);
-            match filter.left_out_reason(&listed)? {
-                Some(reason @ (LeftOutReason::System | LeftOutReason::Selection(_))) => {
-                    inventory.ledger.enter(listed, State::LeftOut(reason));
+            match filter.excluded_by(&listed)? {
+                Some(rule @ (FilterRule::System | FilterRule::Selection(_))) => {
+                    inventory.ledger.enter(listed, State::LeftOut(rule));
                 }
                 _ => inventory.add_database(session, filter, listed, &mut names)?,
             }
@@ -201,9 +201,9 @@ impl Inventory {
 
     /// Enters an object with the state that the filter gives it; returns whether it is to be dumped.
     fn enter(&mut self, filter: &Filter, listed: Listed, method: DumpMethod) -> Result<bool> {
-        let reason = filter.left_out_reason(&listed)?;
-        self.ledger.enter(listed, reason.map_or(State::Planned(method), State::LeftOut));
-        Ok(reason.is_none())
+        let rule = filter.excluded_by(&listed)?;
+        self.ledger.enter(listed, rule.map_or(State::Planned(method), State::LeftOut));
+        Ok(rule.is_none())
     }
 }
 

@@ -35,9 +35,9 @@ impl Selector {
         let (queries, asked) = channel::<Query>();
         let body = move || {
             while let Ok(Query { sql, rows }) = asked.recv() {
-                let told = session
+                let sent = session
                     .for_each_row(&sql, |row| rows.send(Ok(row)).map_err(|_| Error::interrupted()));
-                if let Err(error) = told {
+                if let Err(error) = sent {
                     // The consumer may be gone.
                     let _ = rows.send(Err(error));
                 }

@@ -1,4 +1,4 @@
-//! A table whose files are held still, opened.
+//! Opening a table whose files are locked for export, or copied.
 
 use innoscan::catalog::{Catalog, TableName};
 use innoscan::{Error, Result, Table};

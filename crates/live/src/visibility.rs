@@ -1,5 +1,5 @@
-//! Objects that a server hides from an account: its lists show only what the account has privileges on,
-//! without a sign that there is more.
+//! Objects that a server hides from an account: its lists show only objects on which the account has
+//! privileges, and do not show that there are others.
 
 use std::collections::BTreeSet;
 

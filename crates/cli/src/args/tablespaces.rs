@@ -11,7 +11,7 @@ use super::{ServerArgs, pause};
 /// `innoscan tablespaces`.
 #[derive(Debug, Args)]
 #[command(
-    // -h is the host, as everywhere in the field.
+    // -h is the host, as in MySQL's own clients.
     disable_help_flag = true,
     after_help = "Examples:\n  innoscan tablespaces /var/lib/mysql\n  innoscan tablespaces \
                   /var/lib/mysql --innodb-directories '/ssd1;/ssd2' \\\n    --read full-page --json")]

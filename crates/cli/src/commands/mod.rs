@@ -28,7 +28,7 @@ use innoscan_live::Account;
 
 use crate::args::{
     DeviceArg, DirectArg, EngineArg, IoArgs, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs,
-    ServerArgs, SourceArgs, TellArgs, Verb,
+    ReportArgs, ServerArgs, SourceArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -160,7 +160,7 @@ fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
     }
 }
 
-fn on_corrupt(args: &TellArgs) -> OnCorrupt {
+fn on_corrupt(args: &ReportArgs) -> OnCorrupt {
     match args.on_corrupt {
         OnCorruptArg::Fail => OnCorrupt::Fail,
         OnCorruptArg::Skip => OnCorrupt::Skip,

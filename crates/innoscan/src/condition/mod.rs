@@ -32,19 +32,20 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowCondition(ConditionKind);
 
+/// The kinds of conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKind {
-    /// Keys by the values of their first columns, or of all.
+    /// Keys, given by the values of their first columns, or of all.
     Keys(Vec<Vec<Literal>>),
     /// A range from one key to another, both included.
     Range(Vec<Literal>, Vec<Literal>),
     /// Comparisons that must all hold.
     All(Vec<Comparison>),
-    /// Ranges of keys, of which any, and comparisons, if any, that must all hold.
+    /// Ranges of keys, one of which must contain the key, and comparisons that must all hold.
     Within(Vec<LiteralRange>, Vec<Comparison>),
 }
 
-/// A range of keys, each by the values of its first columns, or of all.
+/// A range of keys, each given by the values of its first columns, or of all.
 pub(crate) type LiteralRange = (Bound<Vec<Literal>>, Bound<Vec<Literal>>);
 
 /// A test of a column.

@@ -29,9 +29,9 @@ impl ObjectKinds {
     }
 }
 
-/// The reason why a filter leaves an object out.
+/// The rule of a filter that leaves an object out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOutReason {
+pub enum FilterRule {
     /// The server's own database.
     System,
     /// The object is not in the selection by database, table or pattern.
@@ -52,38 +52,38 @@ pub enum LeftOutReason {
     Format,
 }
 
-impl LeftOutReason {
-    /// The name of the reason in JSON.
+impl FilterRule {
+    /// The name of the rule in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            LeftOutReason::System => "system",
-            LeftOutReason::Selection(exclusion) => exclusion.name(),
-            LeftOutReason::NoViews => "no_views",
-            LeftOutReason::NoTriggers => "no_triggers",
-            LeftOutReason::NoRoutines => "no_routines",
-            LeftOutReason::NoEvents => "no_events",
-            LeftOutReason::NoUsers => "no_users",
-            LeftOutReason::NoSchemas => "no_schemas",
-            LeftOutReason::Format => "format",
+            FilterRule::System => "system",
+            FilterRule::Selection(exclusion) => exclusion.name(),
+            FilterRule::NoViews => "no_views",
+            FilterRule::NoTriggers => "no_triggers",
+            FilterRule::NoRoutines => "no_routines",
+            FilterRule::NoEvents => "no_events",
+            FilterRule::NoUsers => "no_users",
+            FilterRule::NoSchemas => "no_schemas",
+            FilterRule::Format => "format",
         }
     }
 }
 
-impl fmt::Display for LeftOutReason {
+impl fmt::Display for FilterRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            LeftOutReason::System => "the server's own, which its installation creates",
-            LeftOutReason::Selection(Exclusion::Databases) => "other databases were chosen",
-            LeftOutReason::Selection(Exclusion::Tables) => "other tables were chosen",
-            LeftOutReason::Selection(Exclusion::Ignored) => "excluded by name",
-            LeftOutReason::Selection(Exclusion::Regex) => "the pattern does not match it",
-            LeftOutReason::NoViews => "views were not selected",
-            LeftOutReason::NoTriggers => "triggers were not selected",
-            LeftOutReason::NoRoutines => "routines were not selected",
-            LeftOutReason::NoEvents => "events were not selected",
-            LeftOutReason::NoUsers => "accounts are dumped only on request",
-            LeftOutReason::NoSchemas => "definitions were not selected",
-            LeftOutReason::Format => "the format holds rows alone",
+            FilterRule::System => "the server's own, which its installation creates",
+            FilterRule::Selection(Exclusion::Databases) => "other databases were chosen",
+            FilterRule::Selection(Exclusion::Tables) => "other tables were chosen",
+            FilterRule::Selection(Exclusion::Ignored) => "excluded by name",
+            FilterRule::Selection(Exclusion::Regex) => "the pattern does not match it",
+            FilterRule::NoViews => "views were not selected",
+            FilterRule::NoTriggers => "triggers were not selected",
+            FilterRule::NoRoutines => "routines were not selected",
+            FilterRule::NoEvents => "events were not selected",
+            FilterRule::NoUsers => "accounts are dumped only on request",
+            FilterRule::NoSchemas => "definitions were not selected",
+            FilterRule::Format => "the format holds rows alone",
         })
     }
 }
@@ -116,17 +116,17 @@ impl Filter {
         }
     }
 
-    /// The reason why an object is left out; `None` if it is selected.
+    /// The rule that leaves an object out; `None` if the object is selected.
     ///
     /// # Errors
     /// A pattern takes too long to match the object's name.
-    pub fn left_out_reason(&self, listed: &Listed) -> Result<Option<LeftOutReason>> {
+    pub fn excluded_by(&self, listed: &Listed) -> Result<Option<FilterRule>> {
         let Item { database, kind, name } = &listed.item;
         if SYSTEM_DATABASES.contains(&&**database) {
-            return Ok(Some(LeftOutReason::System));
+            return Ok(Some(FilterRule::System));
         }
         if let Some(exclusion) = self.exclusion(listed, database, *kind, name)? {
-            return Ok(Some(LeftOutReason::Selection(exclusion)));
+            return Ok(Some(FilterRule::Selection(exclusion)));
         }
         Ok(self.by_kind(*kind))
     }
@@ -149,19 +149,19 @@ impl Filter {
         }
     }
 
-    fn by_kind(&self, kind: ItemKind) -> Option<LeftOutReason> {
+    fn by_kind(&self, kind: ItemKind) -> Option<FilterRule> {
         use ItemKind::{Event, Role, Table, Trigger, User, View};
         let ObjectKinds { views, triggers, routines, events, users } = self.kinds;
         match kind {
-            View if !views => Some(LeftOutReason::NoViews),
-            Trigger if !triggers => Some(LeftOutReason::NoTriggers),
-            Event if !events => Some(LeftOutReason::NoEvents),
-            User | Role if !users => Some(LeftOutReason::NoUsers),
+            View if !views => Some(FilterRule::NoViews),
+            Trigger if !triggers => Some(FilterRule::NoTriggers),
+            Event if !events => Some(FilterRule::NoEvents),
+            User | Role if !users => Some(FilterRule::NoUsers),
             kind if kind.is_routine_or_event() && kind != Event && !routines => {
-                Some(LeftOutReason::NoRoutines)
+                Some(FilterRule::NoRoutines)
             }
-            kind if kind != Table && !self.definitions => Some(LeftOutReason::NoSchemas),
-            kind if kind != Table && !self.holds_objects => Some(LeftOutReason::Format),
+            kind if kind != Table && !self.definitions => Some(FilterRule::NoSchemas),
+            kind if kind != Table && !self.holds_objects => Some(FilterRule::Format),
             _ => None,
         }
     }

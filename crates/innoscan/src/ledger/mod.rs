@@ -1,7 +1,7 @@
 //! The ledger of a dump: the state of every object of its source.
 //!
 //! The code that lists a source, a running server or a stopped server's directory, enters each object
-//! once ([`Ledger::enter`]): with the plan for it, the reason why the filter leaves it out, or the
+//! once ([`Ledger::enter`]): with the plan for it, the rule of the filter that leaves it out, or the
 //! reason why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
 //! writes the result. A dump is complete when every object is dumped or left out by choice.
 
@@ -16,7 +16,7 @@ use std::fmt;
 
 use innoscan_format::schema::{Partitioning, TableDef};
 
-pub use self::filter::{Filter, LeftOutReason, ObjectKinds};
+pub use self::filter::{Filter, FilterRule, ObjectKinds};
 pub use self::item::{Item, ItemKind};
 use crate::dump::{Object, ObjectKind, TableOutcome};
 use crate::{Reason, counted};
@@ -89,7 +89,7 @@ pub enum State {
         damaged: u64,
     },
     /// An option, or the lack of one, leaves the object out.
-    LeftOut(LeftOutReason),
+    LeftOut(FilterRule),
     /// The object cannot or could not be dumped, for this reason.
     NotDumped(Reason),
 }
@@ -162,12 +162,12 @@ impl Ledger {
         self.unlisted.push(unlisted);
     }
 
-    /// Adds a note on what the source lacks compared to a whole server.
+    /// Adds a note on objects that a whole server would have and the source lacks.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// The notes on what the source lacks compared to a whole server.
+    /// The notes on objects that a whole server would have and the source lacks.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -262,13 +262,13 @@ impl Ledger {
         counts
     }
 
-    /// The number of entries that are left out, by reason and kind.
-    pub fn left_out(&self) -> BTreeMap<LeftOutReason, BTreeMap<ItemKind, usize>> {
-        let mut counts: BTreeMap<LeftOutReason, BTreeMap<ItemKind, usize>> = BTreeMap::new();
+    /// The number of entries that are left out, by rule and kind.
+    pub fn left_out(&self) -> BTreeMap<FilterRule, BTreeMap<ItemKind, usize>> {
+        let mut counts: BTreeMap<FilterRule, BTreeMap<ItemKind, usize>> = BTreeMap::new();
         for entry in self.entries() {
-            if let State::LeftOut(reason) = &entry.state {
-                let of_reason = counts.entry(*reason).or_default();
-                *of_reason.entry(entry.listed.item.kind).or_default() += 1;
+            if let State::LeftOut(rule) = &entry.state {
+                let of_rule = counts.entry(*rule).or_default();
+                *of_rule.entry(entry.listed.item.kind).or_default() += 1;
             }
         }
         counts

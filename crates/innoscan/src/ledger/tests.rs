@@ -51,7 +51,7 @@ fn what_is_left_out_by_choice_leaves_a_dump_complete_and_an_unread_list_does_not
     let mut ledger = Ledger::default();
     planned(&mut ledger, table("a"));
     let user = Listed::new("", ItemKind::User, "'u'@'%'");
-    ledger.enter(user, State::LeftOut(LeftOutReason::NoUsers));
+    ledger.enter(user, State::LeftOut(FilterRule::NoUsers));
     ledger.settle(&[outcome("a", None, 0)]);
     assert!(ledger.is_complete() && ledger.what_is_missing().is_none());
     let unlisted = Unlisted { kinds: vec![ItemKind::Event], reason: "it may not be read".into() };
@@ -77,7 +77,7 @@ fn json_has_each_entry_once() {
     ledger.enter(Listed { partitions, ..table("a") }, State::Dumped { damaged: 0 });
     let trigger = Listed::new("shop", ItemKind::Trigger, "t");
     let trigger = Listed { table: Some("a".to_owned()), ..trigger };
-    ledger.enter(trigger, State::LeftOut(LeftOutReason::NoTriggers));
+    ledger.enter(trigger, State::LeftOut(FilterRule::NoTriggers));
     let event = Listed::new("shop", ItemKind::Event, "e");
     ledger.enter(event, State::NotDumped("why".into()));
     let expected = json!([
@@ -97,20 +97,20 @@ fn a_trigger_goes_with_its_table_and_a_routine_with_its_database() {
         tables: TableSelection { tables: vec!["shop.a".to_owned()], ..TableSelection::default() },
         ..Filter::all()
     };
-    let reason = |listed: &Listed| filter.left_out_reason(listed).unwrap();
+    let excluded_by = |listed: &Listed| filter.excluded_by(listed).unwrap();
     let trigger = |table: &str| {
         let trigger = Listed::new("shop", ItemKind::Trigger, "t");
         Listed { table: Some(table.to_owned()), ..trigger }
     };
-    let by_table = Some(LeftOutReason::Selection(Exclusion::Tables));
-    assert_eq!(reason(&table("a")), None);
-    assert_eq!(reason(&table("b")), by_table);
-    assert_eq!(reason(&trigger("a")), None);
-    assert_eq!(reason(&trigger("b")), by_table);
-    assert_eq!(reason(&Listed::new("shop", ItemKind::Procedure, "a")), by_table);
-    assert_eq!(reason(&Listed::new("shop", ItemKind::Database, "shop")), None);
-    assert_eq!(reason(&Listed::new("crm", ItemKind::Database, "crm")), by_table);
+    let by_table = Some(FilterRule::Selection(Exclusion::Tables));
+    assert_eq!(excluded_by(&table("a")), None);
+    assert_eq!(excluded_by(&table("b")), by_table);
+    assert_eq!(excluded_by(&trigger("a")), None);
+    assert_eq!(excluded_by(&trigger("b")), by_table);
+    assert_eq!(excluded_by(&Listed::new("shop", ItemKind::Procedure, "a")), by_table);
+    assert_eq!(excluded_by(&Listed::new("shop", ItemKind::Database, "shop")), None);
+    assert_eq!(excluded_by(&Listed::new("crm", ItemKind::Database, "crm")), by_table);
     let system = Listed::new("mysql", ItemKind::Database, "mysql");
-    assert_eq!(reason(&system), Some(LeftOutReason::System));
-    assert_eq!(reason(&Listed::new("", ItemKind::User, "'u'@'%'")), Some(LeftOutReason::NoUsers));
+    assert_eq!(excluded_by(&system), Some(FilterRule::System));
+    assert_eq!(excluded_by(&Listed::new("", ItemKind::User, "'u'@'%'")), Some(FilterRule::NoUsers));
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::counted;
-use crate::ledger::{Filter, ItemKind, LeftOutReason, Listed, State, Unlisted};
+use crate::ledger::{Filter, FilterRule, ItemKind, Listed, State, Unlisted};
 use crate::source::{EngineTable, Offline, data_bytes, read_heads};
 use crate::verify::{Manifest, ManifestState, ManifestTable};
 use crate::{Reason, Result, Table};
@@ -104,7 +104,7 @@ impl Listing {
             let item = &entry.listed.item;
             let mut object = ListedObject::new(entry.listed.clone());
             match &entry.state {
-                State::LeftOut(LeftOutReason::System) if !is_chosen => object.is_system = true,
+                State::LeftOut(FilterRule::System) if !is_chosen => object.is_system = true,
                 State::LeftOut(_) => continue,
                 State::NotDumped(reason) => object.error = Some(reason.clone()),
                 State::Planned(_) | State::Dumped { .. } => {}
@@ -146,7 +146,7 @@ impl Listing {
                 }
                 ManifestState::NotDumped(reason) => object.error = Some(reason.as_str().into()),
             }
-            if filter.left_out_reason(&object.listed)?.is_some() {
+            if filter.excluded_by(&object.listed)?.is_some() {
                 continue;
             }
             let item = &object.listed.item;

@@ -46,7 +46,7 @@ impl KeyValue {
     /// A key's value from the value of a row's column.
     ///
     /// # Errors
-    /// The value is of `ENUM` or `SET`, of which only the text (`Row::utf8`) can be in a key; or of `JSON`,
+    /// The value is an `ENUM` or `SET`, since a key takes only their text (`Row::utf8`); or a `JSON`,
     /// `GEOMETRY` or `VECTOR`, which cannot be key columns.
     pub fn from_value(value: Value<'_>) -> Result<KeyValue> {
         let text = |write: &dyn Fn(&mut Vec<u8>)| {

@@ -39,10 +39,10 @@ pub struct Cost {
     pub scan_time: Duration,
 }
 
-/// A safe estimate of what a core decodes per second, in bytes of leaves.
+/// A safe estimate of the bytes of leaves that a core decodes per second.
 const DECODED_BYTES: f64 = 500e6;
 
-/// A safe estimate of what a core compresses per second, in bytes of leaves.
+/// A safe estimate of the bytes of leaves that a core compresses per second.
 const PACKED_BYTES: f64 = 500e6;
 
 impl Cost {

@@ -1,4 +1,4 @@
-//! Sorting of leaves from file order to key order, in memory as far as it goes, and beyond that with a
+//! Sorting of leaves from file order to key order, in memory if it is enough, and otherwise also in a
 //! temporary file.
 //!
 //! The branch pages give each leaf's place in key order, so nothing is compared. A leaf is
@@ -229,7 +229,7 @@ impl LeafSorter {
     }
 }
 
-/// The part of the memory that held leaves may take: without the lists, and without what the allocator
+/// The bytes of memory for held leaves: without the lists, and without the space that the allocator
 /// loses between blocks of different sizes.
 fn hold_bytes(leaves: usize, memory_bytes: usize) -> usize {
     (memory_bytes / 16 * 15).saturating_sub(leaves * LIST_BYTES)

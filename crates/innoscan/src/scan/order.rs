@@ -72,7 +72,7 @@ pub(super) fn deliver<B>(
     let mut outcome = ScanOutcome::default();
     let mut early: BTreeMap<u64, Output<B>> = BTreeMap::new();
     let mut turn = 0;
-    let mut told = Instant::now();
+    let mut reported_at = Instant::now();
     loop {
         let output = match early.remove(&turn) {
             Some(output) => Some(output),
@@ -99,8 +99,8 @@ pub(super) fn deliver<B>(
         if options.is_cancelled() {
             return Err(Error::interrupted());
         }
-        if told.elapsed() >= TICK {
-            told = Instant::now();
+        if reported_at.elapsed() >= TICK {
+            reported_at = Instant::now();
             report_progress(options, shared, &outcome);
         }
     }

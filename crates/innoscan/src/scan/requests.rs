@@ -117,7 +117,7 @@ struct OpenRequest {
     /// dropped.
     reply: Option<Sender<Result<PageRef>>>,
     is_over: Arc<AtomicBool>,
-    /// The number of pages that need no answer any more: they were sent, or nobody waits for them.
+    /// The number of pages that need no answer any more: they were sent, or the receiver is gone.
     answered: usize,
     /// The number of pages requested from the pool, as far as it accepted them.
     started: usize,

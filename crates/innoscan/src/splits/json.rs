@@ -10,7 +10,7 @@ use super::{Part, Split};
 use crate::{Error, Result};
 
 /// The version of the JSON that this release writes and reads.
-const FORM: u64 = 1;
+const FORMAT: u64 = 1;
 
 impl fmt::Display for Split {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,7 +26,7 @@ impl fmt::Display for Split {
         };
         let parts: Vec<Value> = self.parts.iter().map(part).collect();
         let split = json!({
-            "innoscan_split": FORM,
+            "innoscan_split": FORMAT,
             "table": self.table,
             "rows": self.rows,
             "bytes": self.bytes,
@@ -44,9 +44,9 @@ impl FromStr for Split {
     fn from_str(text: &str) -> Result<Split> {
         let json: Value = serde_json::from_str(text).map_err(|_| no_split())?;
         match json["innoscan_split"].as_u64() {
-            Some(FORM) => split_of(&json).ok_or_else(no_split),
-            Some(form) => {
-                let why = format!("the split is of form {form}; this version reads {FORM}");
+            Some(FORMAT) => split_of(&json).ok_or_else(no_split),
+            Some(format) => {
+                let why = format!("the split has format {format}; this version reads {FORMAT}");
                 Err(Error::usage(why, "make and read splits with the same version"))
             }
             None => Err(no_split()),

@@ -178,7 +178,7 @@ fn a_split_is_refused_for_a_changed_file_and_another_table() {
         "{error}"
     );
     let error = tree("mysql-8.0.33").rows().split(&split).read().unwrap_err().to_string();
-    assert!(error.contains("the split is of shop.orders (orders.ibd)"), "{error}");
+    assert!(error.contains("the split belongs to shop.orders (orders.ibd)"), "{error}");
 }
 
 /// Ways that lead nowhere, as of a split that was tampered with: an error, never other rows.

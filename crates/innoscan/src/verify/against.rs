@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Manifest, ManifestEntry, ManifestState};
 use crate::catalog::{Catalog, TableName};
-use crate::ledger::{Filter, Item, ItemKind, LeftOutReason, ObjectKinds, State};
+use crate::ledger::{Filter, FilterRule, Item, ItemKind, ObjectKinds, State};
 use crate::scan::{ScanOptions, scan_sized};
 use crate::sink::RowSink;
 use crate::sink::checksum::{Checksum, Sum};
@@ -115,7 +115,7 @@ pub fn compare(
 ) -> Result<Comparison> {
     if manifest.is_conditional {
         return Err(Error::refused(
-            "the dump holds the rows of a condition alone, and a source's checksum is of all rows",
+            "the dump has only the rows that satisfy a condition, but a source's checksum covers all rows",
             Remedy::OmitComparison,
         ));
     }
@@ -184,7 +184,7 @@ impl Known<'_> {
             None => self.is_selection,
             // Without definitions the tables are dumped nevertheless.
             Some(ManifestState::LeftOut(by)) => {
-                *by != LeftOutReason::NoSchemas.name() && *by != LeftOutReason::Format.name()
+                *by != FilterRule::NoSchemas.name() && *by != FilterRule::Format.name()
             }
             Some(_) => false,
         };

@@ -52,7 +52,7 @@ pub enum ManifestState {
         /// Places of damage that were skipped.
         damaged: u64,
     },
-    /// The object was left out, for the reason of this [name](crate::ledger::LeftOutReason::name).
+    /// The object was left out by the rule of this [name](crate::ledger::FilterRule::name).
     LeftOut(String),
     /// The object was not dumped, for this reason.
     NotDumped(String),

@@ -26,8 +26,8 @@ pub fn print(ledger: &Ledger) -> Exit {
             }
             State::Planned(method) => out!("{what}: {method}"),
             State::Dumped { .. } => out!("{what}: dumped"),
-            State::LeftOut(reason) => {
-                out!("{what}: left out ({})", remedies::left_out_reason(*reason))
+            State::LeftOut(rule) => {
+                out!("{what}: left out ({})", remedies::filter_rule(*rule))
             }
             State::NotDumped(reason) => {
                 out!("{what}: CANNOT BE DUMPED: {}", remedies::reason(reason))
@@ -58,17 +58,17 @@ fn described(listed: &Listed) -> String {
     format!("{}{facts}", listed.item)
 }
 
-/// Prints the last lines of a dump: what was dumped, left out, and not dumped.
+/// Prints the last lines of a dump: the objects that were dumped, left out, and not dumped.
 pub fn summarize(summary: &Summary, args: &DumpArgs) {
     let ledger = &summary.ledger;
-    if !args.tell.quiet {
-        tell_dumped(summary);
+    if !args.report.quiet {
+        report_dumped(summary);
         if args.verbose {
             note!("innoscan: {}", summary.phases);
         }
-        for (reason, counts) in ledger.left_out() {
-            let reason = remedies::left_out_reason(reason);
-            note!("innoscan: left out: {} ({reason})", counted_kinds(&counts));
+        for (rule, counts) in ledger.left_out() {
+            let rule = remedies::filter_rule(rule);
+            note!("innoscan: left out: {} ({rule})", counted_kinds(&counts));
         }
     }
     // Tables that failed while they were read have been reported already.
@@ -98,7 +98,7 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
     }
 }
 
-fn tell_dumped(summary: &Summary) {
+fn report_dumped(summary: &Summary) {
     let dumped = summary.ledger.counts(|state| matches!(state, State::Dumped { .. }));
     if dumped.is_empty() {
         return;

@@ -61,7 +61,7 @@ fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
     let catalog = crate::commands::catalog(&args.from)?;
     let mut ledger = Ledger::default();
     let mut tables = Vec::new();
-    for Source { named, table } in sources::tables(&catalog, &args.sources, args.tell.quiet) {
+    for Source { named, table } in sources::tables(&catalog, &args.sources, args.report.quiet) {
         match table {
             Ok(table) => {
                 let listed = Listed::of_table(&table.def);

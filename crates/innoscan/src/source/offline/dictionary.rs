@@ -61,7 +61,7 @@ fn heads_of(planner: &Planner<'_>, tables: &[&DictionaryTable]) -> Result<Heads>
         let is_in_own_file = table.engine.as_deref() == Some("InnoDB")
             && table.partitions.is_empty()
             && require_own_file(&table.location).is_ok();
-        if is_in_own_file && planner.filter.left_out_reason(&listed(table))?.is_none() {
+        if is_in_own_file && planner.filter.excluded_by(&listed(table))?.is_none() {
             wanted.push(TableName { schema: table.schema.clone(), table: table.name.clone() });
         }
     }

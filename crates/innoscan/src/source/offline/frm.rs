@@ -60,7 +60,7 @@ fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Res
     let tables = tables_in(schema, entries)?;
     let mut wanted = Vec::new();
     for table in tables.iter().filter(|table| table.is_in_own_file && !table.is_sequence()) {
-        if planner.filter.left_out_reason(&listed(table))?.is_none() {
+        if planner.filter.excluded_by(&listed(table))?.is_none() {
             wanted.push(table.name.clone());
         }
     }

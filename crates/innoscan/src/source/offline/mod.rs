@@ -20,7 +20,7 @@ use crate::catalog::{AlreadyRead, Catalog, TableName, sorted_entries};
 use crate::dump::{Object, ObjectKind};
 use crate::file_head::FileHead;
 use crate::ledger::{
-    DumpMethod, Filter, Item, ItemKind, Ledger, LeftOutReason, Listed, State, Unlisted,
+    DumpMethod, Filter, FilterRule, Item, ItemKind, Ledger, Listed, State, Unlisted,
 };
 use crate::{Error, ErrorKind, Result, Table};
 
@@ -117,10 +117,10 @@ struct Planner<'p> {
 impl Planner<'_> {
     /// Enters an object according to the filter; returns whether it will be dumped.
     fn enter(&mut self, listed: Listed, method: DumpMethod) -> Result<bool> {
-        let reason = self.filter.left_out_reason(&listed)?;
-        let state = reason.map_or(State::Planned(method), State::LeftOut);
+        let rule = self.filter.excluded_by(&listed)?;
+        let state = rule.map_or(State::Planned(method), State::LeftOut);
         self.offline.ledger.enter(listed, state);
-        Ok(reason.is_none())
+        Ok(rule.is_none())
     }
 
     fn refuse(&mut self, item: &Item, error: &Error) {
@@ -131,9 +131,9 @@ impl Planner<'_> {
     /// other databases are not read: such a database is entered as left out, without its objects.
     fn enter_database(&mut self, database: &str) -> Result<bool> {
         let listed = Listed::new(database, ItemKind::Database, database);
-        match self.filter.left_out_reason(&listed)? {
-            Some(reason @ (LeftOutReason::System | LeftOutReason::Selection(_))) => {
-                self.offline.ledger.enter(listed, State::LeftOut(reason));
+        match self.filter.excluded_by(&listed)? {
+            Some(rule @ (FilterRule::System | FilterRule::Selection(_))) => {
+                self.offline.ledger.enter(listed, State::LeftOut(rule));
                 Ok(false)
             }
             _ => {

@@ -158,7 +158,7 @@ fn splits_are_text_and_back() {
     }
     let newer = text.replace("\"innoscan_split\":1", "\"innoscan_split\":2");
     let error = newer.parse::<Split>().unwrap_err().to_string();
-    assert!(error.contains("form 2"), "{error}");
+    assert!(error.contains("format 2"), "{error}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_split_is_refused_for_a_changed_file_and_another_table() {
 
 /// Ways that lead nowhere, as of a split that was tampered with: an error, never other rows.
 #[test]
-fn a_way_that_leads_nowhere_is_an_error() {
+fn a_path_that_leads_nowhere_is_an_error() {
     let table = tree("mysql-8.0.33");
     let sound = table.splits(4).unwrap().remove(1);
     let whole = lines(&table, None, &ScanOptions::default());

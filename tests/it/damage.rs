@@ -9,16 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use innoscan_engine::RowSink;
 use innoscan_engine::scan::{OnCorrupt, ScanOptions, scan};
-use innoscan_engine::{Table, TableFile};
+use innoscan_engine::{RowSink, Table, TableFile};
 use innoscan_format::PageNo;
 use innoscan_format::page::SpaceHeader;
 use innoscan_format::schema::{ServerVersion, TableDef, from_create_table};
 use innoscan_io::{Direct, EngineKind};
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::fixture::Fixture;
-use innoscan_testkit::tablespace::{Means, damage_file};
+use innoscan_testkit::tablespace::{Consequence, damage_file};
 use innoscan_tools::check::{Checker, Known};
 use innoscan_tools::inspect::{self, InspectOptions};
 
@@ -128,10 +127,10 @@ fn run(name: &'static str, server: u32) {
         running.store(seed, Ordering::Relaxed);
         let mut random = Random::new(seed);
         let mut bytes = sound.clone();
-        let (what, means) = damage_file(&mut bytes, header.page_format(), &mut random);
+        let (what, consequence) = damage_file(&mut bytes, header.page_format(), &mut random);
         let place = format!("{name}, case {seed}: {what}");
         std::fs::write(&path, &bytes).unwrap();
-        let case = || case(&path, &bytes, &def, known, &originals, means);
+        let case = || case(&path, &bytes, &def, known, &originals, consequence);
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(case)) {
             Ok(Ok(reported)) => errors += u64::from(reported),
             Ok(Err(wrong)) => panic!("{place}: {wrong}"),
@@ -149,12 +148,12 @@ fn case(
     def: &TableDef,
     known: Known<'_>,
     originals: &[u64],
-    means: Means,
+    consequence: Consequence,
 ) -> Result<bool, String> {
     let (failed_rows, failed) = rows(path, def, OnCorrupt::Fail);
     let (skipped_rows, skipped) = rows(path, def, OnCorrupt::Skip);
     let reported = failed.is_err();
-    if means == Means::Detectable {
+    if consequence == Consequence::Detectable {
         if !originals.starts_with(&failed_rows) {
             return Err(format!("wrong rows before the error {failed:?}"));
         }
@@ -173,7 +172,7 @@ fn case(
         return Ok(reported);
     }
     let sound = check(bytes, &header, known);
-    if reported && sound && means == Means::Detectable {
+    if reported && sound && consequence == Consequence::Detectable {
         return Err(format!("the scan says {failed:?}, check finds nothing"));
     }
     for (page_no, page) in bytes.chunks(header.flags.page_size.len()).enumerate() {

@@ -85,7 +85,7 @@ fn explain_tells_of_each_policy_on_each_device() {
         assert!(seconds("logical") < seconds("none"));
         assert!(seconds("segment") < seconds("physical"), "half of the file is other indexes");
         assert_eq!(device["best"]["order"], "key");
-        assert_eq!(device["best"]["set_aside_bytes"], 0);
+        assert_eq!(device["best"]["spilled_bytes"], 0);
     }
     // What the segments count is what a walk of every tree finds.
     let (_, checked, _) = innoscan("check", &fixture.file, &["--json"]);

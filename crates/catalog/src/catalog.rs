@@ -19,6 +19,7 @@ use innoscan_engine::file_head::FileHead;
 use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
+use innoscan_format::Remedy as FormatRemedy;
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
 use innoscan_format::schema::{TableDef, from_frm};
@@ -26,7 +27,7 @@ use innoscan_format::schema::{TableDef, from_frm};
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
-pub(crate) use self::looked_at::LookedAt;
+pub(crate) use self::looked_at::AlreadyRead;
 use self::looked_at::definition_in_sdi;
 use self::notes::notes;
 use self::partitions::{partition_files, partition_paths};
@@ -184,7 +185,7 @@ impl Catalog {
         if !dir.is_dir() {
             return Err(Error::not_found(
                 format!("there is no database `{}` in {}", name.schema, root.display()),
-                "see the directory for what is there",
+                "list the directory to see which exist",
             ));
         }
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
@@ -192,18 +193,18 @@ impl Catalog {
             return self.table_of_file(&plain);
         }
         match partition_files(&dir, &name.table)?.first() {
-            Some(partition) => self.partitioned(partition, None, LookedAt::new()),
+            Some(partition) => self.partitioned(partition, None, AlreadyRead::nothing()),
             None => Err(self.no_such_table(name, &dir)),
         }
     }
 
-    /// The table by [`Catalog::named`], if parts of its files were read before.
-    pub(crate) fn named_by(&self, name: &TableName, looked_at: LookedAt) -> Result<Table> {
-        if looked_at.head.is_none() {
+    /// The table of [`Catalog::named`]; facts that were already read are not read again.
+    pub(crate) fn named_by(&self, name: &TableName, already_read: AlreadyRead) -> Result<Table> {
+        if already_read.head.is_none() {
             return self.named(name);
         }
         let plain = self.plain_file(name)?;
-        self.partitioned(&plain, Some(&plain), looked_at)
+        self.partitioned(&plain, Some(&plain), already_read)
     }
 
     /// The file of a table of the data directory; an error if the table has several files or none.
@@ -284,11 +285,11 @@ impl Catalog {
             ),
             Some(engine) => Error::refused(
                 format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
-                Remedy::DumpFromServer,
+                FormatRemedy::DumpFromServer,
             ),
             None => Error::not_found(
                 format!("there is no table `{name}` in {}", dir.display()),
-                "see the directory for what is there; MySQL 8 keeps tables of DATA DIRECTORY \
+                "list the directory to see which exist; MySQL 8 keeps tables of DATA DIRECTORY \
                  elsewhere: name such a file itself",
             ),
         }
@@ -299,13 +300,18 @@ impl Catalog {
         if let Err(error) = std::fs::metadata(path) {
             return Err(Error::read("cannot open it", error).in_file(path));
         }
-        self.partitioned(path, Some(path), LookedAt::new())
+        self.partitioned(path, Some(path), AlreadyRead::nothing())
     }
 
     /// The table to which the file `path` belongs; `only` limits the table to one file.
-    fn partitioned(&self, path: &Path, only: Option<&Path>, looked_at: LookedAt) -> Result<Table> {
-        let directory = self.directory_of(path, looked_at.may_be_exported)?;
-        let (def, head) = self.definition_of_file(path, directory.as_ref(), looked_at)?;
+    fn partitioned(
+        &self,
+        path: &Path,
+        only: Option<&Path>,
+        already_read: AlreadyRead,
+    ) -> Result<Table> {
+        let directory = self.directory_of(path, already_read.may_be_exported)?;
+        let (def, head) = self.definition_of_file(path, directory.as_ref(), already_read)?;
         let paths = match (&def.partitioning, only) {
             (Some(partitioning), None) => partition_paths(path, &def, partitioning)?,
             _ => vec![path.to_owned()],
@@ -335,7 +341,7 @@ impl Catalog {
         let schema = self.place_of(frm).schema;
         let dir = frm.parent().unwrap_or(Path::new("."));
         match partition_files(dir, &def.name)?.first() {
-            Some(partition) => self.partitioned(partition, None, LookedAt::new()),
+            Some(partition) => self.partitioned(partition, None, AlreadyRead::nothing()),
             None => Err(self.no_such_table(&TableName { schema, table: def.name }, dir)),
         }
     }
@@ -388,20 +394,20 @@ impl Catalog {
         &self,
         ibd: &Path,
         directory: Option<&Directory>,
-        looked_at: LookedAt,
+        already_read: AlreadyRead,
     ) -> Result<(TableDef, Option<FileHead>)> {
         let FileName { table, .. } = filename::decode_table(&stem(ibd));
         if let Some(given) = &self.definition {
             return given.def().map(|def| (def, None));
         }
-        let (head, in_sdi) = match looked_at.head {
+        let (head, in_sdi) = match already_read.head {
             Some((head, def)) => (Some(head), def),
             None => definition_in_sdi(ibd, &table)?,
         };
         if let Some(def) = in_sdi {
             return Ok((def, head));
         }
-        if let Some(mut def) = looked_at.frm {
+        if let Some(mut def) = already_read.frm {
             complete(&mut def, &stem(ibd), directory)?;
             return Ok((def, head));
         }
@@ -410,7 +416,7 @@ impl Catalog {
         if !frm.is_file() {
             return Err(Error::refused(
                 "there is no definition: the file has no SDI, and there is no .frm beside it",
-                ["put the table's .frm beside it".into(), Remedy::PassDefinition],
+                ["put the table's .frm beside it".into(), FormatRemedy::PassDefinition.into()],
             )
             .in_file(ibd));
         }

@@ -16,4 +16,4 @@ pub mod source;
 mod undo;
 mod wanted;
 
-pub use wanted::{Exclusion, Wanted};
+pub use wanted::{Exclusion, TableSelection};

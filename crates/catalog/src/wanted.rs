@@ -1,4 +1,4 @@
-//! The selection of tables among many.
+//! The selection of databases and tables by their names.
 
 use std::collections::HashSet;
 
@@ -7,9 +7,10 @@ use innoscan_engine::{Error, Remedy, Result};
 
 use crate::catalog::{SYSTEM_DATABASES, TableName};
 
-/// A selection of tables: by database, by name, by pattern, and by exclusion.
+/// A selection of databases and tables by their names: listed, matched by a pattern, or excluded. A
+/// [`Filter`](crate::ledger::Filter) is wider: it also selects kinds of objects.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct TableSelection {
     /// Selected databases. With neither databases nor tables, all databases are selected.
     pub databases: Vec<String>,
     /// Selected tables, as `db.table`.
@@ -45,7 +46,7 @@ impl Exclusion {
     }
 }
 
-impl Wanted {
+impl TableSelection {
     /// Compiles a pattern like those of mydumper's `--regex` (PCRE with look-around).
     ///
     /// # Errors
@@ -70,7 +71,7 @@ impl Wanted {
             return Ok(Some(Exclusion::Ignored));
         }
         if !is_named {
-            return Ok(Some(self.naming()));
+            return Ok(Some(self.of_unnamed()));
         }
         self.fails_pattern(&qualified)
     }
@@ -79,7 +80,7 @@ impl Wanted {
     ///
     /// # Errors
     /// The pattern takes too long to match the name.
-    pub fn wants(&self, name: &TableName) -> Result<bool> {
+    pub fn selects(&self, name: &TableName) -> Result<bool> {
         self.excludes(name).map(|exclusion| exclusion.is_none())
     }
 
@@ -91,8 +92,8 @@ impl Wanted {
         if self.excluded.contains(&name.schema) {
             return Ok(Some(Exclusion::Ignored));
         }
-        if !self.wants_whole(&name.schema) {
-            return Ok(Some(self.naming()));
+        if !self.selects_whole_database(&name.schema) {
+            return Ok(Some(self.of_unnamed()));
         }
         self.fails_pattern(&name.to_string())
     }
@@ -106,18 +107,19 @@ impl Wanted {
             let rest = table.strip_prefix(database);
             rest.is_some_and(|rest| rest.starts_with('.'))
         };
-        let is_met = self.wants_whole(database) || self.tables.iter().any(of_database);
-        (!is_met).then(|| self.naming())
+        let is_selected =
+            self.selects_whole_database(database) || self.tables.iter().any(of_database);
+        (!is_selected).then(|| self.of_unnamed())
     }
 
     /// Whether a database is selected with all its objects, including routines and events.
-    pub fn wants_whole(&self, database: &str) -> bool {
+    pub fn selects_whole_database(&self, database: &str) -> bool {
         let is_named = self.is_all() || self.databases.iter().any(|name| name == database);
         is_named && !self.excluded.iter().any(|name| name == database)
     }
 
     /// The rule that excludes objects that were not named.
-    fn naming(&self) -> Exclusion {
+    fn of_unnamed(&self) -> Exclusion {
         if self.databases.is_empty() { Exclusion::Tables } else { Exclusion::Databases }
     }
 
@@ -180,13 +182,13 @@ mod tests {
             table: table.to_owned(),
         };
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let all = Wanted::default();
-        assert!(all.wants(&name("a", "t")).unwrap() && all.wants_whole("a"));
-        let some = Wanted {
+        let all = TableSelection::default();
+        assert!(all.selects(&name("a", "t")).unwrap() && all.selects_whole_database("a"));
+        let some = TableSelection {
             databases: words(&["a", "b"]),
             tables: words(&["c.t", "d.x"]),
             excluded: words(&["b", "a.log"]),
-            regex: Some(Wanted::pattern(r"^(?!a\.tmp_)").unwrap()),
+            regex: Some(TableSelection::pattern(r"^(?!a\.tmp_)").unwrap()),
         };
         for (schema, table, is_wanted) in [
             ("a", "t", true),
@@ -196,11 +198,15 @@ mod tests {
             ("c", "t", true),
             ("c", "u", false),
         ] {
-            assert_eq!(some.wants(&name(schema, table)).unwrap(), is_wanted, "{schema}.{table}");
+            assert_eq!(some.selects(&name(schema, table)).unwrap(), is_wanted, "{schema}.{table}");
         }
-        assert!(some.wants_whole("a") && !some.wants_whole("b") && !some.wants_whole("c"));
+        assert!(
+            some.selects_whole_database("a")
+                && !some.selects_whole_database("b")
+                && !some.selects_whole_database("c")
+        );
         let there = [name("a", "t"), name("c", "t"), name("b", "t")];
         assert_eq!(some.missing([], &there), Some("d.x"));
-        assert!(Wanted::pattern("(").is_err());
+        assert!(TableSelection::pattern("(").is_err());
     }
 }

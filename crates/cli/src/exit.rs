@@ -5,15 +5,15 @@ use std::process::ExitCode;
 /// The exit codes, as the README lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// All done.
+    /// Success.
     Done = 0,
-    /// What was typed makes no sense, or no key that was typed has a row.
+    /// Wrong usage, or none of the given keys has a row.
     Usage = 1,
-    /// Refused, or damage met.
+    /// Refused, or damage was found.
     Refused = 2,
     /// Done, but damaged pages were skipped, or faults were found.
     Skipped = 3,
-    /// Memory or another resource did not suffice.
+    /// There was not enough memory, or of another resource.
     Resources = 4,
     /// The output could not be written.
     Write = 5,

@@ -1,4 +1,4 @@
-//! What is said on stdout and stderr, and the exit code that goes with it.
+//! Messages on stdout and stderr, and exit codes.
 
 use std::fmt;
 use std::io::Write as _;
@@ -9,30 +9,30 @@ use innoscan_format::schema::TableDef;
 pub use crate::exit::Exit;
 use crate::remedies;
 
-/// The verb that met an error, as far as what is said depends on it.
+/// The kind of command that reports an error, which decides on the remedies that the message names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Its output is somebody's backup: cut short it is no backup.
+    /// Writes a backup, which must not be cut short.
     Dump,
     /// Reads rows, and may skip damage.
     Rows,
     /// Lists the damage itself.
     Check,
-    /// Any other.
+    /// All other commands.
     Other,
 }
 
-/// A line on stdout, of a reader that may go away.
+/// Prints a line on stdout; see [`print_line`].
 macro_rules! out {
     ($($text:tt)*) => { $crate::messages::print_line(format_args!($($text)*)) };
 }
 
-/// A line on stderr; nobody may be there to read it.
+/// Prints a line on stderr; see [`note_line`].
 macro_rules! note {
     ($($text:tt)*) => { $crate::messages::note_line(format_args!($($text)*)) };
 }
 
-/// What `out!` does: when it cannot, the program ends as it does when rows cannot be written.
+/// Prints a line on stdout. If that fails, the program ends as when rows cannot be written.
 pub fn print_line(text: fmt::Arguments<'_>) {
     if let Err(error) = writeln!(std::io::stdout().lock(), "{text}") {
         let error = innoscan_engine::Error::write("writing the output", error);
@@ -40,13 +40,13 @@ pub fn print_line(text: fmt::Arguments<'_>) {
     }
 }
 
-/// What `note!` does.
+/// Prints a line on stderr, if anything reads it.
 pub fn note_line(text: fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// The exit code an error leads to. Output to be looked at may be cut off by who looks at it
-/// (`| head`); a dump may not.
+/// The exit code of an error. The reader of the output may close it early (`| head`), except that of a
+/// dump.
 pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
     let Some(error) = error.downcast_ref::<innoscan_engine::Error>() else { return Exit::Usage };
     match error.kind() {
@@ -58,7 +58,7 @@ pub fn exit_of(error: &anyhow::Error, verb: Verb) -> Exit {
     }
 }
 
-/// Prints an error that a verb met, and gives its exit code.
+/// Prints an error of a command; returns its exit code.
 pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
     let exit = exit_of(error, verb);
     match error.downcast_ref::<innoscan_engine::Error>() {
@@ -75,7 +75,7 @@ pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
     exit
 }
 
-/// What to do about an error, where the error does not say it: printed after it.
+/// The advice on an error without remedies, printed after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice(pub String);
 
@@ -85,26 +85,26 @@ impl fmt::Display for Advice {
     }
 }
 
-/// An error's text. What to do about damage depends on who met it; other errors say it themselves.
+/// An error's text, with its remedies. Those for damage depend on the command.
 pub fn message(error: &innoscan_engine::Error, verb: Verb) -> String {
     let message = remedies::message(error);
-    let ways = match (error.kind(), verb) {
+    let remedies = match (error.kind(), verb) {
         (ErrorKind::Corrupt, Verb::Dump | Verb::Rows) => {
             &[Remedy::CheckFile, Remedy::SkipDamagedPages][..]
         }
         (ErrorKind::Corrupt, Verb::Other) => &[Remedy::CheckFile],
         _ => return message,
     };
-    let ways: Vec<String> = ways.iter().map(remedies::word).collect();
-    format!("{message}; {}", ways.join(", "))
+    let words: Vec<String> = remedies.iter().map(remedies::word).collect();
+    format!("{message}; {}", words.join(", "))
 }
 
-/// Prints what the user should know of a table's rows.
+/// Prints the warnings about a table's rows.
 pub fn row_notes(table: &Table) {
     print_notes(&table.def, &table.notes.rows);
 }
 
-/// Prints what the user should know of a definition.
+/// Prints the warnings about a definition.
 pub fn definition_notes(def: &TableDef, notes: &Notes) {
     print_notes(def, &notes.definition);
 }

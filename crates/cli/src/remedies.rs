@@ -1,24 +1,24 @@
-//! What the library says can be done, in the words of the command line's options. No text of the
-//! library names one: they are named here.
+//! Remedies as options of the command line. No text of the library names an option.
 
 use innoscan_catalog::Exclusion;
-use innoscan_catalog::ledger::Choice;
+use innoscan_catalog::ledger::FilterRule;
 use innoscan_engine::{Error, Reason, Remedy};
+use innoscan_format::Remedy as FormatRemedy;
 
-/// An error's text, with the options that are ways out of it.
+/// An error's text, with its remedies as options.
 pub fn message(error: &Error) -> String {
     reason(&error.reason())
 }
 
-/// A reason's text, with the options that are ways out.
+/// A reason's text, with its remedies as options.
 pub fn reason(reason: &Reason) -> String {
     reason.worded(word)
 }
 
-/// A way out, by the option that is one.
+/// A remedy in words that name its option, if it has one.
 pub fn word(remedy: &Remedy) -> String {
     let words = match remedy {
-        Remedy::PassDefinition => "pass --schema FILE with its CREATE TABLE",
+        Remedy::Format(FormatRemedy::PassDefinition) => "pass --schema FILE with its CREATE TABLE",
         Remedy::CheckDefinition { file_has_own: false } => {
             "is the CREATE TABLE of --schema that of this table?"
         }
@@ -35,7 +35,9 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
         Remedy::DumpDirectory => "dump all of it with `innoscan dump`",
         Remedy::DumpLive => "dump it live (innoscan dump -S SOCKET)",
-        Remedy::ReadAfterShutdown => "shut the server down cleanly and pass --force",
+        Remedy::Format(FormatRemedy::ReadAfterShutdown) => {
+            "shut the server down cleanly and pass --force"
+        }
         Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",
         Remedy::ReadUnended => "--force reads their changes too",
         Remedy::UseCondition => "use --where, which looks at all rows",
@@ -68,27 +70,27 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::ChangeLockMode => "use another --lock-mode",
         Remedy::RaiseQueryGuard => "give --long-query-guard more",
         Remedy::RaiseLockWait => "give --lock-wait-timeout more",
-        // The rest is done with no option.
+        // These need no option.
         other => return other.to_string(),
     };
     words.to_owned()
 }
 
-/// Why an object is left out, by the option that says so.
-pub fn choice(choice: Choice) -> String {
-    let words = match choice {
-        Choice::Selection(Exclusion::Databases) => "--databases",
-        Choice::Selection(Exclusion::Tables) => "--tables-list",
-        Choice::Selection(Exclusion::Ignored) => "--ignore-table",
-        Choice::Selection(Exclusion::Regex) => "--regex",
-        Choice::NoViews => "--no-views",
-        Choice::NoTriggers => "--no-triggers",
-        Choice::NoRoutines => "--no-routines",
-        Choice::NoEvents => "--no-events",
-        Choice::NoUsers => "dumped only with --users",
-        Choice::NoSchemas => "--no-schemas",
-        Choice::Format => "this --format holds rows alone",
-        choice @ Choice::System => return choice.to_string(),
+/// The option by which a filter leaves an object out.
+pub fn filter_rule(rule: FilterRule) -> String {
+    let words = match rule {
+        FilterRule::Selection(Exclusion::Databases) => "--databases",
+        FilterRule::Selection(Exclusion::Tables) => "--tables-list",
+        FilterRule::Selection(Exclusion::Ignored) => "--ignore-table",
+        FilterRule::Selection(Exclusion::Regex) => "--regex",
+        FilterRule::NoViews => "--no-views",
+        FilterRule::NoTriggers => "--no-triggers",
+        FilterRule::NoRoutines => "--no-routines",
+        FilterRule::NoEvents => "--no-events",
+        FilterRule::NoUsers => "dumped only with --users",
+        FilterRule::NoSchemas => "--no-schemas",
+        FilterRule::Format => "this --format holds rows alone",
+        rule @ FilterRule::System => return rule.to_string(),
     };
     words.to_owned()
 }
@@ -99,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_message_names_the_options_that_the_library_does_not() {
-        let ways = [Remedy::DumpLive, "shut it down".into(), Remedy::ReadAnyway];
-        let error = Error::refused_directory("a server is running", ways);
+        let remedies = [Remedy::DumpLive, "shut it down".into(), Remedy::ReadAnyway];
+        let error = Error::refused_directory("a server is running", remedies);
         assert_eq!(
             error.to_string(),
             "a server is running; dump it live, or shut it down (reading it anyway may give old, \
@@ -111,8 +113,11 @@ mod tests {
             "a server is running; dump it live (innoscan dump -S SOCKET), or shut it down (--force \
              reads on and may give old, missing or torn rows)"
         );
-        assert_eq!(choice(Choice::Selection(Exclusion::Ignored)), "--ignore-table");
-        assert_eq!(choice(Choice::System), "the server's own, which its installation creates");
+        assert_eq!(filter_rule(FilterRule::Selection(Exclusion::Ignored)), "--ignore-table");
+        assert_eq!(
+            filter_rule(FilterRule::System),
+            "the server's own, which its installation creates"
+        );
         let error = Error::resources("too little").with_remedy(Remedy::RaiseMemory { bytes: 4096 });
         assert_eq!(message(&error), "too little; raise --memory to 4096");
         assert_eq!(message(&Error::interrupted()), "interrupted");

@@ -54,7 +54,7 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
             "",
             reads.service.as_secs_f64(),
             1e3 * reads.service.as_secs_f64() / requests,
-            1e3 * reads.service_most.as_secs_f64(),
+            1e3 * reads.service_max.as_secs_f64(),
         );
     }
     let pool = &outcome.pool;
@@ -63,7 +63,7 @@ fn text(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Strin
         pool.waits,
         pool.wait.as_secs_f64(),
         1e3 * pool.wait.as_secs_f64() / pool.waits.max(1) as f64,
-        1e3 * pool.wait_most.as_secs_f64(),
+        1e3 * pool.wait_max.as_secs_f64(),
     );
     text += &format!(
         "read ahead:   {} pages, {} used, {} evicted without access, {} in gaps, {} dropped\n",
@@ -103,7 +103,7 @@ fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Va
             "failed": reads.failed,
             "resumed": reads.resumed,
             "service_seconds": reads.service.as_secs_f64(),
-            "service_most_seconds": reads.service_most.as_secs_f64(),
+            "service_max_seconds": reads.service_max.as_secs_f64(),
         })
     };
     let pool = &outcome.pool;
@@ -118,13 +118,13 @@ fn to_json(name: &str, outcome: &ScanOutcome, estimate: Option<&Estimate>) -> Va
         "async": kind(&outcome.reads.ahead),
         "waits": pool.waits,
         "wait_seconds": pool.wait.as_secs_f64(),
-        "wait_most_seconds": pool.wait_most.as_secs_f64(),
+        "wait_max_seconds": pool.wait_max.as_secs_f64(),
         "ahead_pages": pool.ahead_pages,
         "ahead_used": pool.ahead_used,
         "ahead_evicted_unused": pool.ahead_evicted,
         "gap_pages": pool.gap_pages,
         "dropped_pages": pool.dropped_pages,
-        "set_aside_bytes": outcome.spilled_bytes,
+        "spilled_bytes": outcome.spilled_bytes,
         "useful_share": useful_share(outcome),
         "estimate": estimate.map(|Estimate { cost, page_bytes, is_timed }| json!({
             "requests": cost.requests(),

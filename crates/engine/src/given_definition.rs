@@ -58,7 +58,7 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
     let file_has_own = space.header().sdi_root.is_some();
     let remedy = || Remedy::CheckDefinition { file_has_own };
     let root = file.clustered_root.unwrap_or(space.first_root());
-    look_at(def, root, &mut SpaceReader::new(space)?).map_err(|error| match error.as_format() {
+    check_tree(def, root, &mut SpaceReader::new(space)?).map_err(|error| match error.as_format() {
         Some(FormatError::Schema(_)) => Error::refused(misfit(&error), remedy()),
         Some(FormatError::Corrupt { what, .. }) if what.starts_with(MISFIT) => {
             Error::refused(error.to_string(), remedy())
@@ -67,7 +67,7 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
     })
 }
 
-fn look_at(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()> {
+fn check_tree(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()> {
     let index = reader.clustered(def, root)?;
     let layout = &index.layout;
     let mut values = Values::new(def, layout);
@@ -80,7 +80,7 @@ fn look_at(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()>
             let bytes = reader.read_page(page_no)?;
             let parsed = page::open(&bytes, reader.space().page_context(), page_no, &mut scratch);
             if let Ok(page) = parsed.and_then(IndexPage::parse) {
-                look_into(&page, layout, &mut values, &mut below)?;
+                check_page(&page, layout, &mut values, &mut below)?;
             }
         }
         if levels_left == 0 {
@@ -93,7 +93,7 @@ fn look_at(def: &TableDef, root: PageNo, reader: &mut SpaceReader) -> Result<()>
     Ok(values.check_charsets()?)
 }
 
-fn look_into(
+fn check_page(
     page: &IndexPage<'_>,
     layout: &Layout,
     values: &mut Values,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use innoscan_io::engine::paced::Paced;
+use innoscan_io::engine::throttled::Throttled;
 use innoscan_io::{self as io, Direct, Engine, EngineKind};
 
 use crate::Result;
@@ -58,14 +58,14 @@ impl IoOptions {
     /// Opens the engine that these options describe. `window_bytes`: the bytes after which it pauses.
     pub fn open_engine(&self, window_bytes: u64) -> Result<Box<dyn Engine>> {
         let mut engine = io::engine::open(self.engine, self.depth)?;
-        let rest = io::Rest { after_bytes: window_bytes, pause: self.pause };
+        let pauses = io::Pauses { after_bytes: window_bytes, pause: self.pause };
         if !self.emulated.is_unlimited() {
-            let none = io::Rest::default();
-            engine = Box::new(Paced::new(engine, io::Paces::All, self.emulated, none));
+            let none = io::Pauses::default();
+            engine = Box::new(Throttled::new(engine, io::ThrottledReads::All, self.emulated, none));
         }
-        if !self.limits.is_unlimited() || !rest.is_none() {
-            let paces = io::Paces::AllButForeground;
-            engine = Box::new(Paced::new(engine, paces, self.limits, rest));
+        if !self.limits.is_unlimited() || !pauses.is_none() {
+            let reads = io::ThrottledReads::AllButForeground;
+            engine = Box::new(Throttled::new(engine, reads, self.limits, pauses));
         }
         Ok(engine)
     }

@@ -35,7 +35,7 @@ impl LeafSpan {
 
     /// Requires that both paths begin at a tree's root.
     pub fn require_root(&self, root: PageNo) -> Result<()> {
-        let is_elsewhere = |way: &[PageNo]| way.first().is_some_and(|first| *first != root);
+        let is_elsewhere = |path: &[PageNo]| path.first().is_some_and(|first| *first != root);
         if is_elsewhere(&self.from) || is_elsewhere(&self.to) {
             let why = format!("the split begins at another root than page {root}");
             return Err(Error::refused(why, "make the splits again"));
@@ -75,7 +75,7 @@ impl LeafSpan {
 }
 
 /// The page after another on a path.
-fn next_on(way: &[PageNo], page: PageNo) -> Option<PageNo> {
-    let at = way.iter().position(|found| *found == page)?;
-    way.get(at + 1).copied()
+fn next_on(path: &[PageNo], page: PageNo) -> Option<PageNo> {
+    let at = path.iter().position(|found| *found == page)?;
+    path.get(at + 1).copied()
 }

@@ -49,7 +49,7 @@ pub use row_shape::{LeftOut, LeftOutReason, RowColumn, RowShape};
 pub use row_sink::RowSink;
 pub use rows::{IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, Row, Rows, RowsBuilder};
 pub use scan::{
-    Damage, Hooks, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
+    Damage, Hooks, LeafId, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
     RowOrder, ScanOptions, ScanOutcome, scan,
 };
 pub use splits::Split;

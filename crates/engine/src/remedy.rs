@@ -11,8 +11,8 @@ use innoscan_format as format;
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Pass the table's `CREATE TABLE`.
-    PassDefinition,
+    /// A remedy that errors of the format crate have too.
+    Format(format::Remedy),
     /// Check whether the definition that was given is this table's.
     CheckDefinition {
         /// Whether the file has its own definition, which could be used instead.
@@ -35,14 +35,8 @@ pub enum Remedy {
     DumpDirectory,
     /// Dump through the running server, which locks the tables.
     DumpLive,
-    /// Dump the object from its server.
-    DumpFromServer,
-    /// Have the server rewrite the table by this statement, or dump it there.
-    ConvertOnServer(Cow<'static, str>),
     /// Start the server on the directory and shut it down cleanly.
     ShutDownServer,
-    /// Shut the server down cleanly, then read its files without a check of its redo log.
-    ReadAfterShutdown,
     /// Read rows that must not be relied on: they may be old, missing or torn.
     ReadAnyway,
     /// Read the changes of transactions that never ended.
@@ -120,7 +114,7 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Remedy::PassDefinition => "pass the table's CREATE TABLE",
+            Remedy::Format(remedy) => return remedy.fmt(f),
             Remedy::CheckDefinition { file_has_own: false } => {
                 "is the CREATE TABLE that was given that of this table?"
             }
@@ -137,14 +131,9 @@ impl fmt::Display for Remedy {
             Remedy::NameInDirectory => "name db.table and the data directory it is in",
             Remedy::DumpDirectory => "dump all of it",
             Remedy::DumpLive => "dump it live",
-            Remedy::DumpFromServer => "dump it from its server",
-            Remedy::ConvertOnServer(sql) => {
-                return write!(f, "on the server, {sql}, or dump it there");
-            }
             Remedy::ShutDownServer => {
                 "start the server on this directory (or a copy) and shut it down cleanly"
             }
-            Remedy::ReadAfterShutdown => "shut the server down cleanly, and read its files anyway",
             Remedy::ReadAnyway => "reading it anyway may give old, missing or torn rows",
             Remedy::ReadUnended => "reading it anyway gives their changes too",
             Remedy::UseCondition => "use a condition, which looks at all rows",
@@ -199,18 +188,11 @@ impl From<String> for Remedy {
 
 impl From<format::Remedy> for Remedy {
     fn from(remedy: format::Remedy) -> Remedy {
-        match remedy {
-            format::Remedy::ConvertOnServer(sql) => Remedy::ConvertOnServer(sql),
-            format::Remedy::DumpFromServer => Remedy::DumpFromServer,
-            format::Remedy::PassDefinition => Remedy::PassDefinition,
-            format::Remedy::ReadAfterShutdown => Remedy::ReadAfterShutdown,
-            format::Remedy::Other(sentence) => Remedy::Other(sentence),
-            other => Remedy::Other(other.to_string().into()),
-        }
+        Remedy::Format(remedy)
     }
 }
 
-/// The remedies of an error, of which each is enough; the best comes first.
+/// The remedies of an error, each of which is enough; the best comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remedies(Vec<Remedy>);
 
@@ -227,14 +209,16 @@ impl Remedies {
             let of_kind = |remedy: &&Remedy| remedy.is_last_resort() == is_last_resort;
             self.0.iter().filter(of_kind).map(&word).collect()
         };
-        let ways = match &worded(false)[..] {
-            [first @ .., last] if !first.is_empty() => format!("{}, or {last}", first.join(", ")),
-            ways => ways.concat(),
+        let first = match &worded(false)[..] {
+            [others @ .., last] if !others.is_empty() => {
+                format!("{}, or {last}", others.join(", "))
+            }
+            remedies => remedies.concat(),
         };
-        match (ways, worded(true).join("; ")) {
-            (ways, last_resorts) if last_resorts.is_empty() => ways,
-            (ways, last_resorts) if ways.is_empty() => last_resorts,
-            (ways, last_resorts) => format!("{ways} ({last_resorts})"),
+        match (first, worded(true).join("; ")) {
+            (first, last_resorts) if last_resorts.is_empty() => first,
+            (first, last_resorts) if first.is_empty() => last_resorts,
+            (first, last_resorts) => format!("{first} ({last_resorts})"),
         }
     }
 
@@ -308,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_out_are_joined_and_the_last_resort_comes_last() {
+    fn remedies_are_joined_and_the_last_resort_comes_last() {
         let other = |sentence: &'static str| Remedy::from(sentence);
         for (remedies, text) in [
             (Remedies::default(), ""),

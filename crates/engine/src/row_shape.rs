@@ -188,7 +188,7 @@ impl RowShape {
             || self.columns.iter().any(|column| column.position == position)
     }
 
-    /// Whether a row is of the past: an old version in a MariaDB system-versioned table, which
+    /// Whether a row is historical: an old version in a MariaDB system-versioned table, which
     /// neither `SELECT *` nor a dump shows. Always `false` after [`RowShape::with_history`].
     #[inline]
     pub fn is_history(&self, row: &[Option<&[u8]>]) -> bool {

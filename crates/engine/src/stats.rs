@@ -20,5 +20,5 @@ pub struct PoolStats {
     /// The total time for which the scan was blocked.
     pub wait: Duration,
     /// The longest time for which the scan was blocked.
-    pub wait_most: Duration,
+    pub wait_max: Duration,
 }

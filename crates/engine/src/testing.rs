@@ -9,7 +9,7 @@ use innoscan_io::{Direct, EngineKind};
 
 use crate::checksum_sink::{Checksum, Sum};
 use crate::scan::scan_with_engine;
-use crate::{LeafPlace, ReadAheadPolicy, ScanOptions, Table, TableFile};
+use crate::{LeafId, ReadAheadPolicy, ScanOptions, Table, TableFile};
 
 /// The page size of the files, in bytes.
 pub const PAGE: usize = 4096;
@@ -59,7 +59,7 @@ pub fn requests(table: &Table, options: &ScanOptions) -> (Vec<(u64, u64)>, u32) 
     let log = engine.log();
     let sink = Checksum::new(&table.def).unwrap();
     let mut total = Sum::default();
-    let add = |sum: Sum, _: Option<LeafPlace>| {
+    let add = |sum: Sum, _: Option<LeafId>| {
         total.add(&sum);
         Ok(())
     };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// A phase of a dump, in the order in which they start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Finding all objects, and what is needed to dump each.
+    /// Listing all objects, with the facts needed to dump each.
     Planning,
     /// Waiting for a server to grant the lock.
     WaitingForLock,

@@ -478,7 +478,7 @@ fn wrong_form(record: &Record<'_>) -> Error {
 #[cold]
 fn unexpected_instant(record: &Record<'_>) -> Error {
     Error::corrupt(format!(
-        "the record is of an instantly altered table (info bits {:#x}, status {}), but the \
+        "the record belongs to an instantly altered table (info bits {:#x}, status {}), but the \
          definition has no instant columns",
         record.info_bits(),
         record.status()

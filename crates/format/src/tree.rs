@@ -19,7 +19,7 @@ pub fn children(page: &IndexPage<'_>, layout: &Layout, out: &mut Vec<PageNo>) ->
         return Err(at_page(Error::corrupt("a leaf where a branch page should be")));
     }
     if page.is_compact() != layout.is_compact() {
-        return Err(at_page(Error::corrupt("the page is of another row format than the table")));
+        return Err(at_page(Error::corrupt("the page has another row format than the table")));
     }
     if page.n_recs() == 0 {
         return Err(at_page(Error::corrupt("a branch page without children")));

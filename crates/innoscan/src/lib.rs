@@ -62,7 +62,7 @@ pub use open::open;
 // how they are read,
 #[doc(inline)]
 pub use innoscan_engine::{
-    Damage, FileStamp, Hooks, IoOptions, LeafPlace, Lost, OnCorrupt, PlanOptions, Progress,
+    Damage, FileStamp, Hooks, IoOptions, LeafId, Lost, OnCorrupt, PlanOptions, Progress,
     ProgressFn, ReadAheadPolicy, RowCondition, RowOptions, RowOrder, RowSink, ScanOptions,
     ScanOutcome, scan,
 };
@@ -81,6 +81,8 @@ pub use innoscan_format::types::{
 #[doc(inline)]
 pub use innoscan_format::value::{Date, DateTime, Decimal, Json, Time, Timestamp, Value};
 #[doc(inline)]
-pub use innoscan_format::{Error as FormatError, Lsn, PageNo, Place, SpaceId};
+pub use innoscan_format::{
+    Error as FormatError, Lsn, PageNo, Place, Remedy as FormatRemedy, SpaceId,
+};
 #[doc(inline)]
 pub use innoscan_io::{Device, Direct, EngineKind};

@@ -29,7 +29,7 @@ pub struct KindCounters {
     /// Time between push and completion, summed over the reads.
     pub service: Duration,
     /// The longest time between push and completion.
-    pub service_most: Duration,
+    pub service_max: Duration,
 }
 
 impl Counters {
@@ -45,7 +45,7 @@ impl Counters {
         counters.resumed += u64::from(done.resumed);
         counters.failed += u64::from(done.error.is_some());
         counters.service += done.service;
-        counters.service_most = counters.service_most.max(done.service);
+        counters.service_max = counters.service_max.max(done.service);
     }
 
     /// Adds other counters.
@@ -60,7 +60,7 @@ impl Counters {
             into.resumed += from.resumed;
             into.failed += from.failed;
             into.service += from.service;
-            into.service_most = into.service_most.max(from.service_most);
+            into.service_max = into.service_max.max(from.service_max);
         }
     }
 

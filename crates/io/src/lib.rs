@@ -31,7 +31,7 @@ mod slab;
 pub use coalesce::{Run, coalesce};
 pub use counters::{Counters, KindCounters};
 pub use device::{Device, byte_unit, duration};
-pub use engine::paced::{Paces, Rest};
+pub use engine::throttled::{Pauses, ThrottledReads};
 pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
 pub use file::{Direct, File, Identity};

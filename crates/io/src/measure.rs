@@ -181,11 +181,11 @@ mod tests {
         let file = Arc::new(File::memory("t", vec![7; 8 << 20]));
         // A device with a fixed number of requests per second, whatever their size.
         let device = "iops=2000".parse().unwrap();
-        let mut engine = engine::paced::Paced::new(
+        let mut engine = engine::throttled::Throttled::new(
             engine::open(EngineKind::Pread, 32).unwrap(),
-            engine::paced::Paces::All,
+            engine::throttled::ThrottledReads::All,
             device,
-            engine::paced::Rest::default(),
+            engine::throttled::Pauses::default(),
         );
         let found = measure_submissions(&file, &mut engine).unwrap();
         assert!(found.one_by_one <= 2000.0 * 16384.0 * 1.1, "{found:?}");

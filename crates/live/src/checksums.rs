@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use innoscan_catalog::catalog::{SYSTEM_DATABASES, TableName};
 use innoscan_engine::Result;
 
-use crate::session::{Session, cell, quoted_text};
+use crate::session::{Session, cell, qualified, quoted_text};
 
 /// The tables of a server that the account sees, without those of system databases.
 ///
@@ -26,8 +26,7 @@ pub fn tables(session: &mut Session) -> Result<BTreeSet<TableName>> {
 /// # Errors
 /// The server's error.
 pub fn checksum(session: &mut Session, name: &TableName) -> Result<Option<u32>> {
-    let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
-    let (schema, table) = (quote(&name.schema), quote(&name.table));
-    let rows = session.rows(&format!("CHECKSUM TABLE {schema}.{table} EXTENDED"))?;
+    let place = qualified(&name.schema, &name.table);
+    let rows = session.rows(&format!("CHECKSUM TABLE {place} EXTENDED"))?;
     Ok(rows.first().and_then(|row| cell(row, 1).parse().ok()))
 }

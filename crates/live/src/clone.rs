@@ -40,7 +40,7 @@ pub fn clone_table(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Checks that there is space for what the server writes while the copies exist.
+/// Checks that there is space for the pages that the server writes while the copies exist.
 ///
 /// # Errors
 /// If there is not enough, with the amounts and the directory.

@@ -11,8 +11,8 @@ use innoscan_engine::Result;
 use innoscan_export::dump::{SentRowFn, TableSession};
 
 use crate::account::Account;
-use crate::lock_statement::{is_locked, qualified};
-use crate::session::{Session, cell};
+use crate::lock_statement::is_locked;
+use crate::session::{Session, qualified};
 
 /// The savepoint at the start of each transaction, before any table is read.
 const SAVEPOINT: &str = "innoscan";
@@ -36,7 +36,7 @@ impl ConsistentSnapshot {
         lock.run("SET SESSION lock_wait_timeout = 1")?;
         let connect = |_| {
             let mut session = Session::connect(account)?;
-            session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
+            session.set_repeatable_read()?;
             Ok(session)
         };
         let sessions = (0..sessions.max(1)).map(connect).collect::<Result<_>>()?;
@@ -66,7 +66,7 @@ impl ConsistentSnapshot {
     /// Starts the transactions, while commits are blocked.
     pub(crate) fn start(&mut self) -> Result<()> {
         for session in &mut self.sessions {
-            session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+            session.start_snapshot()?;
         }
         Ok(())
     }
@@ -96,8 +96,7 @@ impl TableSession for SnapshotSession {
     }
 
     fn create_table(&mut self, name: &TableName) -> Result<String> {
-        let rows = self.0.rows(&format!("SHOW CREATE TABLE {}", qualified(name)))?;
-        Ok(rows.first().map(|row| cell(row, 1)).unwrap_or_default())
+        self.0.create_table(name)
     }
 
     fn for_each_row(
@@ -107,7 +106,7 @@ impl TableSession for SnapshotSession {
         row: &mut SentRowFn<'_>,
     ) -> Result<()> {
         // Without a secondary index the rows come in clustered index order.
-        let place = qualified(name);
+        let place = qualified(&name.schema, &name.table);
         let sql = format!("SELECT {} FROM {place} USE INDEX ()", expressions.join(", "));
         self.0.for_each_row(&sql, |values| row(&values))?;
         // Releases the metadata lock, so that the table can be altered from now on.

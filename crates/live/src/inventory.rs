@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use innoscan_catalog::catalog::{SYSTEM_DATABASES, TableName};
 use innoscan_catalog::ledger::{
-    Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted,
+    DumpMethod, Filter, FilterRule, Item, ItemKind, Ledger, Listed, State, Unlisted,
 };
 use innoscan_engine::{Error, Reason, Result};
 
@@ -64,7 +64,7 @@ impl Inventory {
     /// # Errors
     /// If a named object does not exist, or the account sees no database.
     pub fn take(session: &mut Session, filter: &Filter) -> Result<Inventory> {
-        filter.wanted.require_no_system()?;
+        filter.tables.require_no_system()?;
         let mut inventory = Inventory::default();
         let mut names = Vec::new();
         let schemas =
@@ -72,9 +72,9 @@ impl Inventory {
         let schemas: Vec<String> = schemas.iter().map(|row| cell(row, 0)).collect();
         for schema in &schemas {
             let listed = Listed::new(schema, ItemKind::Database, schema);
-            match filter.choice(&listed)? {
-                Some(choice @ (Choice::System | Choice::Selection(_))) => {
-                    inventory.ledger.enter(listed, State::LeftOut(choice));
+            match filter.excluded_by(&listed)? {
+                Some(rule @ (FilterRule::System | FilterRule::Selection(_))) => {
+                    inventory.ledger.enter(listed, State::LeftOut(rule));
                 }
                 _ => inventory.add_database(session, filter, listed, &mut names)?,
             }
@@ -111,14 +111,14 @@ impl Inventory {
     pub(crate) fn enter_unread(&mut self, name: &TableName, filter: &Filter) {
         let item = Item::new(&name.schema, ItemKind::Table, &name.table);
         let refusal = filter.select_refusal.clone();
-        let state = refusal.map_or(State::Planned(Means::Select), State::NotDumped);
+        let state = refusal.map_or(State::Planned(DumpMethod::Select), State::NotDumped);
         self.ledger.set(&item, state);
     }
 
     /// Enters an InnoDB table that is fetched by `SELECT`.
     pub(crate) fn enter_small(&mut self, name: &TableName) {
         let item = Item::new(&name.schema, ItemKind::Table, &name.table);
-        self.ledger.set(&item, State::Planned(Means::Select));
+        self.ledger.set(&item, State::Planned(DumpMethod::Select));
     }
 
     /// Enters a table that the server cannot open: it is not dumped.
@@ -136,30 +136,30 @@ impl Inventory {
         names: &mut Vec<TableName>,
     ) -> Result<()> {
         let schema = listed.item.name.clone();
-        self.enter(filter, listed, Means::Definition)?;
+        self.enter(filter, listed, DumpMethod::Definition)?;
         let mut partitions = partitions(session, &schema)?;
         for entry in entries(session, &schema)? {
             names.push(entry.name.clone());
             let TableName { table, .. } = &entry.name;
-            let (mut listed, means) = match &entry.kind {
+            let (mut listed, method) = match &entry.kind {
                 Kind::InnoDb => {
-                    (Listed::table(&schema, table, Some("InnoDB".to_owned())), Means::Files)
+                    (Listed::table(&schema, table, Some("InnoDB".to_owned())), DumpMethod::Files)
                 }
                 Kind::Other(engine) => {
-                    let means = match engine_has_rows(engine) {
-                        true => Means::Select,
-                        false => Means::Definition,
+                    let method = match engine_has_rows(engine) {
+                        true => DumpMethod::Select,
+                        false => DumpMethod::Definition,
                     };
-                    (Listed::table(&schema, table, Some(engine.clone())), means)
+                    (Listed::table(&schema, table, Some(engine.clone())), method)
                 }
-                Kind::View => (Listed::new(&schema, ItemKind::View, table), Means::Definition),
+                Kind::View => (Listed::new(&schema, ItemKind::View, table), DumpMethod::Definition),
                 Kind::Sequence => {
-                    (Listed::new(&schema, ItemKind::Sequence, table), Means::Definition)
+                    (Listed::new(&schema, ItemKind::Sequence, table), DumpMethod::Definition)
                 }
             };
             listed.partitions = partitions.remove(table).unwrap_or_default();
             let item = listed.item.clone();
-            if !self.enter(filter, listed, means)? {
+            if !self.enter(filter, listed, method)? {
                 continue;
             }
             let is_of_server = matches!(entry.kind, Kind::Other(_));
@@ -170,13 +170,13 @@ impl Inventory {
             }
         }
         for listed in objects_of(session, &schema)? {
-            if self.enter(filter, listed.clone(), Means::Definition)? {
+            if self.enter(filter, listed.clone(), DumpMethod::Definition)? {
                 self.objects.push(listed);
             }
         }
         let has_any = self.entries.iter().any(|entry| entry.name.schema == schema)
             || self.objects.iter().any(|listed| listed.item.database == schema);
-        if has_any || filter.wanted.wants_whole(&schema) {
+        if has_any || filter.tables.selects_whole_database(&schema) {
             self.databases.push(schema);
         }
         Ok(())
@@ -186,7 +186,7 @@ impl Inventory {
         match grantees(session) {
             Ok(grantees) => {
                 for listed in grantees {
-                    self.enter(filter, listed, Means::Definition)?;
+                    self.enter(filter, listed, DumpMethod::Definition)?;
                 }
             }
             Err(error) if filter.kinds.users => {
@@ -200,10 +200,10 @@ impl Inventory {
     }
 
     /// Enters an object with the state that the filter gives it; returns whether it is to be dumped.
-    fn enter(&mut self, filter: &Filter, listed: Listed, means: Means) -> Result<bool> {
-        let choice = filter.choice(&listed)?;
-        self.ledger.enter(listed, choice.map_or(State::Planned(means), State::LeftOut));
-        Ok(choice.is_none())
+    fn enter(&mut self, filter: &Filter, listed: Listed, method: DumpMethod) -> Result<bool> {
+        let rule = filter.excluded_by(&listed)?;
+        self.ledger.enter(listed, rule.map_or(State::Planned(method), State::LeftOut));
+        Ok(rule.is_none())
     }
 }
 
@@ -212,7 +212,7 @@ fn require_named<'s>(
     schemas: impl Iterator<Item = &'s String>,
     names: &'s [TableName],
 ) -> Result<()> {
-    match filter.wanted.missing(schemas.map(String::as_str), names) {
+    match filter.tables.missing(schemas.map(String::as_str), names) {
         None => Ok(()),
         Some(name) => Err(Error::not_found(
             format!("the server has no database and no table `{name}`, or hides it from you"),

@@ -2,8 +2,8 @@
 //!
 //! This is the only crate that connects to a server. It lists the objects of the server
 //! ([`inventory`]), proves where its files are ([`place`]), locks the tables ([`lock`]), copies their
-//! files by reflink if the file system can ([`clone`]), and fetches what the files do not have
-//! ([`objects`]).
+//! files by reflink if the file system can ([`clone`]), and fetches the objects that are not in the
+//! files ([`objects`]).
 
 mod account;
 pub mod checksums;

@@ -21,9 +21,9 @@ use innoscan_engine::{Error, Remedy, Result, Table};
 
 use crate::consistent_snapshot::ConsistentSnapshot;
 use crate::lock_holders::LockHolders;
-use crate::lock_statement::{is_locked, qualified};
+use crate::lock_statement::is_locked;
 use crate::others_lock::OthersLock;
-use crate::session::Session;
+use crate::session::{Session, qualified};
 
 /// Interval of the checks that the connection is alive.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -257,7 +257,8 @@ fn wait_for_lock(
         wanted.extend_from_slice(&others.tables);
     }
     own.extend(snapshot.iter().flat_map(|snapshot| snapshot.ids()));
-    let names: Vec<String> = tables.iter().map(qualified).collect();
+    let quoted = |name: &TableName| qualified(&name.schema, &name.table);
+    let names: Vec<String> = tables.iter().map(quoted).collect();
     let sql = format!("FLUSH TABLES {} FOR EXPORT", names.join(", "));
     session.run("SET SESSION lock_wait_timeout = 1")?;
     let until = Instant::now() + options.wait;
@@ -310,7 +311,8 @@ fn not_locked(holders: &LockHolders, wait: Duration) -> Error {
 /// all are locked at once.
 fn flush_each(session: &mut Session, tables: &[TableName]) -> Result<()> {
     for table in tables {
-        if !is_locked(session, &format!("FLUSH TABLES {} FOR EXPORT", qualified(table)))? {
+        let place = qualified(&table.schema, &table.table);
+        if !is_locked(session, &format!("FLUSH TABLES {place} FOR EXPORT"))? {
             // The lock on all of them would fail too.
             return Ok(());
         }
@@ -353,8 +355,8 @@ impl ReadLock {
     /// If the connection is lost.
     pub fn new(mut session: Session, tables: &[TableName]) -> Result<ReadLock> {
         session.run("SET SESSION lock_wait_timeout = 1")?;
-        let names: Vec<String> =
-            tables.iter().map(|name| format!("{} READ", qualified(name))).collect();
+        let read = |name: &TableName| format!("{} READ", qualified(&name.schema, &name.table));
+        let names: Vec<String> = tables.iter().map(read).collect();
         let sql = format!("LOCK TABLES {}", names.join(", "));
         Ok(ReadLock { session, tables: tables.to_vec(), sql })
     }

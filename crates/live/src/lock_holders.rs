@@ -14,7 +14,7 @@ use innoscan_engine::{Remedies, Remedy, Result};
 use crate::session::{Session, TextRow, cell};
 
 /// Maximum number of connections in a message.
-const NAMED_MOST: usize = 3;
+const NAMED_MAX: usize = 3;
 
 /// The connections that keep tables from being locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,19 +101,19 @@ impl fmt::Display for LockHolders {
         }
         if how == How::Others {
             f.write_str("which connection holds them is not visible; ")?;
-            if connections.len() > NAMED_MOST {
+            if connections.len() > NAMED_MAX {
                 return write!(f, "there are {} others", connections.len());
             }
             f.write_str("the others are: ")?;
         }
-        for (nth, connection) in connections.iter().take(NAMED_MOST).enumerate() {
+        for (nth, connection) in connections.iter().take(NAMED_MAX).enumerate() {
             let separator = if nth > 0 { "; " } else { "" };
             write!(f, "{separator}{connection}")?;
             if how == How::Locks && connection.transaction_seconds.is_none() {
                 f.write_str(", holds a lock on them")?;
             }
         }
-        match connections.len().saturating_sub(NAMED_MOST) {
+        match connections.len().saturating_sub(NAMED_MAX) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
         }

@@ -1,8 +1,6 @@
-//! What statements that lock have in common.
+//! Statements that lock, and give up when the lock is not granted in time.
 
-use innoscan_catalog::catalog::TableName;
 use innoscan_engine::Result;
-use innoscan_format::schema::quoted_name;
 
 use crate::session::Session;
 
@@ -16,9 +14,4 @@ pub(crate) fn is_locked(session: &mut Session, sql: &str) -> Result<bool> {
         Err(mysql::Error::MySqlError(error)) if error.code == LOCK_WAIT_TIMEOUT => Ok(false),
         Err(error) => Err(session.failed(sql, &error)),
     }
-}
-
-/// `` `db`.`table` ``.
-pub(crate) fn qualified(name: &TableName) -> String {
-    format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table))
 }

@@ -6,7 +6,7 @@ use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::schema::quoted_name;
 
 use crate::inventory::{Inventory, Kind};
-use crate::session::{Session, TextRow, cell, quoted_text, shown};
+use crate::session::{Session, TextRow, cell, qualified, quoted_text};
 use crate::users::users;
 
 /// Fetches the statements of all planned objects of an inventory. Objects that the server does not show
@@ -30,7 +30,7 @@ pub fn objects(
             }
         }
     }
-    if filter.may_want(ItemKind::User)
+    if filter.may_select(ItemKind::User)
         && let Err(error) = users(session, &mut objects)
     {
         session.run("DO 1")?;
@@ -62,7 +62,7 @@ fn one(session: &mut Session, listed: &Listed) -> Result<Object> {
     let routine = |session: &mut Session, of: ObjectKind| routine(session, database, of, name);
     match kind {
         ItemKind::Database => {
-            let row = shown(session, &format!("SHOW CREATE DATABASE {}", quoted_name(name)))?;
+            let row = session.show_create("DATABASE", &quoted_name(name))?;
             Ok(Object::new(name, ObjectKind::Database, name, vec![cell(&row, 1)]))
         }
         ItemKind::Sequence => sequence(session, database, name),
@@ -92,20 +92,16 @@ fn made_in(row: &TextRow, charsets_at: usize) -> ObjectSession {
     }
 }
 
-fn qualified(database: &str, name: &str) -> String {
-    format!("{}.{}", quoted_name(database), quoted_name(name))
-}
-
 fn sequence(session: &mut Session, database: &str, name: &str) -> Result<Object> {
     let place = qualified(database, name);
-    let create = cell(&shown(session, &format!("SHOW CREATE TABLE {place}"))?, 1);
+    let create = cell(&session.show_create("TABLE", &place)?, 1);
     // The statement for a sequence as a table would create a table; only the first words differ.
     let create = match create.starts_with("CREATE SEQUENCE") {
         true => create,
-        false => cell(&shown(session, &format!("SHOW CREATE SEQUENCE {place}"))?, 1),
+        false => cell(&session.show_create("SEQUENCE", &place)?, 1),
     };
     let state = format!("SELECT next_not_cached_value, cycle_count FROM {place}");
-    let state = shown(session, &state)?;
+    let state = session.first_row(&state)?;
     let [next, round] = [cell(&state, 0), cell(&state, 1)];
     let set = format!("DO SETVAL({}, {next}, 0, {round})", quoted_name(name));
     Ok(Object::new(database, ObjectKind::Sequence, name, vec![create, set]))
@@ -115,7 +111,7 @@ fn sequence(session: &mut Session, database: &str, name: &str) -> Result<Object>
 /// the view can be loaded into another database, as with `mysqldump`.
 fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
     session.run(&format!("USE {}", quoted_name(database)))?;
-    let row = shown(session, &format!("SHOW CREATE VIEW {}", quoted_name(name)))?;
+    let row = session.show_create("VIEW", &quoted_name(name))?;
     let columns = format!(
         "SELECT column_name FROM information_schema.columns WHERE table_schema = {} AND \
          table_name = {} ORDER BY ordinal_position",
@@ -134,7 +130,7 @@ fn view(session: &mut Session, database: &str, name: &str) -> Result<Object> {
 
 fn trigger(session: &mut Session, listed: &Listed) -> Result<Object> {
     let Item { database, name, .. } = &listed.item;
-    let row = shown(session, &format!("SHOW CREATE TRIGGER {}", qualified(database, name)))?;
+    let row = session.show_create("TRIGGER", &qualified(database, name))?;
     let kind = ObjectKind::Trigger { table: listed.table.clone().unwrap_or_default() };
     let trigger = Object::new(database, kind, name, vec![cell(&row, 2)]);
     Ok(Object { session: Some(made_in(&row, 3)), ..trigger })
@@ -147,7 +143,7 @@ fn routine(session: &mut Session, database: &str, kind: ObjectKind, name: &str) 
         ObjectKind::PackageBody => "PACKAGE BODY",
         _ => "PROCEDURE",
     };
-    let row = shown(session, &format!("SHOW CREATE {typed} {}", qualified(database, name)))?;
+    let row = session.show_create(typed, &qualified(database, name))?;
     if row.get(2).is_none_or(Option::is_none) {
         return Err(Error::refused(
             format!("the account may not see the body of {typed} `{database}`.`{name}`"),
@@ -159,7 +155,7 @@ fn routine(session: &mut Session, database: &str, kind: ObjectKind, name: &str) 
 }
 
 fn event(session: &mut Session, database: &str, name: &str) -> Result<Object> {
-    let row = shown(session, &format!("SHOW CREATE EVENT {}", qualified(database, name)))?;
+    let row = session.show_create("EVENT", &qualified(database, name))?;
     let made_in = ObjectSession { time_zone: cell(&row, 2), ..made_in(&row, 4) };
     let event = Object::new(database, ObjectKind::Event, name, vec![cell(&row, 3)]);
     Ok(Object { session: Some(made_in), ..event })

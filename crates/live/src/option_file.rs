@@ -14,7 +14,7 @@ use innoscan_engine::{Error, Remedy, Result};
 const GROUPS: [&str; 2] = ["client", "innoscan"];
 
 /// Maximum nesting of includes.
-const DEPTH_MOST: usize = 10;
+const DEPTH_MAX: usize = 10;
 
 /// The option files to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,15 +85,15 @@ impl FileOptions {
         for (at, line) in String::from_utf8_lossy(&text).lines().enumerate() {
             let refused = |what: &str| {
                 let what = format!("line {} {what}", at + 1);
-                let ways = ["correct the option file".into(), Remedy::SkipOptionFiles];
-                Err(Error::refused(what, ways).in_file(path))
+                let remedies = ["correct the option file".into(), Remedy::SkipOptionFiles];
+                Err(Error::refused(what, remedies).in_file(path))
             };
             let line = line.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {
                 continue;
             }
             if let Some(directive) = line.strip_prefix('!') {
-                if depth == DEPTH_MOST {
+                if depth == DEPTH_MAX {
                     return refused("includes files too deeply");
                 }
                 self.include(directive, depth + 1)?;

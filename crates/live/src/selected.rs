@@ -10,7 +10,7 @@ use innoscan_export::dump::{SelectedColumn, SelectedTable};
 use innoscan_format::schema::quoted_name;
 use innoscan_format::types::{Class, ReceivedAs};
 
-use crate::session::{Session, TextRow, cell, quoted_text};
+use crate::session::{Session, TextRow, cell, qualified, quoted_text};
 
 /// Maximum number of rows buffered between the thread and its consumer.
 const ROWS_AHEAD: usize = 1000;
@@ -36,9 +36,9 @@ impl Selector {
         let (queries, asked) = channel::<Query>();
         let body = move || {
             while let Ok(Query { sql, rows }) = asked.recv() {
-                let told = session
+                let sent = session
                     .for_each_row(&sql, |row| rows.send(Ok(row)).map_err(|_| Error::interrupted()));
-                if let Err(error) = told {
+                if let Err(error) = sent {
                     // The consumer may be gone.
                     let _ = rows.send(Err(error));
                 }
@@ -62,8 +62,8 @@ impl Selector {
         has_rows: bool,
         condition: Option<&RowCondition>,
     ) -> Result<SelectedTable<'static>> {
-        let place = format!("{}.{}", quoted_name(&name.schema), quoted_name(&name.table));
-        let create = control.rows(&format!("SHOW CREATE TABLE {place}"))?;
+        let place = qualified(&name.schema, &name.table);
+        let create = control.create_table(name)?;
         let columns = columns(control, name)?;
         let shown: Vec<&str> = columns.iter().map(|column| &*column.shown).collect();
         let lacks = |wanted: &&str| {
@@ -84,7 +84,7 @@ impl Selector {
         Ok(SelectedTable {
             database: name.schema.clone(),
             name: name.table.clone(),
-            create: create.first().map(|row| cell(row, 1)).unwrap_or_default(),
+            create,
             columns: columns.into_iter().map(|column| column.column).collect(),
             rows: Box::new(rows),
         })

@@ -1,7 +1,8 @@
 //! A connection to a server, and queries.
 
+use innoscan_catalog::catalog::TableName;
 use innoscan_engine::{Error, Result};
-use innoscan_format::schema::{Family, ServerVersion};
+use innoscan_format::schema::{Family, ServerVersion, quoted_name};
 use mysql::prelude::Queryable;
 use mysql::{DriverError, Value};
 
@@ -149,6 +150,33 @@ impl Session {
         let first = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
         Ok(first.flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
+
+    /// The first row of a result, which must have one.
+    pub(crate) fn first_row(&mut self, sql: &str) -> Result<TextRow> {
+        let row = self.rows(sql)?.into_iter().next();
+        row.ok_or_else(|| Error::server(sql, "the server returned no row"))
+    }
+
+    /// The row of `SHOW CREATE` for an object: its kind, as the statement has it, and its quoted name.
+    pub(crate) fn show_create(&mut self, kind: &str, name: &str) -> Result<TextRow> {
+        self.first_row(&format!("SHOW CREATE {kind} {name}"))
+    }
+
+    /// The `CREATE TABLE` statement of a table.
+    pub(crate) fn create_table(&mut self, name: &TableName) -> Result<String> {
+        Ok(cell(&self.show_create("TABLE", &qualified(&name.schema, &name.table))?, 1))
+    }
+
+    /// Sets the isolation level that a consistent snapshot needs.
+    pub(crate) fn set_repeatable_read(&mut self) -> Result<()> {
+        self.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    }
+
+    /// Starts a transaction that reads the rows as they are now, after
+    /// [`Session::set_repeatable_read`].
+    pub(crate) fn start_snapshot(&mut self) -> Result<()> {
+        self.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+    }
 }
 
 fn bytes_of(value: Value) -> Option<Vec<u8>> {
@@ -166,10 +194,9 @@ pub fn cell(row: &TextRow, nth: usize) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The row that a `SHOW CREATE` statement returns.
-pub(crate) fn shown(session: &mut Session, sql: &str) -> Result<TextRow> {
-    let row = session.rows(sql)?.into_iter().next();
-    row.ok_or_else(|| Error::server(sql, "the server returned no row"))
+/// The quoted name of a table or another object of a database: `` `database`.`name` ``.
+pub(crate) fn qualified(database: &str, name: &str) -> String {
+    format!("{}.{}", quoted_name(database), quoted_name(name))
 }
 
 /// A quoted string literal, for a session without `NO_BACKSLASH_ESCAPES`.

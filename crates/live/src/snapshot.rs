@@ -25,12 +25,11 @@ use crate::lock::{
     refuse_prepared,
 };
 use crate::lock_queue::LockQueue;
-use crate::lock_statement::qualified;
 use crate::objects::objects;
 use crate::others_lock::OthersLock;
 use crate::place::data_directory;
 use crate::selected::Selector;
-use crate::session::Session;
+use crate::session::{Session, qualified};
 use crate::small_tables::{self, SmallTablesMode};
 use crate::table::open_table;
 
@@ -112,7 +111,7 @@ impl Plan {
     }
 
     /// Checks which InnoDB tables cannot be read from their files at present, and enters them.
-    pub fn look_at_files(&mut self, options: &SnapshotOptions) {
+    pub fn check_files(&mut self, options: &SnapshotOptions) {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
         for name in self.names_to_lock() {
             // A new table may not have been written to its file yet.
@@ -340,7 +339,8 @@ impl Snapshot {
             if entry.kind == Kind::View {
                 continue;
             }
-            let sql = format!("SELECT 1 FROM {} LIMIT 0", qualified(&entry.name));
+            let place = qualified(&entry.name.schema, &entry.name.table);
+            let sql = format!("SELECT 1 FROM {place} LIMIT 0");
             if let Err(error) = self.control.run(&sql) {
                 self.control.run("DO 1")?;
                 self.inventory.enter_broken(&entry.name, error.reason());
@@ -356,8 +356,8 @@ impl Snapshot {
             return Ok(None);
         }
         let mut session = Session::connect(account)?;
-        session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
-        session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+        session.set_repeatable_read()?;
+        session.start_snapshot()?;
         Selector::new(session).map(Some)
     }
 

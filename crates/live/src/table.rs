@@ -1,11 +1,10 @@
-//! A table whose files are held still, opened.
+//! Opening a table whose files are locked for export, or copied.
 
 use innoscan_catalog::catalog::{Catalog, TableName};
 use innoscan_engine::{Error, Result, Table};
-use innoscan_format::schema::quoted_name;
 
 use crate::lock::require_exported;
-use crate::session::{Session, cell};
+use crate::session::Session;
 
 /// Opens a table of its own file, with the definition that the server shows.
 pub(crate) fn open_table(
@@ -21,10 +20,8 @@ pub(crate) fn open_table(
     }
     let mut table = catalog.named(name)?;
     require_exported(&table)?;
-    let sql =
-        format!("SHOW CREATE TABLE {}.{}", quoted_name(&name.schema), quoted_name(&name.table));
-    table.create_sql = control.rows(&sql)?.first().map(|row| cell(row, 1));
-    // They are of directories whose servers nobody asked.
+    table.create_sql = Some(control.create_table(name)?);
+    // The notes warn of what only a server can tell, and this server was asked.
     table.notes = Default::default();
     Ok(table)
 }

@@ -7,7 +7,7 @@ use innoscan_engine::Result;
 use innoscan_format::schema::Family;
 use innoscan_format::schema::quoted_name;
 
-use crate::session::{Session, cell, quoted_text, shown};
+use crate::session::{Session, cell, quoted_text};
 
 /// Accounts that a server creates for itself.
 const SERVER_ACCOUNTS: [&str; 4] =
@@ -101,7 +101,7 @@ fn create_user(session: &mut Session, account: &Grantee) -> Result<Option<String
     if version.number < since {
         return Ok(None);
     }
-    let create = cell(&shown(session, &format!("SHOW CREATE USER {}", account.name))?, 0);
+    let create = cell(&session.show_create("USER", &account.name)?, 0);
     let create = without_default_roles(&create);
     Ok(Some(create.replacen("CREATE USER ", "CREATE USER IF NOT EXISTS ", 1)))
 }

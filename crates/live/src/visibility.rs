@@ -1,5 +1,5 @@
-//! Objects that a server hides from an account: its lists show only what the account has privileges on,
-//! without a sign that there is more.
+//! Objects that a server hides from an account: its lists show only objects on which the account has
+//! privileges, and do not show that there are others.
 
 use std::collections::BTreeSet;
 
@@ -56,13 +56,13 @@ pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
     let granted = Granted::parse(rows.iter().map(|row| cell(row, 0)));
     let account = session.text("SELECT CURRENT_USER()")?.unwrap_or_default();
     let wanted: BTreeSet<&str> = {
-        let of_tables = filter.wanted.tables.iter().filter_map(|table| table.split('.').next());
-        filter.wanted.databases.iter().map(String::as_str).chain(of_tables).collect()
+        let of_tables = filter.tables.tables.iter().filter_map(|table| table.split('.').next());
+        filter.tables.databases.iter().map(String::as_str).chain(of_tables).collect()
     };
     let mut hidden = Vec::new();
     for Class { kinds, everywhere, on_database } in CLASSES {
         let kinds: Vec<ItemKind> =
-            kinds.iter().copied().filter(|kind| filter.may_want(*kind)).collect();
+            kinds.iter().copied().filter(|kind| filter.may_select(*kind)).collect();
         let is_shown = match wanted.is_empty() {
             true => granted.has_everywhere(everywhere),
             false => {
@@ -70,7 +70,7 @@ pub fn hidden(session: &mut Session, filter: &Filter) -> Result<Vec<Unlisted>> {
             }
         };
         // Tables named one by one are found, or reported as missing.
-        let names_tables = filter.wanted.databases.is_empty() && !filter.wanted.tables.is_empty();
+        let names_tables = filter.tables.databases.is_empty() && !filter.tables.tables.is_empty();
         let is_named = names_tables && kinds.contains(&ItemKind::Table);
         if !kinds.is_empty() && !is_shown && !is_named {
             let (privilege, place) = match (wanted.is_empty(), everywhere[0] == on_database[0]) {

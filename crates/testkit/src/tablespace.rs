@@ -11,7 +11,7 @@ use crate::damage::Random;
 
 /// The consequence of damage for the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum Consequence {
     /// Every damaged page fails its checksum, has another page's number, or is missing: no row may
     /// be delivered that was not in the sound file, and none may be lost without a report.
     Detectable,
@@ -21,7 +21,11 @@ pub enum Means {
 }
 
 /// Damages a file of whole pages; returns a description and the consequence.
-pub fn damage_file(file: &mut Vec<u8>, format: PageFormat, random: &mut Random) -> (String, Means) {
+pub fn damage_file(
+    file: &mut Vec<u8>,
+    format: PageFormat,
+    random: &mut Random,
+) -> (String, Consequence) {
     let len = format.page_size.len();
     let pages = file.len() / len;
     let page_no = random.below(pages);
@@ -33,7 +37,7 @@ pub fn damage_file(file: &mut Vec<u8>, format: PageFormat, random: &mut Random) 
         _ => {}
     }
     let Some(page) = file.get_mut(page_no * len..(page_no + 1) * len) else {
-        return ("nothing".into(), Means::Detectable);
+        return ("nothing".into(), Consequence::Detectable);
     };
     let (what, seal) = match kind {
         3 => (flip_bits(page, random), false),
@@ -47,10 +51,10 @@ pub fn damage_file(file: &mut Vec<u8>, format: PageFormat, random: &mut Random) 
         _ => (change_number(page, page_no, pages, random), true),
     };
     if !seal {
-        return (format!("page {page_no}: {what}"), Means::Detectable);
+        return (format!("page {page_no}: {what}"), Consequence::Detectable);
     }
     seal_page(page, format.full_crc32);
-    (format!("page {page_no}: {what}, sealed"), Means::Sealed)
+    (format!("page {page_no}: {what}, sealed"), Consequence::Sealed)
 }
 
 /// Sets a page's checksum to that of its bytes.
@@ -72,11 +76,11 @@ fn put(page: &mut [u8], at: usize, bytes: &[u8]) {
     }
 }
 
-fn truncate(file: &mut Vec<u8>, len: usize, random: &mut Random) -> (String, Means) {
+fn truncate(file: &mut Vec<u8>, len: usize, random: &mut Random) -> (String, Consequence) {
     let at = random.below(file.len());
     let at = if random.below(2) == 0 { at / len * len } else { at };
     file.truncate(at);
-    (format!("cut to {at} bytes"), Means::Detectable)
+    (format!("cut to {at} bytes"), Consequence::Detectable)
 }
 
 /// Exchanges two pages; sealed, each also gets the other's number.
@@ -87,23 +91,23 @@ fn swap(
     other: usize,
     sealed: bool,
     format: PageFormat,
-) -> (String, Means) {
+) -> (String, Consequence) {
     let (first, second) = (one.min(other), one.max(other));
     if first == second {
-        return ("nothing".into(), Means::Detectable);
+        return ("nothing".into(), Consequence::Detectable);
     }
     let (before, behind) = file.split_at_mut(second * len);
     before[first * len..(first + 1) * len].swap_with_slice(&mut behind[..len]);
     let what = format!("pages {first} and {second} exchanged");
     if !sealed {
-        return (what, Means::Detectable);
+        return (what, Consequence::Detectable);
     }
     for page_no in [first, second] {
         let page = &mut file[page_no * len..(page_no + 1) * len];
         put(page, 4, &(page_no as u32).to_be_bytes());
         seal_page(page, format.full_crc32);
     }
-    (format!("{what}, numbered and sealed"), Means::Sealed)
+    (format!("{what}, numbered and sealed"), Consequence::Sealed)
 }
 
 fn flip_bits(page: &mut [u8], random: &mut Random) -> String {

@@ -1,4 +1,4 @@
-//! Parts of a table's files that were read before the table is opened, or are read now.
+//! Facts about a table's files that are known before the table is opened, and the definition in its SDI.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use innoscan_format::schema::{TableDef, filename};
 use super::partitions::partition_files;
 use super::stem;
 
-/// Parts of the files of a table of the data directory that were read before.
+/// Facts about the files of a table of the data directory that were already read from them.
 #[derive(Debug)]
-pub(crate) struct LookedAt {
+pub(crate) struct AlreadyRead {
     /// The definition in the table's `.frm`.
     pub frm: Option<TableDef>,
     /// The head of the `.ibd` file, and the definition in it.
@@ -20,10 +20,10 @@ pub(crate) struct LookedAt {
     pub may_be_exported: bool,
 }
 
-impl LookedAt {
-    /// No parts read before.
-    pub(super) fn new() -> LookedAt {
-        LookedAt { frm: None, head: None, may_be_exported: true }
+impl AlreadyRead {
+    /// Nothing was read.
+    pub(super) fn nothing() -> AlreadyRead {
+        AlreadyRead { frm: None, head: None, may_be_exported: true }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The user's selection among the objects of a source.
+//! The filter of a source's objects.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use innoscan_engine::{Reason, Result};
 
 use super::{Item, ItemKind, Listed};
 use crate::catalog::{SYSTEM_DATABASES, TableName};
-use crate::wanted::{Exclusion, Wanted};
+use crate::wanted::{Exclusion, TableSelection};
 
 /// The selected kinds of objects other than tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ impl ObjectKinds {
     }
 }
 
-/// The choice of the user that leaves an object out.
+/// The rule of a filter that leaves an object out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Choice {
+pub enum FilterRule {
     /// The server's own database.
     System,
     /// The object is not in the selection by database, table or pattern.
@@ -53,47 +53,48 @@ pub enum Choice {
     Format,
 }
 
-impl Choice {
-    /// The name of the choice in JSON.
+impl FilterRule {
+    /// The name of the rule in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Choice::System => "system",
-            Choice::Selection(exclusion) => exclusion.name(),
-            Choice::NoViews => "no_views",
-            Choice::NoTriggers => "no_triggers",
-            Choice::NoRoutines => "no_routines",
-            Choice::NoEvents => "no_events",
-            Choice::NoUsers => "no_users",
-            Choice::NoSchemas => "no_schemas",
-            Choice::Format => "format",
+            FilterRule::System => "system",
+            FilterRule::Selection(exclusion) => exclusion.name(),
+            FilterRule::NoViews => "no_views",
+            FilterRule::NoTriggers => "no_triggers",
+            FilterRule::NoRoutines => "no_routines",
+            FilterRule::NoEvents => "no_events",
+            FilterRule::NoUsers => "no_users",
+            FilterRule::NoSchemas => "no_schemas",
+            FilterRule::Format => "format",
         }
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for FilterRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Choice::System => "the server's own, which its installation creates",
-            Choice::Selection(Exclusion::Databases) => "other databases were chosen",
-            Choice::Selection(Exclusion::Tables) => "other tables were chosen",
-            Choice::Selection(Exclusion::Ignored) => "excluded by name",
-            Choice::Selection(Exclusion::Regex) => "the pattern does not match it",
-            Choice::NoViews => "views were not selected",
-            Choice::NoTriggers => "triggers were not selected",
-            Choice::NoRoutines => "routines were not selected",
-            Choice::NoEvents => "events were not selected",
-            Choice::NoUsers => "accounts are dumped only on request",
-            Choice::NoSchemas => "definitions were not selected",
-            Choice::Format => "the format holds rows alone",
+            FilterRule::System => "the server's own, which its installation creates",
+            FilterRule::Selection(Exclusion::Databases) => "other databases were chosen",
+            FilterRule::Selection(Exclusion::Tables) => "other tables were chosen",
+            FilterRule::Selection(Exclusion::Ignored) => "excluded by name",
+            FilterRule::Selection(Exclusion::Regex) => "the pattern does not match it",
+            FilterRule::NoViews => "views were not selected",
+            FilterRule::NoTriggers => "triggers were not selected",
+            FilterRule::NoRoutines => "routines were not selected",
+            FilterRule::NoEvents => "events were not selected",
+            FilterRule::NoUsers => "accounts are dumped only on request",
+            FilterRule::NoSchemas => "definitions were not selected",
+            FilterRule::Format => "the format holds rows alone",
         })
     }
 }
 
-/// The user's selection among the objects of a source.
+/// A filter of a source's objects: the user's selection of databases, tables and kinds of objects, and
+/// the limits of the output.
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// The selected databases and tables.
-    pub wanted: Wanted,
+    pub tables: TableSelection,
     /// The selected kinds of objects other than tables.
     pub kinds: ObjectKinds,
     /// Whether definitions are written; otherwise only rows are.
@@ -105,10 +106,10 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A selection of everything except accounts.
+    /// A filter that leaves out only accounts and the server's own databases.
     pub fn all() -> Filter {
         Filter {
-            wanted: Wanted::default(),
+            tables: TableSelection::default(),
             kinds: ObjectKinds::without_users(),
             definitions: true,
             holds_objects: true,
@@ -116,17 +117,17 @@ impl Filter {
         }
     }
 
-    /// The choice that leaves an object out, if any does.
+    /// The rule that leaves an object out; `None` if the object is selected.
     ///
     /// # Errors
     /// A pattern takes too long to match the object's name.
-    pub fn choice(&self, listed: &Listed) -> Result<Option<Choice>> {
+    pub fn excluded_by(&self, listed: &Listed) -> Result<Option<FilterRule>> {
         let Item { database, kind, name } = &listed.item;
         if SYSTEM_DATABASES.contains(&&**database) {
-            return Ok(Some(Choice::System));
+            return Ok(Some(FilterRule::System));
         }
         if let Some(exclusion) = self.exclusion(listed, database, *kind, name)? {
-            return Ok(Some(Choice::Selection(exclusion)));
+            return Ok(Some(FilterRule::Selection(exclusion)));
         }
         Ok(self.by_kind(*kind))
     }
@@ -142,33 +143,33 @@ impl Filter {
             |table: &str| TableName { schema: database.to_owned(), table: table.to_owned() };
         match (kind, &listed.table) {
             (ItemKind::User | ItemKind::Role, _) => Ok(None),
-            (ItemKind::Database, _) => Ok(self.wanted.excludes_database(database)),
-            (ItemKind::Trigger, Some(table)) => self.wanted.excludes(&named(table)),
-            (kind, _) if kind.is_routine_or_event() => self.wanted.excludes_routine(&named(name)),
-            _ => self.wanted.excludes(&named(name)),
+            (ItemKind::Database, _) => Ok(self.tables.excludes_database(database)),
+            (ItemKind::Trigger, Some(table)) => self.tables.excludes(&named(table)),
+            (kind, _) if kind.is_routine_or_event() => self.tables.excludes_routine(&named(name)),
+            _ => self.tables.excludes(&named(name)),
         }
     }
 
-    fn by_kind(&self, kind: ItemKind) -> Option<Choice> {
+    fn by_kind(&self, kind: ItemKind) -> Option<FilterRule> {
         use ItemKind::{Event, Role, Table, Trigger, User, View};
         let ObjectKinds { views, triggers, routines, events, users } = self.kinds;
         match kind {
-            View if !views => Some(Choice::NoViews),
-            Trigger if !triggers => Some(Choice::NoTriggers),
-            Event if !events => Some(Choice::NoEvents),
-            User | Role if !users => Some(Choice::NoUsers),
+            View if !views => Some(FilterRule::NoViews),
+            Trigger if !triggers => Some(FilterRule::NoTriggers),
+            Event if !events => Some(FilterRule::NoEvents),
+            User | Role if !users => Some(FilterRule::NoUsers),
             kind if kind.is_routine_or_event() && kind != Event && !routines => {
-                Some(Choice::NoRoutines)
+                Some(FilterRule::NoRoutines)
             }
-            kind if kind != Table && !self.definitions => Some(Choice::NoSchemas),
-            kind if kind != Table && !self.holds_objects => Some(Choice::Format),
+            kind if kind != Table && !self.definitions => Some(FilterRule::NoSchemas),
+            kind if kind != Table && !self.holds_objects => Some(FilterRule::Format),
             _ => None,
         }
     }
 
     /// Whether objects of a kind may be selected, so that their list must be read.
-    pub fn may_want(&self, kind: ItemKind) -> bool {
-        let Wanted { databases, tables, .. } = &self.wanted;
+    pub fn may_select(&self, kind: ItemKind) -> bool {
+        let TableSelection { databases, tables, .. } = &self.tables;
         // Routines and events are dumped only with whole databases.
         let is_out_of_reach =
             kind.is_routine_or_event() && databases.is_empty() && !tables.is_empty();

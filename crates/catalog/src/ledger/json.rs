@@ -45,7 +45,7 @@ impl Entry {
             State::Planned(_) => ("planned", None),
             State::Dumped { damaged: 0 } => ("dumped", None),
             State::Dumped { damaged } => ("dumped", Some(("damaged", (*damaged).into()))),
-            State::LeftOut(choice) => ("left_out", Some(("by", choice.name().into()))),
+            State::LeftOut(rule) => ("left_out", Some(("by", rule.name().into()))),
             State::NotDumped(reason) => ("not_dumped", Some(("reason", reason.to_string().into()))),
         };
         json.insert("state".to_owned(), state.into());

@@ -1,8 +1,8 @@
 //! The ledger of a dump: the state of every object of its source.
 //!
 //! The code that lists a source, a running server or a stopped server's directory, enters each object
-//! once ([`Ledger::enter`]): with the plan for it, the user's choice that leaves it out, or the reason
-//! why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
+//! once ([`Ledger::enter`]): with the plan for it, the rule of the filter that leaves it out, or the
+//! reason why it cannot be dumped. A dry run prints the plan; a dump settles it ([`Ledger::settle`]) and
 //! writes the result. A dump is complete when every object is dumped or left out by choice.
 
 mod filter;
@@ -17,7 +17,7 @@ use std::fmt;
 use innoscan_engine::{Reason, counted};
 use innoscan_format::schema::{Partitioning, TableDef};
 
-pub use self::filter::{Choice, Filter, ObjectKinds};
+pub use self::filter::{Filter, FilterRule, ObjectKinds};
 pub use self::item::{Item, ItemKind};
 use crate::object::{Object, ObjectKind};
 
@@ -82,21 +82,21 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     /// The object will be dumped.
-    Planned(Means),
+    Planned(DumpMethod),
     /// The object was dumped.
     Dumped {
         /// Places of damage that were skipped on request: rows are missing there.
         damaged: u64,
     },
     /// An option, or the lack of one, leaves the object out.
-    LeftOut(Choice),
+    LeftOut(FilterRule),
     /// The object cannot or could not be dumped, for this reason.
     NotDumped(Reason),
 }
 
-/// The way in which an object is dumped.
+/// The method by which an object is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum DumpMethod {
     /// Rows are read from the files.
     Files,
     /// Rows are selected from the server.
@@ -105,12 +105,12 @@ pub enum Means {
     Definition,
 }
 
-impl fmt::Display for Means {
+impl fmt::Display for DumpMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Means::Files => "to be read from its files",
-            Means::Select => "to be read by SELECT",
-            Means::Definition => "to be dumped",
+            DumpMethod::Files => "to be read from its files",
+            DumpMethod::Select => "to be read by SELECT",
+            DumpMethod::Definition => "to be dumped",
         })
     }
 }
@@ -162,12 +162,12 @@ impl Ledger {
         self.unlisted.push(unlisted);
     }
 
-    /// Adds a note on what the source lacks compared to a whole server.
+    /// Adds a note on objects that a whole server would have and the source lacks.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// The notes on what the source lacks compared to a whole server.
+    /// The notes on objects that a whole server would have and the source lacks.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -259,13 +259,13 @@ impl Ledger {
         counts
     }
 
-    /// The number of entries that each choice leaves out, by kind.
-    pub fn left_out(&self) -> BTreeMap<Choice, BTreeMap<ItemKind, usize>> {
-        let mut counts: BTreeMap<Choice, BTreeMap<ItemKind, usize>> = BTreeMap::new();
+    /// The number of entries that are left out, by rule and kind.
+    pub fn left_out(&self) -> BTreeMap<FilterRule, BTreeMap<ItemKind, usize>> {
+        let mut counts: BTreeMap<FilterRule, BTreeMap<ItemKind, usize>> = BTreeMap::new();
         for entry in self.entries() {
-            if let State::LeftOut(choice) = &entry.state {
-                let of_choice = counts.entry(*choice).or_default();
-                *of_choice.entry(entry.listed.item.kind).or_default() += 1;
+            if let State::LeftOut(rule) = &entry.state {
+                let of_rule = counts.entry(*rule).or_default();
+                *of_rule.entry(entry.listed.item.kind).or_default() += 1;
             }
         }
         counts

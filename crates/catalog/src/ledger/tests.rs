@@ -4,10 +4,10 @@ use innoscan_engine::{Error, Reason};
 use serde_json::json;
 
 use super::*;
-use crate::wanted::{Exclusion, Wanted};
+use crate::wanted::{Exclusion, TableSelection};
 
 fn planned(ledger: &mut Ledger, listed: Listed) {
-    ledger.enter(listed, State::Planned(Means::Files));
+    ledger.enter(listed, State::Planned(DumpMethod::Files));
 }
 
 fn table(name: &str) -> Listed {
@@ -47,7 +47,7 @@ fn what_is_left_out_by_choice_leaves_a_dump_complete_and_an_unread_list_does_not
     let mut ledger = Ledger::default();
     planned(&mut ledger, table("a"));
     let user = Listed::new("", ItemKind::User, "'u'@'%'");
-    ledger.enter(user, State::LeftOut(Choice::NoUsers));
+    ledger.enter(user, State::LeftOut(FilterRule::NoUsers));
     ledger.settle([("shop", "a", State::Dumped { damaged: 0 })]);
     assert!(ledger.is_complete() && ledger.what_is_missing().is_none());
     let unlisted = Unlisted { kinds: vec![ItemKind::Event], reason: "it may not be read".into() };
@@ -73,7 +73,7 @@ fn json_has_each_entry_once() {
     ledger.enter(Listed { partitions, ..table("a") }, State::Dumped { damaged: 0 });
     let trigger = Listed::new("shop", ItemKind::Trigger, "t");
     let trigger = Listed { table: Some("a".to_owned()), ..trigger };
-    ledger.enter(trigger, State::LeftOut(Choice::NoTriggers));
+    ledger.enter(trigger, State::LeftOut(FilterRule::NoTriggers));
     let event = Listed::new("shop", ItemKind::Event, "e");
     ledger.enter(event, State::NotDumped("why".into()));
     let expected = json!([
@@ -90,23 +90,23 @@ fn json_has_each_entry_once() {
 #[test]
 fn a_trigger_goes_with_its_table_and_a_routine_with_its_database() {
     let filter = Filter {
-        wanted: Wanted { tables: vec!["shop.a".to_owned()], ..Wanted::default() },
+        tables: TableSelection { tables: vec!["shop.a".to_owned()], ..TableSelection::default() },
         ..Filter::all()
     };
-    let choice = |listed: &Listed| filter.choice(listed).unwrap();
+    let excluded_by = |listed: &Listed| filter.excluded_by(listed).unwrap();
     let trigger = |table: &str| {
         let trigger = Listed::new("shop", ItemKind::Trigger, "t");
         Listed { table: Some(table.to_owned()), ..trigger }
     };
-    let by_table = Some(Choice::Selection(Exclusion::Tables));
-    assert_eq!(choice(&table("a")), None);
-    assert_eq!(choice(&table("b")), by_table);
-    assert_eq!(choice(&trigger("a")), None);
-    assert_eq!(choice(&trigger("b")), by_table);
-    assert_eq!(choice(&Listed::new("shop", ItemKind::Procedure, "a")), by_table);
-    assert_eq!(choice(&Listed::new("shop", ItemKind::Database, "shop")), None);
-    assert_eq!(choice(&Listed::new("crm", ItemKind::Database, "crm")), by_table);
+    let by_table = Some(FilterRule::Selection(Exclusion::Tables));
+    assert_eq!(excluded_by(&table("a")), None);
+    assert_eq!(excluded_by(&table("b")), by_table);
+    assert_eq!(excluded_by(&trigger("a")), None);
+    assert_eq!(excluded_by(&trigger("b")), by_table);
+    assert_eq!(excluded_by(&Listed::new("shop", ItemKind::Procedure, "a")), by_table);
+    assert_eq!(excluded_by(&Listed::new("shop", ItemKind::Database, "shop")), None);
+    assert_eq!(excluded_by(&Listed::new("crm", ItemKind::Database, "crm")), by_table);
     let system = Listed::new("mysql", ItemKind::Database, "mysql");
-    assert_eq!(choice(&system), Some(Choice::System));
-    assert_eq!(choice(&Listed::new("", ItemKind::User, "'u'@'%'")), Some(Choice::NoUsers));
+    assert_eq!(excluded_by(&system), Some(FilterRule::System));
+    assert_eq!(excluded_by(&Listed::new("", ItemKind::User, "'u'@'%'")), Some(FilterRule::NoUsers));
 }

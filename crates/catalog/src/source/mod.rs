@@ -13,7 +13,7 @@ use innoscan_engine::{Error, Result};
 
 pub use self::frm_server::objects_of_frm_server;
 pub use self::offline::Offline;
-pub use self::offline::look_at;
+pub use self::offline::read_heads;
 pub use self::other_engines::EngineTable;
 pub use self::table_files::data_bytes;
 pub use crate::ledger::{Item, ItemKind};

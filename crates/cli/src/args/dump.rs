@@ -2,13 +2,13 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{LockArgs, ObjectArgs, ReadArgs, ServerArgs, SourceArgs, TellArgs};
+use super::{LockArgs, ObjectArgs, ReadArgs, ReportArgs, ServerArgs, SourceArgs};
 use crate::sizes::ByteSize;
 
 /// `innoscan dump`.
 #[derive(Debug, Args)]
 #[command(
-    // -h is the host, as everywhere in the field.
+    // -h is the host, as in MySQL's own clients.
     disable_help_flag = true,
     after_help = "Examples:\n  innoscan dump /var/lib/mysql/shop/orders.ibd > orders.sql\n  \
                   innoscan dump -S /run/mysqld/mysqld.sock -u backup -p -B shop,crm -o OUT
@@ -138,7 +138,7 @@ pub struct DumpArgs {
     pub read: ReadArgs,
 
     #[command(flatten)]
-    pub tell: TellArgs,
+    pub report: ReportArgs,
 }
 
 /// What `--resume` does about a table that has changed since the dump was interrupted.
@@ -192,7 +192,7 @@ pub struct GetArgs {
     pub read: ReadArgs,
 
     #[command(flatten)]
-    pub tell: TellArgs,
+    pub report: ReportArgs,
 }
 
 /// Options of `--format sql`.

@@ -1,4 +1,4 @@
-//! Options that have no effect together with the others: they are refused, so that nobody relies on
+//! Options that have no effect together with the others: they are refused, so that no user relies on
 //! them.
 
 use std::path::Path;

@@ -40,7 +40,7 @@ pub struct Cli {
 /// Parses the words of a command line, program name first, into a command.
 ///
 /// # Errors
-/// Wrong usage, or the help or version text if that was asked for.
+/// Wrong usage; also the help or version text, if requested.
 pub fn parse(typed: Vec<OsString>) -> Result<Verb, clap::Error> {
     if let Some(refusal) = habits::refusal(&typed) {
         return Err(usage(refusal));
@@ -227,7 +227,7 @@ pub struct IoArgs {
 /// How damage and errors are handled and what is reported.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Errors, statistics, progress")]
-pub struct TellArgs {
+pub struct ReportArgs {
     /// What to do about a damaged page: fail ends the table; skip goes on, reports the keys lost
     /// and ends with exit code 3
     #[arg(long, value_enum, default_value_t = OnCorruptArg::Fail, value_name = "WHAT")]
@@ -354,7 +354,7 @@ pub struct ScanArgs {
     pub table: TableArgs,
 
     #[command(flatten)]
-    pub tell: TellArgs,
+    pub report: ReportArgs,
 }
 
 /// `innoscan explain`.

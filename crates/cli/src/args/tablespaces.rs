@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use innoscan_tools::tablespaces::HeadWay;
+use innoscan_tools::tablespaces::HeadMethod;
 
 use super::{ServerArgs, pause};
 
 /// `innoscan tablespaces`.
 #[derive(Debug, Args)]
 #[command(
-    // -h is the host, as everywhere in the field.
+    // -h is the host, as in MySQL's own clients.
     disable_help_flag = true,
     after_help = "Examples:\n  innoscan tablespaces /var/lib/mysql\n  innoscan tablespaces \
                   /var/lib/mysql --innodb-directories '/ssd1;/ssd2' \\\n    --read full-page --json")]
@@ -48,8 +48,8 @@ pub struct TablespacesArgs {
     /// read-ahead; direct, 16 KiB bypassing the page cache (latest servers); batched, one device
     /// block bypassing the page cache, hundreds of files at once by io_uring [default: batched
     /// where io_uring is permitted, otherwise light]
-    #[arg(long = "read", value_name = "WAY")]
-    pub way: Option<HeadWay>,
+    #[arg(long = "read", value_name = "METHOD")]
+    pub method: Option<HeadMethod>,
 
     /// Number of threads; each thread of batched has its own io_uring [default: as MySQL, one plus
     /// one per 8000 files, up to 16 and to twice the cores; for batched four per core, up to 16]

@@ -11,7 +11,7 @@ use crate::sizes::ByteSize;
 /// `innoscan verify`.
 #[derive(Debug, Args)]
 #[command(
-    // -h is the host, as everywhere in the field.
+    // -h is the host, as in MySQL's own clients.
     disable_help_flag = true,
     after_help = "Examples:\n  innoscan verify OUT\n  innoscan verify OUT --against /backup/mysql\n  \
                   innoscan verify OUT --against server -S /run/mysqld/mysqld.sock -u backup -p"

@@ -27,9 +27,10 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 /// One table, in full.
 fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
     let table = table(&args.from, source)?;
+    let io = super::io_options(&args.io);
     let mut checked = Checked::default();
     for path in files_of(table.as_ref(), source) {
-        let subject = Subject::open(&path, table.as_ref(), &super::io_options(&args.io))?;
+        let subject = Subject::open(&path, table.as_ref(), &io)?;
         if let Some(error) = &subject.not_understood {
             note!("innoscan: note: records were not checked: {error}");
         }
@@ -171,6 +172,7 @@ impl Sources {
 
 /// Several tables, or whole directories: a line each, faults in full, and a summary.
 fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let io = super::io_options(&args.io);
     let mut checked = Checked::default();
     let sources = Sources::find(args, &mut checked)?;
     let all = sources.files.len();
@@ -189,11 +191,10 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
                 None
             }
         };
-        let report =
-            Subject::open(path, table.as_ref(), &super::io_options(&args.io)).and_then(|subject| {
-                let has_definition = table.is_some() && subject.not_understood.is_none();
-                Ok((subject.check(|_, _| ())?, has_definition))
-            });
+        let report = Subject::open(path, table.as_ref(), &io).and_then(|subject| {
+            let has_definition = table.is_some() && subject.not_understood.is_none();
+            Ok((subject.check(|_, _| ())?, has_definition))
+        });
         match report {
             Ok((report, has_definition)) => {
                 if !args.json {

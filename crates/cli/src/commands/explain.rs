@@ -262,7 +262,7 @@ fn to_json(
             "order": order(cost),
             "window_bytes": cost.plan.window(),
             "memory_bytes": cost.plan.memory_bytes,
-            "set_aside_bytes": cost.spilled_bytes,
+            "spilled_bytes": cost.spilled_bytes,
             "requests": cost.requests(),
             "demand_requests": cost.reads.demand_pages,
             "read_bytes": cost.pages() * explanation.page_bytes,

@@ -27,7 +27,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     let condition = wanted(args, &typed)?;
     let table = super::catalog(&args.from)?.table(&args.source)?;
     messages::row_notes(&table);
-    if !condition.may_use_key(&table.def) && !args.tell.quiet {
+    if !condition.may_use_key(&table.def) && !args.report.quiet {
         note!(
             "innoscan: {}: note: reading the whole table: the condition does not start with the \
              primary key",
@@ -36,15 +36,15 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     }
     let cancel = crate::signals::cancel_on_signal()?;
     let mut read = super::scan_options(&args.read, Some(&table), None, cancel)?;
-    read.rows.on_corrupt = super::on_corrupt(&args.tell);
+    read.rows.on_corrupt = super::on_corrupt(&args.report);
     read.rows.condition = Some(Arc::new(condition));
     let options = DumpOptions { definitions: false, scan: read, ..DumpOptions::new(format(args)) };
     let finished = |outcome: &TableOutcome| {
         if outcome.error.is_some() {
             return;
         }
-        dump::tell(outcome, false);
-        if let Some(form) = args.tell.stats {
+        dump::report_table(outcome, false);
+        if let Some(form) = args.report.stats {
             stats::print(form, &table.qualified_name(), &outcome.scan, None);
         }
     };
@@ -53,7 +53,7 @@ pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     match summary.tables.pop() {
         Some(TableOutcome { error: Some(error), .. }) => Err(error.into()),
         Some(outcome) => {
-            if !args.tell.quiet {
+            if !args.report.quiet {
                 note_missing(&table, &options.scan, &typed, outcome.rows)?;
             }
             let is_key_missing = outcome.rows == 0 && !typed.is_empty();
@@ -90,7 +90,7 @@ fn note_missing(
         return Ok(());
     }
     for key in keys {
-        let condition = RowCondition::of_keys([key.as_str()])?;
+        let condition = RowCondition::parse_keys([key.as_str()])?;
         let options = options.clone().with(|scan| {
             scan.rows.condition = Some(Arc::new(condition));
             scan.hooks.progress = None;
@@ -104,9 +104,9 @@ fn note_missing(
 
 fn wanted(args: &GetArgs, typed: &[String]) -> anyhow::Result<RowCondition> {
     Ok(match (&args.range, &args.condition) {
-        (Some(range), _) => RowCondition::of_range(range)?,
-        (None, Some(condition)) => RowCondition::of_where(condition)?,
-        (None, None) => RowCondition::of_keys(typed.iter().map(String::as_str))?,
+        (Some(range), _) => RowCondition::parse_range(range)?,
+        (None, Some(condition)) => RowCondition::parse_where(condition)?,
+        (None, None) => RowCondition::parse_keys(typed.iter().map(String::as_str))?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! `innoscan ls`.
 
-use innoscan_catalog::Wanted;
+use innoscan_catalog::TableSelection;
 use innoscan_catalog::ledger::{Filter, Item, ItemKind, ObjectKinds};
 use innoscan_engine::counted;
 use innoscan_export::listing::{ListedObject, Listing};
@@ -16,10 +16,10 @@ const FORMAT: u32 = 1;
 pub fn run(args: &LsArgs) -> anyhow::Result<Exit> {
     let all = Filter::all();
     let filter = Filter {
-        wanted: Wanted {
+        tables: TableSelection {
             databases: args.databases.clone(),
             tables: args.tables_list.clone(),
-            ..Wanted::default()
+            ..TableSelection::default()
         },
         kinds: ObjectKinds { users: true, ..all.kinds },
         ..all

@@ -31,7 +31,7 @@ use innoscan_live::Account;
 
 use crate::args::{
     DeviceArg, DirectArg, EngineArg, IoArgs, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs,
-    ServerArgs, SourceArgs, TellArgs, Verb,
+    ReportArgs, ServerArgs, SourceArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -132,7 +132,7 @@ fn io_options(args: &IoArgs) -> IoOptions {
 
 /// Parses a condition on columns.
 fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<RowCondition>>> {
-    Ok(typed.map(RowCondition::of_where).transpose()?.map(Arc::new))
+    Ok(typed.map(RowCondition::parse_where).transpose()?.map(Arc::new))
 }
 
 /// Measures the device of a file, or takes the remembered result; prints it.
@@ -163,7 +163,7 @@ fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
     }
 }
 
-fn on_corrupt(args: &TellArgs) -> OnCorrupt {
+fn on_corrupt(args: &ReportArgs) -> OnCorrupt {
     match args.on_corrupt {
         OnCorruptArg::Fail => OnCorrupt::Fail,
         OnCorruptArg::Skip => OnCorrupt::Skip,

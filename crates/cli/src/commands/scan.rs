@@ -19,10 +19,10 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
     messages::row_notes(&table);
     let bar =
-        Bar::new(args.tell.quiet, Whole::new(vec![(table.qualified_name(), table.size_bytes())]));
+        Bar::new(args.report.quiet, Whole::new(vec![(table.qualified_name(), table.size_bytes())]));
     let cancel = crate::signals::cancel_on_signal()?;
     let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
-    options.rows.on_corrupt = super::on_corrupt(&args.tell);
+    options.rows.on_corrupt = super::on_corrupt(&args.report);
     options.rows.condition = super::condition(args.condition.as_deref())?;
     let sink = if args.checksum {
         Checksum::new(&table.def).map_err(innoscan_engine::Error::from)?
@@ -31,7 +31,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     };
     // Before the scan, which fills the page cache if it reads through it.
     let is_whole = options.rows.condition.is_none();
-    let estimate = args.tell.stats.filter(|_| is_whole).and_then(|_| estimate(&table, &options));
+    let estimate = args.report.stats.filter(|_| is_whole).and_then(|_| estimate(&table, &options));
     let mut total = Sum::default();
     let outcome = scan(&table, &options, &sink, |sum| {
         total.add(&sum);
@@ -41,7 +41,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     bar.clear();
     super::report_damage(&outcome.damage, outcome.damaged);
     print(args, &table.qualified_name(), &outcome, checksum);
-    if let Some(form) = args.tell.stats {
+    if let Some(form) = args.report.stats {
         stats::print(form, &table.qualified_name(), &outcome, estimate.as_ref());
     }
     Ok(if outcome.damaged > 0 { Exit::Skipped } else { Exit::Done })

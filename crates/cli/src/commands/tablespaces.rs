@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use innoscan_live::spaces::spaces;
 use innoscan_tools::tablespaces::{
-    Finding, HeadOptions, HeadWay, ListedSpace, LookOptions, Report, Step, listed_in, look,
+    CheckOptions, Finding, HeadMethod, HeadOptions, ListedSpace, Report, Step, check, listed_in,
 };
 use serde_json::{Value, json};
 
@@ -20,15 +20,15 @@ const FORMAT: u32 = 1;
 pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     let cancel = crate::signals::cancel_on_signal()?;
     let heads = HeadOptions {
-        way: args.way.unwrap_or_else(HeadWay::best),
+        method: args.method.unwrap_or_else(HeadMethod::best),
         threads: args.threads.map_or(0, usize::from),
         depth: usize::from(args.depth),
         latency: args.latency,
     };
     let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
-    let options = LookOptions { heads, listed: listed(args)?, checks_names: args.sdi };
+    let options = CheckOptions { heads, listed: listed(args)?, checks_names: args.sdi };
     let mut count = Count::new(args.quiet);
-    let report = look(&directories, &options, |step| {
+    let report = check(&directories, &options, |step| {
         match step {
             Step::Walk(found) => count.show("listing directories", found, None),
             Step::Read(read, all) => count.show("reading", read, Some(all)),
@@ -38,12 +38,12 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     })?;
     count.clear();
     if args.json {
-        out!("{:#}", to_json(&report, heads.way));
+        out!("{:#}", to_json(&report, heads.method));
     } else {
         print(&report);
     }
     if args.stats {
-        stats(&report, heads.way);
+        stats(&report, heads.method);
     }
     // Faults have an exit code of their own, so that scripts notice them.
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
@@ -90,7 +90,7 @@ fn opening(report: &Report) -> f64 {
     open / (open + read).max(f64::MIN_POSITIVE)
 }
 
-fn to_json(report: &Report, way: HeadWay) -> Value {
+fn to_json(report: &Report, method: HeadMethod) -> Value {
     let findings: Vec<Value> = report.findings.iter().map(Finding::to_json).collect();
     json!({
         "format": FORMAT,
@@ -99,7 +99,7 @@ fn to_json(report: &Report, way: HeadWay) -> Value {
         "undo": report.undo,
         "temporary": report.temporary,
         "findings": findings,
-        "way": way.to_string(),
+        "method": method.to_string(),
         "read_bytes": report.heads.read_bytes,
         "walk_s": report.phases.walk.as_secs_f64(),
         "read_s": report.phases.read.as_secs_f64(),
@@ -114,11 +114,11 @@ fn mean(seconds: f64, report: &Report) -> f64 {
     seconds / report.heads.files.max(1) as f64
 }
 
-fn stats(report: &Report, way: HeadWay) {
+fn stats(report: &Report, method: HeadMethod) {
     let heads = report.heads;
     note!(
         "{}: {} files, {:.1} MiB; opening one took {:.3} ms, reading it {:.3} ms",
-        way,
+        method,
         heads.files,
         heads.read_bytes as f64 / MIB,
         1e3 * mean(heads.open.as_secs_f64(), report),

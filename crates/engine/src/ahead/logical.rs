@@ -4,8 +4,8 @@
 //! order, from the front of the file to its end and again from the front, joining neighbours into
 //! runs. Each leaf that the scan takes brings the next one into the window at once, ahead of the sweep
 //! or behind it, so the device is busy as long as some of the window is unread. The window is never
-//! filled and emptied in turns, unlike batches that are read whole, used up, and only then followed by
-//! the next (Facebook's `innodb_lra_size` of 2013, which holds two batches).
+//! filled and emptied alternately, unlike batches, each of which is read whole and used up before the
+//! next is read (Facebook's `innodb_lra_size` of 2013, which holds two batches).
 //!
 //! Where requests are cheap, the window starts small. When the scan had to wait for a leaf, the window
 //! grows with each leaf taken, until it has doubled: the first rows come after a short sweep, a scan

@@ -10,7 +10,7 @@ use super::{PolicyTraits, ReadAhead};
 pub struct None;
 
 impl None {
-    /// The traits of a server's scan, except that used pages are released: the policy does not look at
+    /// The traits of a server's scan, except that used pages are released: the policy does not use
     /// them.
     pub const TRAITS: PolicyTraits = PolicyTraits {
         keeps_used: false,

@@ -45,7 +45,9 @@ impl fmt::Display for ReadAheadPolicy {
 /// Sizes from which a policy is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
+    /// The size of a page in the file, in bytes.
     pub page_bytes: usize,
+    /// The size of the file, in pages.
     pub file_pages: u32,
     /// Leaves ahead of the scan that may be read.
     pub window_pages: usize,

@@ -30,21 +30,22 @@ use crate::{Error, Result};
 
 /// A condition that selects rows, with values as the user typed them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowCondition(Wanted);
+pub struct RowCondition(ConditionKind);
 
+/// The kinds of conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Keys by the values of their first columns, or of all.
+pub(crate) enum ConditionKind {
+    /// Keys, given by the values of their first columns, or of all.
     Keys(Vec<Vec<Literal>>),
     /// A range from one key to another, both included.
     Range(Vec<Literal>, Vec<Literal>),
     /// Comparisons that must all hold.
     All(Vec<Comparison>),
-    /// Ranges of keys, of which any, and comparisons, if any, that must all hold.
+    /// Ranges of keys, one of which must contain the key, and comparisons that must all hold.
     Within(Vec<LiteralRange>, Vec<Comparison>),
 }
 
-/// A range of keys, each by the values of its first columns, or of all.
+/// A range of keys, each given by the values of its first columns, or of all.
 pub(crate) type LiteralRange = (Bound<Vec<Literal>>, Bound<Vec<Literal>>);
 
 /// A test of a column.
@@ -94,22 +95,22 @@ impl RowCondition {
     ///
     /// # Errors
     /// A key is not a list of values.
-    pub fn of_keys<'k>(typed: impl IntoIterator<Item = &'k str>) -> Result<RowCondition> {
+    pub fn parse_keys<'k>(typed: impl IntoIterator<Item = &'k str>) -> Result<RowCondition> {
         let keys: Result<Vec<_>> = typed.into_iter().map(values).collect();
-        keys.map(|keys| RowCondition(Wanted::Keys(keys)))
+        keys.map(|keys| RowCondition(ConditionKind::Keys(keys)))
     }
 
     /// Parses a range of keys such as `10..20`, `10..`, `..20`, with both ends included.
     ///
     /// # Errors
     /// The text is not of that form.
-    pub fn of_range(typed: &str) -> Result<RowCondition> {
+    pub fn parse_range(typed: &str) -> Result<RowCondition> {
         let parts = typed.split_once("..").filter(|(from, to)| !from.is_empty() || !to.is_empty());
         let Some((from, to)) = parts else {
             return Err(Error::usage(format!("`{typed}` is no range"), "type one as 10..20"));
         };
         let end = |typed: &str| if typed.is_empty() { Ok(Vec::new()) } else { values(typed) };
-        Ok(RowCondition(Wanted::Range(end(from)?, end(to)?)))
+        Ok(RowCondition(ConditionKind::Range(end(from)?, end(to)?)))
     }
 
     /// Parses a condition in SQL: columns compared with values by `=`, `<>`, `<`, `<=`, `>`, `>=`,
@@ -117,34 +118,34 @@ impl RowCondition {
     ///
     /// # Errors
     /// The text is anything else.
-    pub fn of_where(typed: &str) -> Result<RowCondition> {
-        parse::comparisons(typed).map(|comparisons| RowCondition(Wanted::All(comparisons)))
+    pub fn parse_where(typed: &str) -> Result<RowCondition> {
+        parse::comparisons(typed).map(|comparisons| RowCondition(ConditionKind::All(comparisons)))
     }
 
     /// A condition for rows whose key is in any of some ranges, and which satisfy a condition of
-    /// [`RowCondition::of_where`].
+    /// [`RowCondition::parse_where`].
     pub(crate) fn within(ranges: Vec<LiteralRange>, and: Option<&RowCondition>) -> RowCondition {
         let comparisons = and.map(RowCondition::comparisons).unwrap_or_default();
-        RowCondition(Wanted::Within(ranges, comparisons.to_vec()))
+        RowCondition(ConditionKind::Within(ranges, comparisons.to_vec()))
     }
 
     /// The comparisons that must all hold; none for keys and ranges of keys.
     pub(crate) fn comparisons(&self) -> &[Comparison] {
         match &self.0 {
-            Wanted::All(comparisons) | Wanted::Within(_, comparisons) => comparisons,
-            Wanted::Keys(_) | Wanted::Range(..) => &[],
+            ConditionKind::All(comparisons) | ConditionKind::Within(_, comparisons) => comparisons,
+            ConditionKind::Keys(_) | ConditionKind::Range(..) => &[],
         }
     }
 
-    pub(crate) fn wanted(&self) -> &Wanted {
+    pub(crate) fn kind(&self) -> &ConditionKind {
         &self.0
     }
 
     /// The condition as SQL for a server, with its own quoting; `None` for keys and ranges of keys.
     pub fn to_sql(&self) -> Option<String> {
         match &self.0 {
-            Wanted::All(comparisons) => Some(sql::conjunction(comparisons)),
-            Wanted::Keys(_) | Wanted::Range(..) | Wanted::Within(..) => None,
+            ConditionKind::All(comparisons) => Some(sql::conjunction(comparisons)),
+            ConditionKind::Keys(_) | ConditionKind::Range(..) | ConditionKind::Within(..) => None,
         }
     }
 
@@ -156,7 +157,7 @@ impl RowCondition {
     /// Whether the condition restricts the primary key's first column in a way that the key's order may
     /// support; otherwise every row is read.
     pub fn may_use_key(&self, def: &TableDef) -> bool {
-        let Wanted::All(comparisons) = &self.0 else { return true };
+        let ConditionKind::All(comparisons) = &self.0 else { return true };
         let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
         let first = primary.and_then(|index| index.parts.first());
         let whole = first.filter(|part| part.prefix_chars.is_none());

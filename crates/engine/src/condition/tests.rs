@@ -15,7 +15,7 @@ fn conditions_come_out_as_a_server_is_to_read_them() {
         ("a>=+5 AND a<>0x00ff and b > x'7e'", "`a` >= 5 AND `a` <> X'00ff' AND `b` > X'7e'"),
         ("a = '\\'\\\\\\%\\n'", "`a` = _utf8mb4 X'275c5c250a'"),
     ] {
-        let condition = RowCondition::of_where(typed).unwrap_or_else(|error| panic!("{error}"));
+        let condition = RowCondition::parse_where(typed).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(condition.to_sql().as_deref(), Some(sql), "{typed}");
     }
 }
@@ -48,13 +48,13 @@ fn what_is_no_condition_is_refused_by_name() {
         ("5 < id", "from `id` on"),
         ("id = 1; drop table t", "from `; drop table t` on"),
     ] {
-        let error = RowCondition::of_where(typed).unwrap_err().to_string();
+        let error = RowCondition::parse_where(typed).unwrap_err().to_string();
         assert!(error.contains(why), "{typed}: {error}");
     }
     for typed in ["", "..", "5", "1,..2"] {
-        assert!(RowCondition::of_range(typed).is_err(), "{typed}");
+        assert!(RowCondition::parse_range(typed).is_err(), "{typed}");
     }
     for typed in ["", ",", "1,", "'a"] {
-        assert!(RowCondition::of_keys([typed]).is_err(), "{typed}");
+        assert!(RowCondition::parse_keys([typed]).is_err(), "{typed}");
     }
 }

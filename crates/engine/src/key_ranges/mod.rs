@@ -20,7 +20,7 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::{PageNo, key::KeyOrder, tree};
 
 use crate::Result;
-use crate::condition::{RowCondition, Wanted};
+use crate::condition::{ConditionKind, RowCondition};
 
 /// A place between keys: before or after all keys that begin with an image. An empty image:
 /// before or after all keys.
@@ -98,14 +98,16 @@ impl KeyRanges {
         layout: &Layout,
     ) -> Result<Option<KeyRanges>> {
         let order = KeyOrder::with_collations(def, layout);
-        let mut ranges = match condition.wanted() {
-            Wanted::Keys(keys) => ranges::of_keys(keys, def, &order)?,
-            Wanted::Range(from, to) => ranges::between(from, to, def, &order)?,
-            Wanted::Within(ranges, _) => typed::within(ranges, def, &order)?,
-            Wanted::All(comparisons) => match ranges::of_comparisons(comparisons, def, &order)? {
-                Some(ranges) => ranges,
-                None => return Ok(None),
-            },
+        let mut ranges = match condition.kind() {
+            ConditionKind::Keys(keys) => ranges::of_keys(keys, def, &order)?,
+            ConditionKind::Range(from, to) => ranges::between(from, to, def, &order)?,
+            ConditionKind::Within(ranges, _) => typed::within(ranges, def, &order)?,
+            ConditionKind::All(comparisons) => {
+                match ranges::of_comparisons(comparisons, def, &order)? {
+                    Some(ranges) => ranges,
+                    None => return Ok(None),
+                }
+            }
         };
         ranges.retain(|range| range.from < range.to);
         ranges.sort_by(|a, b| a.from.cmp(&b.from));

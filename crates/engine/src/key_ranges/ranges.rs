@@ -32,7 +32,7 @@ pub(super) fn between(
     let descends = order.parts().iter().take(columns).any(|part| part.descending);
     if descends && columns > 1 {
         return Err(Error::usage(
-            "a range of keys of which some columns descend",
+            "a range of keys with several columns, some of them descending",
             Remedy::UseCondition,
         ));
     }

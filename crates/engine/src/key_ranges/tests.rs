@@ -34,7 +34,7 @@ fn cuts_lie_between_the_keys_they_are_said_to() {
 fn rows(typed: &str, options: &ScanOptions) -> Result<ScanOutcome> {
     let fixture = Fixture::unpack("read_ahead/grown");
     let table = table(&fixture.create_sql, MYSQL, &fixture.file);
-    let condition = Some(Arc::new(RowCondition::of_where(typed)?));
+    let condition = Some(Arc::new(RowCondition::parse_where(typed)?));
     let options = options.clone().with(|scan| {
         scan.rows.condition = condition;
     });

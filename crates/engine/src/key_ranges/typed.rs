@@ -34,7 +34,7 @@ fn one_range(range: &LiteralRange, def: &TableDef, order: &KeyOrder) -> Result<K
     let columns = columns(from).max(columns(to));
     let descends = order.parts().iter().take(columns).any(|part| part.descending);
     if descends && columns > 1 {
-        let why = "a range of keys of which some columns descend";
+        let why = "a range of keys with several columns, some of them descending";
         return Err(Error::refused(why, "compare the columns in a condition"));
     }
     let (from, to) = if descends { (to, from) } else { (from, to) };

@@ -434,7 +434,7 @@ impl Pool {
         if let Some(started) = started {
             self.stats.waits += 1;
             self.stats.wait += started.elapsed();
-            self.stats.wait_most = self.stats.wait_most.max(started.elapsed());
+            self.stats.wait_max = self.stats.wait_max.max(started.elapsed());
         }
         let over = done.len();
         for completion in done.drain(..) {

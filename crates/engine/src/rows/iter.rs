@@ -40,6 +40,20 @@ struct Scan {
     cancel: Arc<AtomicBool>,
 }
 
+impl Scan {
+    fn start(table: Table, mut options: ScanOptions, shape: Arc<RowShape>) -> Result<Scan> {
+        let cancel = Arc::new(AtomicBool::new(false));
+        options.hooks.cancel = Some(Arc::clone(&cancel));
+        let (sender, batches) = bounded(BATCHES_MAX);
+        let sink = BatchSink(shape);
+        let thread = std::thread::Builder::new()
+            .name("rows".to_owned())
+            .spawn(move || run(&table, &options, &sink, &sender))
+            .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?;
+        Ok(Scan { batches: Some(batches), thread: Some(thread), cancel })
+    }
+}
+
 impl Drop for Scan {
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
@@ -55,21 +69,15 @@ impl Drop for Scan {
 impl Rows {
     pub(super) fn start(
         table: Table,
-        mut options: ScanOptions,
+        options: ScanOptions,
         shape: Arc<RowShape>,
         limit: Option<u64>,
     ) -> Result<Rows> {
         let left = limit.unwrap_or(u64::MAX);
-        let cancel = Arc::new(AtomicBool::new(false));
-        options.hooks.cancel = Some(Arc::clone(&cancel));
-        let (sender, batches) = bounded(BATCHES_MAX);
-        let sink = BatchSink(Arc::clone(&shape));
-        let thread = std::thread::Builder::new()
-            .name("rows".to_owned())
-            .spawn(move || run(&table, &options, &sink, &sender))
-            .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?;
-        let scan = Scan { batches: Some(batches), thread: Some(thread), cancel };
-        let scan = Some(scan).filter(|_| left > 0);
+        let scan = match left {
+            0 => None,
+            _ => Some(Scan::start(table, options, Arc::clone(&shape))?),
+        };
         Ok(Rows { shape, batch: None, next: 0, left, scan, outcome: None })
     }
 

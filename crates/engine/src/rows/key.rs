@@ -4,6 +4,7 @@ use std::ops::{
     Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
 };
 
+use innoscan_format::types::{write_inet4, write_inet6, write_uuid};
 use innoscan_format::value::Value;
 
 use crate::condition::{Literal, LiteralRange};
@@ -45,7 +46,7 @@ impl KeyValue {
     /// A key's value from the value of a row's column.
     ///
     /// # Errors
-    /// The value is of `ENUM` or `SET`, of which only the text (`Row::utf8`) can be in a key; or of `JSON`,
+    /// The value is an `ENUM` or `SET`, since a key takes only their text (`Row::utf8`); or a `JSON`,
     /// `GEOMETRY` or `VECTOR`, which cannot be key columns.
     pub fn from_value(value: Value<'_>) -> Result<KeyValue> {
         let text = |write: &dyn Fn(&mut Vec<u8>)| {
@@ -76,26 +77,15 @@ impl KeyValue {
                 }
             }
             Value::Bytes(bytes) => bytes.into(),
-            Value::Inet4(address) => std::net::Ipv4Addr::from(address).to_string().into(),
-            Value::Inet6(address) => std::net::Ipv6Addr::from(address).to_string().into(),
-            Value::Uuid(bytes) => uuid_text(bytes).into(),
+            Value::Inet4(address) => text(&|out| write_inet4(address, out)),
+            Value::Inet6(address) => text(&|out| write_inet6(address, out)),
+            Value::Uuid(uuid) => text(&|out| write_uuid(uuid, out)),
             _ => {
                 let why = format!("{value:?} cannot be a key's value");
                 return Err(Error::usage(why, "give the text of an ENUM or SET"));
             }
         })
     }
-}
-
-fn uuid_text(bytes: [u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (nth, byte) in bytes.into_iter().enumerate() {
-        if matches!(nth, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }
 
 impl Key {

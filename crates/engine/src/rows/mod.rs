@@ -182,7 +182,7 @@ impl RowsBuilder<'_> {
     /// or to a file that was written to since. The iterator reports all other errors.
     pub fn read(self) -> Result<Rows> {
         let shape = Arc::new(self.shape()?);
-        let condition = self.condition.as_deref().map(RowCondition::of_where).transpose()?;
+        let condition = self.condition.as_deref().map(RowCondition::parse_where).transpose()?;
         let mut options = self.options;
         options.rows.condition = match self.keys.is_empty() {
             true => condition,

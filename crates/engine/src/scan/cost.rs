@@ -9,7 +9,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::Device;
 
-use super::leaf_sort::LeafSort;
+use super::leaf_sort::LeafSorter;
 use super::read_plan::ReadPlan;
 use super::{Budget, ScanOptions};
 use crate::Result;
@@ -39,10 +39,10 @@ pub struct Cost {
     pub scan_time: Duration,
 }
 
-/// A safe estimate of what a core decodes per second, in bytes of leaves.
+/// A safe estimate of the bytes of leaves that a core decodes per second.
 const DECODED_BYTES: f64 = 500e6;
 
-/// A safe estimate of what a core compresses per second, in bytes of leaves.
+/// A safe estimate of the bytes of leaves that a core compresses per second.
 const PACKED_BYTES: f64 = 500e6;
 
 impl Cost {
@@ -94,9 +94,9 @@ impl Cost {
             true => {
                 let memory_bytes = budget.hold_pages(sizes.segment_pages()) * page_bytes;
                 let leaves = leaves.len();
-                let bytes = LeafSort::likely_written_bytes(leaves, memory_bytes, page_bytes);
+                let bytes = LeafSorter::likely_written_bytes(leaves, memory_bytes, page_bytes);
                 self.spilled_bytes += bytes;
-                self.may_spill |= !LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes);
+                self.may_spill |= !LeafSorter::is_sure_to_hold(leaves, memory_bytes, page_bytes);
                 device_time += spill_time(bytes, device);
                 device_time.max(Duration::from_secs_f64(leaf_bytes / PACKED_BYTES)) + decode_time
             }

@@ -14,11 +14,10 @@ use super::lob::LobFetcher;
 use super::order::Output;
 use super::requests::PageRequests;
 use super::task::{Item, LeafBytes, SpaceContext, Task};
-use super::{Damage, LeafPlace, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
-use crate::RowSink;
+use super::{Damage, LeafId, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
 use crate::condition::RowFilter;
 use crate::walk::Sibling;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, RowSink};
 
 /// A callback that takes the output so far of a large task when its turn has come, so that batches stay
 /// small.
@@ -137,7 +136,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         output.is_last = true;
         output.end = match items.last() {
             Some(Some(Item::Leaf { page_no, .. })) if self.options.rows.order == RowOrder::Key => {
-                Some(LeafPlace { file: task.space.number, page: *page_no })
+                Some(LeafId { file: task.space.number, page: *page_no })
             }
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! Sorting of leaves from file order to key order, in memory as far as it goes, and beyond that with a
+//! Sorting of leaves from file order to key order, in memory if it is enough, and otherwise also in a
 //! temporary file.
 //!
 //! The branch pages give each leaf's place in key order, so nothing is compared. A leaf is
@@ -36,7 +36,7 @@ const OVERHEAD_BYTES: usize = 64;
 const LIST_BYTES: usize = 40;
 
 /// A sort of the leaves of one tree into key order; see the module's text.
-pub(super) struct LeafSort {
+pub(super) struct LeafSorter {
     dir: PathBuf,
     /// The temporary file, created when memory is not enough.
     file: Option<File>,
@@ -82,7 +82,7 @@ struct Written {
     bytes: u32,
 }
 
-impl LeafSort {
+impl LeafSorter {
     /// A sort of `leaves` leaves. `memory_bytes`: the most memory for them; `dir`: the directory of the
     /// temporary file, if one is needed.
     pub fn new(
@@ -90,15 +90,15 @@ impl LeafSort {
         memory_bytes: usize,
         page_bytes: usize,
         dir: PathBuf,
-    ) -> Result<LeafSort> {
+    ) -> Result<LeafSorter> {
         let hold_bytes = hold_bytes(leaves, memory_bytes);
         let plain_bytes = page_bytes + OVERHEAD_BYTES;
-        let packing = match LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
+        let packing = match LeafSorter::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
             true => None,
             false => Some(Packing::new(page_bytes)?),
         };
         let chunk_leaves = (hold_bytes / plain_bytes).max(1);
-        Ok(LeafSort {
+        Ok(LeafSorter {
             dir,
             file: None,
             written_bytes: 0,
@@ -120,7 +120,7 @@ impl LeafSort {
 
     /// The bytes of leaves that are likely to be spilled.
     pub fn likely_written_bytes(leaves: usize, memory_bytes: usize, page_bytes: usize) -> u64 {
-        if LeafSort::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
+        if LeafSorter::is_sure_to_hold(leaves, memory_bytes, page_bytes) {
             return 0;
         }
         let packed_bytes = leaves * (page_bytes / LIKELY_RATIO + OVERHEAD_BYTES);
@@ -229,7 +229,7 @@ impl LeafSort {
     }
 }
 
-/// The part of the memory that held leaves may take: without the lists, and without what the allocator
+/// The bytes of memory for held leaves: without the lists, and without the space that the allocator
 /// loses between blocks of different sizes.
 fn hold_bytes(leaves: usize, memory_bytes: usize) -> usize {
     (memory_bytes / 16 * 15).saturating_sub(leaves * LIST_BYTES)
@@ -304,7 +304,7 @@ mod tests {
     fn sorted(places: &[usize], memory_bytes: usize, dir: &Path) -> u64 {
         let mut unpacking = Unpacking::default();
         let dir = dir.to_owned();
-        let mut sort = LeafSort::new(places.len(), memory_bytes, ALIGNMENT, dir).unwrap();
+        let mut sort = LeafSorter::new(places.len(), memory_bytes, ALIGNMENT, dir).unwrap();
         for &place in places {
             sort.put(place, Ok(page(place))).unwrap();
             assert!(sort.held_bytes <= memory_bytes);
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_leaf_that_could_not_be_read_keeps_its_place() {
-        let mut sort = LeafSort::new(3, 1, ALIGNMENT, PathBuf::from("/")).unwrap();
+        let mut sort = LeafSorter::new(3, 1, ALIGNMENT, PathBuf::from("/")).unwrap();
         for place in [2, 0, 1] {
             sort.put(place, Err(Error::resources(format!("leaf {place}")))).unwrap();
         }
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_directory_that_cannot_be_written_is_named() {
-        let mut sort = LeafSort::new(2, 1, ALIGNMENT, PathBuf::from("/nowhere")).unwrap();
+        let mut sort = LeafSorter::new(2, 1, ALIGNMENT, PathBuf::from("/nowhere")).unwrap();
         let error = sort.put(0, Ok(page(0))).unwrap_err();
         assert!(error.kind() == ErrorKind::Write && error.file() == Some(Path::new("/nowhere")));
     }

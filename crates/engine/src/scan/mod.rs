@@ -46,10 +46,10 @@ use innoscan_io::{self as io, Engine};
 pub use self::foreground::Foreground;
 use self::foreground::Pages;
 pub use self::options::{
-    Hooks, LeafPlace, OnCorrupt, PlanOptions, ProgressFn, RowOptions, RowOrder, SMALL_TABLE_BYTES,
+    Hooks, LeafId, OnCorrupt, PlanOptions, ProgressFn, RowOptions, RowOrder, SMALL_TABLE_BYTES,
     ScanOptions,
 };
-pub use self::outcome::{DAMAGE_MOST, Damage, Lost, Progress, ScanOutcome};
+pub use self::outcome::{DAMAGE_MAX, Damage, Lost, Progress, ScanOutcome};
 use self::plan::Planner;
 use self::read_plan::ReadPlan;
 use self::requests::page_requests;
@@ -87,7 +87,7 @@ pub fn scan_with_engine<S: RowSink>(
     options: &ScanOptions,
     engine: Box<dyn Engine>,
     sink: &S,
-    mut deliver: impl FnMut(S::Batch, Option<LeafPlace>) -> Result<()>,
+    mut deliver: impl FnMut(S::Batch, Option<LeafId>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     let started = Instant::now();
     let spaces = open_spaces(table, options)?;

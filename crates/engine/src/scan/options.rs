@@ -80,7 +80,7 @@ pub struct RowOptions {
     pub condition: Option<Arc<RowCondition>>,
     /// The leaf after which the scan resumes, as another scan with the same options reported it;
     /// `None`: the scan starts at the first leaf. Only in key order.
-    pub after: Option<LeafPlace>,
+    pub after: Option<LeafId>,
     /// The reaction to damage.
     pub on_corrupt: OnCorrupt,
     /// The most bytes of an off-page value; larger ones are refused.
@@ -111,9 +111,9 @@ pub struct Hooks {
     pub foreground: Option<Arc<dyn Foreground>>,
 }
 
-/// The place of a leaf in a table.
+/// The identity of a leaf of a table: its file and its page number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeafPlace {
+pub struct LeafId {
     /// The tablespace's index among the table's files.
     pub file: usize,
     /// The leaf's page number.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::{DAMAGE_MOST, Damage, LeafPlace, Progress, ScanOptions, ScanOutcome, Shared};
+use super::{DAMAGE_MAX, Damage, LeafId, Progress, ScanOptions, ScanOutcome, Shared};
 use crate::{Error, Result};
 
 /// The output of a worker for a task, or for part of one.
@@ -17,7 +17,7 @@ pub(super) struct Output<B> {
     /// Whether this is the last output of the task.
     pub is_last: bool,
     /// The leaf that ends with the output's last row.
-    pub end: Option<LeafPlace>,
+    pub end: Option<LeafId>,
     pub batch: B,
     pub rows: u64,
     pub leaves: u64,
@@ -67,12 +67,12 @@ pub(super) fn deliver<B>(
     outputs: &Receiver<Output<B>>,
     options: &ScanOptions,
     shared: &Shared,
-    in_order: &mut impl FnMut(B, Option<LeafPlace>) -> Result<()>,
+    in_order: &mut impl FnMut(B, Option<LeafId>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     let mut outcome = ScanOutcome::default();
     let mut early: BTreeMap<u64, Output<B>> = BTreeMap::new();
     let mut turn = 0;
-    let mut told = Instant::now();
+    let mut reported_at = Instant::now();
     loop {
         let output = match early.remove(&turn) {
             Some(output) => Some(output),
@@ -99,8 +99,8 @@ pub(super) fn deliver<B>(
         if options.is_cancelled() {
             return Err(Error::interrupted());
         }
-        if told.elapsed() >= TICK {
-            told = Instant::now();
+        if reported_at.elapsed() >= TICK {
+            reported_at = Instant::now();
             report_progress(options, shared, &outcome);
         }
     }
@@ -112,12 +112,12 @@ pub(super) fn deliver<B>(
 pub(super) fn take<B>(
     output: Output<B>,
     outcome: &mut ScanOutcome,
-    in_order: &mut impl FnMut(B, Option<LeafPlace>) -> Result<()>,
+    in_order: &mut impl FnMut(B, Option<LeafId>) -> Result<()>,
 ) -> Result<()> {
     outcome.rows += output.rows;
     outcome.leaf_pages += output.leaves;
     outcome.damaged += output.damage.len() as u64;
-    let room = DAMAGE_MOST - outcome.damage.len();
+    let room = DAMAGE_MAX - outcome.damage.len();
     outcome.damage.extend(output.damage.into_iter().take(room));
     let end = output.end.filter(|_| outcome.damaged == 0);
     in_order(output.batch, end)?;

@@ -128,11 +128,11 @@ pub struct ScanOutcome {
     pub engine: &'static str,
     /// Whether the engine bypassed the page cache.
     pub is_direct: bool,
-    /// The skipped damage in key order; at most the first [`DAMAGE_MOST`].
+    /// The skipped damage in key order; at most the first [`DAMAGE_MAX`].
     pub damage: Vec<Damage>,
     /// The number of all skipped damage.
     pub damaged: u64,
 }
 
 /// The most [`Damage`] that an outcome lists.
-pub const DAMAGE_MOST: usize = 10_000;
+pub const DAMAGE_MAX: usize = 10_000;

@@ -103,7 +103,7 @@ impl Drop for PageReplies<'_> {
 pub(super) struct PageService {
     requests: Receiver<PageRequest>,
     open: Vec<OpenRequest>,
-    /// Pages sent to workers so far.
+    /// The number of pages sent to workers; pages of requests that were dropped first are not counted.
     pub demand_pages: u64,
 }
 
@@ -117,7 +117,7 @@ struct OpenRequest {
     /// dropped.
     reply: Option<Sender<Result<PageRef>>>,
     is_over: Arc<AtomicBool>,
-    /// The number of pages sent.
+    /// The number of pages that need no answer any more: they were sent, or the receiver is gone.
     answered: usize,
     /// The number of pages requested from the pool, as far as it accepted them.
     started: usize,
@@ -150,32 +150,41 @@ impl PageService {
             });
         }
         self.open.retain_mut(|open| {
-            let answered = open.answer(pool);
+            let answer = open.answer(pool);
             if open.kind == Kind::Demand {
-                self.demand_pages += answered;
+                self.demand_pages += answer.sent_pages;
             }
-            progress |= answered > 0;
-            progress |= open.start(pool, reserve);
+            progress |= answer.is_progress | open.start(pool, reserve);
             open.answered < open.pages.len()
         });
         progress
     }
 }
 
+/// The result of answering a request with the pages that are present.
+struct Answer {
+    /// The number of pages that the receiver of the replies got.
+    sent_pages: u64,
+    /// Whether any page was answered: sent, or passed over because the receiver is gone.
+    is_progress: bool,
+}
+
 impl OpenRequest {
-    /// Sends the pages that are present, in order; returns their number.
-    fn answer(&mut self, pool: &mut Pool) -> u64 {
+    /// Sends the pages that are present, in order.
+    fn answer(&mut self, pool: &mut Pool) -> Answer {
         let before = self.answered;
-        let mut sent = 0;
+        let mut sent_pages = 0;
         if self.is_over.load(Ordering::SeqCst) {
             self.reply = None;
         }
         while let Some(&page) = self.pages.get(self.answered) {
             match pool.collect(PageKey { file: self.file, page }, self.retention) {
                 Some(page) => {
-                    sent += 1;
-                    if self.reply.as_ref().is_some_and(|reply| reply.send(page).is_err()) {
-                        self.reply = None;
+                    let is_read = page.is_ok();
+                    match self.reply.as_ref().map(|reply| reply.send(page)) {
+                        Some(Ok(())) => sent_pages += u64::from(is_read),
+                        Some(Err(_)) => self.reply = None,
+                        None => {}
                     }
                 }
                 None if self.reply.is_none() && self.answered >= self.started => {}
@@ -191,7 +200,7 @@ impl OpenRequest {
                 self.is_single = true;
             }
         }
-        (self.answered - before).max(sent) as u64
+        Answer { sent_pages, is_progress: self.answered > before }
     }
 
     /// Starts to read the absent pages; whether any read was started.
@@ -215,5 +224,64 @@ impl OpenRequest {
             }
         }
         self.started > before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use innoscan_io::engine::memory::{Memory, Script};
+    use innoscan_io::{File, Wait};
+
+    use super::*;
+    use crate::pool::PoolOptions;
+
+    const PAGE: usize = 4096;
+
+    fn serve_all(service: &mut PageService, pool: &mut Pool) {
+        while service.serve(pool, 0) || pool.is_reading() {
+            if pool.is_reading() {
+                pool.poll(Wait::UntilSomething).unwrap();
+            }
+        }
+        assert!(service.is_idle() && service.open.is_empty());
+    }
+
+    #[test]
+    fn only_pages_that_a_worker_got_are_counted() {
+        let bytes: Vec<u8> = (0..64u8).flat_map(|page| [page; PAGE]).collect();
+        let engine = Box::new(Memory::new(Script::reordering(1)));
+        let mut pool = Pool::new(16, PAGE, engine, PoolOptions::default()).unwrap();
+        let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)));
+        let shared = Shared::new(pool.waker());
+        let (requests, mut service) = page_requests(&shared);
+        let pages = |pages: &[u32]| pages.iter().copied().map(PageNo).collect::<Vec<_>>();
+
+        let replies = requests.ask(file, pages(&[3, 4, 9])).unwrap();
+        serve_all(&mut service, &mut pool);
+        for page in [3, 4, 9] {
+            assert_eq!(replies.next().unwrap().unwrap()[0], page);
+        }
+        assert_eq!(service.demand_pages, 3);
+
+        // Dropped before any page is read, and while its pages are read.
+        drop(requests.ask(file, pages(&[10, 11, 12])).unwrap());
+        serve_all(&mut service, &mut pool);
+        let replies = requests.ask(file, pages(&[20, 21])).unwrap();
+        assert!(service.serve(&mut pool, 0) && pool.is_reading());
+        drop(replies);
+        serve_all(&mut service, &mut pool);
+        assert_eq!((service.demand_pages, pool.free_frames()), (3, 16));
+
+        // A page beyond the end of the file is an error, not a page.
+        let replies = requests.ask(file, pages(&[63, 64])).unwrap();
+        serve_all(&mut service, &mut pool);
+        assert_eq!(replies.next().unwrap().unwrap()[0], 63);
+        assert!(replies.next().unwrap().is_err());
+        assert_eq!(service.demand_pages, 4);
+
+        let replies = requests.of_foreground().ask(file, pages(&[30])).unwrap();
+        serve_all(&mut service, &mut pool);
+        assert_eq!(replies.next().unwrap().unwrap()[0], 30);
+        assert_eq!(service.demand_pages, 4);
     }
 }

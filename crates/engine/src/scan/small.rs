@@ -14,7 +14,7 @@ use super::order::{report_progress, take};
 use super::task::{Item, PageSource, SpaceContext, Task, page_in_memory};
 use super::tree::{Tree, require_met};
 use super::{
-    LeafPlace, SMALL_TABLE_BYTES, ScanOptions, ScanOutcome, Shared, TASK_BYTES, one_page_size,
+    LeafId, SMALL_TABLE_BYTES, ScanOptions, ScanOutcome, Shared, TASK_BYTES, one_page_size,
     scan_with_engine,
 };
 use crate::RowSink;
@@ -34,7 +34,7 @@ pub fn scan_sized<S: RowSink>(
     table_bytes: u64,
     options: &ScanOptions,
     sink: &S,
-    mut deliver: impl FnMut(S::Batch, Option<LeafPlace>) -> Result<()>,
+    mut deliver: impl FnMut(S::Batch, Option<LeafId>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     if table_bytes <= SMALL_TABLE_BYTES
         && leaves_way_open(options)
@@ -64,7 +64,7 @@ fn scan_whole<S: RowSink>(
     table: &Table,
     options: &ScanOptions,
     sink: &S,
-    deliver: &mut impl FnMut(S::Batch, Option<LeafPlace>) -> Result<()>,
+    deliver: &mut impl FnMut(S::Batch, Option<LeafId>) -> Result<()>,
 ) -> Result<Option<ScanOutcome>> {
     let started = Instant::now();
     let mut spaces: Vec<Space> = Vec::with_capacity(table.files.len());
@@ -76,7 +76,7 @@ fn scan_whole<S: RowSink>(
         reads.demand.requests += 1;
         reads.demand.read_bytes += space.file().size_bytes();
         reads.demand.service += begun.elapsed();
-        reads.demand.service_most = reads.demand.service_most.max(begun.elapsed());
+        reads.demand.service_max = reads.demand.service_max.max(begun.elapsed());
         spaces.push(space);
     }
     let Some(page_size) = spaces.first().map(Space::page_size) else {
@@ -123,7 +123,7 @@ struct Scan<'s, S: RowSink, F> {
     deliver: &'s mut F,
 }
 
-impl<S: RowSink, F: FnMut(S::Batch, Option<LeafPlace>) -> Result<()>> Scan<'_, S, F> {
+impl<S: RowSink, F: FnMut(S::Batch, Option<LeafId>) -> Result<()>> Scan<'_, S, F> {
     fn space(&mut self, space: &Space, number: usize) -> Result<()> {
         let file = space.file();
         let in_file = |error: Error| error.in_file(file.path());

@@ -12,10 +12,9 @@ use innoscan_io::{Direct, EngineKind};
 use innoscan_testkit::page::open_plain;
 
 use super::*;
-use crate::RowShape;
 use crate::space_reader::SpaceReader;
 use crate::testing::{self, MYSQL, PAGE, POLICIES, small};
-use crate::{ErrorKind, Remedy};
+use crate::{ErrorKind, Remedy, RowShape};
 
 const MARIADB: ServerVersion = ServerVersion { family: Family::MariaDb, number: 101_100 };
 
@@ -83,7 +82,7 @@ fn run(
 ) -> (Vec<u8>, Result<ScanOutcome>) {
     let sink = Lines::of(table);
     let mut text = Vec::new();
-    let take = |batch: Vec<u8>, _: Option<LeafPlace>| {
+    let take = |batch: Vec<u8>, _: Option<LeafId>| {
         text.extend_from_slice(&batch);
         Ok(())
     };
@@ -509,7 +508,7 @@ fn read_ahead_asks_for_less_and_uses_all_it_reads() {
 }
 
 /// The rows delivered, and the number of their bytes at each leaf after which a scan may resume.
-fn with_places(table: &Table, options: &ScanOptions) -> (Vec<u8>, Vec<(usize, LeafPlace)>) {
+fn with_places(table: &Table, options: &ScanOptions) -> (Vec<u8>, Vec<(usize, LeafId)>) {
     let (mut text, mut places) = (Vec::new(), Vec::new());
     let engine = options.open_engine().unwrap();
     scan_with_engine(table, options, engine, &Lines::of(table), |batch, end| {
@@ -546,7 +545,7 @@ fn a_scan_goes_on_after_any_leaf_it_was_told_of() {
         scan.rows.order = RowOrder::Any;
     });
     assert_eq!(with_places(&table, &any).1, []);
-    let after = Some(LeafPlace { file: 0, page: PageNo(1) });
+    let after = Some(LeafId { file: 0, page: PageNo(1) });
     let error = run(
         &table,
         &small(20, 1).with(|scan| {

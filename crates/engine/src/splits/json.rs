@@ -10,11 +10,11 @@ use super::{Part, Split};
 use crate::{Error, Result};
 
 /// The version of the JSON that this release writes and reads.
-const FORM: u64 = 1;
+const FORMAT: u64 = 1;
 
 impl fmt::Display for Split {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pages = |way: &[PageNo]| way.iter().map(|page| page.0).collect::<Vec<_>>();
+        let pages = |path: &[PageNo]| path.iter().map(|page| page.0).collect::<Vec<_>>();
         let part = |part: &Part| {
             json!({
                 "number": part.number,
@@ -26,7 +26,7 @@ impl fmt::Display for Split {
         };
         let parts: Vec<Value> = self.parts.iter().map(part).collect();
         let split = json!({
-            "innoscan_split": FORM,
+            "innoscan_split": FORMAT,
             "table": self.table,
             "rows": self.rows,
             "bytes": self.bytes,
@@ -44,9 +44,9 @@ impl FromStr for Split {
     fn from_str(text: &str) -> Result<Split> {
         let json: Value = serde_json::from_str(text).map_err(|_| no_split())?;
         match json["innoscan_split"].as_u64() {
-            Some(FORM) => split_of(&json).ok_or_else(no_split),
-            Some(form) => {
-                let why = format!("the split is of form {form}; this version reads {FORM}");
+            Some(FORMAT) => split_of(&json).ok_or_else(no_split),
+            Some(format) => {
+                let why = format!("the split has format {format}; this version reads {FORMAT}");
                 Err(Error::usage(why, "make and read splits with the same version"))
             }
             None => Err(no_split()),
@@ -83,12 +83,12 @@ fn part_of(json: &Value) -> Option<Part> {
         number: usize::try_from(json["number"].as_u64()?).ok()?,
         file: json["file"].as_str()?.to_owned(),
         stamp: json["stamp"].as_str()?.to_owned(),
-        from: way_of(&json["from"])?,
-        to: way_of(&json["to"])?,
+        from: path_of(&json["from"])?,
+        to: path_of(&json["to"])?,
     })
 }
 
-fn way_of(json: &Value) -> Option<Vec<PageNo>> {
+fn path_of(json: &Value) -> Option<Vec<PageNo>> {
     let page = |page: &Value| page.as_u64().and_then(|page| u32::try_from(page).ok()).map(PageNo);
     json.as_array()?.iter().map(page).collect()
 }

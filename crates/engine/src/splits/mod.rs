@@ -60,12 +60,12 @@ impl Split {
 
     /// The least key that the first leaf can have, each column as text; `None` where the split begins
     /// with a table or partition, and where the key cannot be shown. This key is informative: it has no
-    /// effect on what is read.
+    /// effect on the rows that are read.
     pub fn lower_key(&self) -> Option<&[String]> {
         self.lower_key.as_deref()
     }
 
-    /// The key before which the last leaf ends: the [`lower_key`](Split::lower_key) of what follows in
+    /// The key before which the last leaf ends: the [`lower_key`](Split::lower_key) of the next leaf in
     /// the same table or partition; `None` where the split ends with the table or partition.
     pub fn upper_key(&self) -> Option<&[String]> {
         self.upper_key.as_deref()
@@ -113,7 +113,7 @@ impl Table {
     fn file_of(&self, split: &Split, part: &Part) -> Result<TableFile> {
         let file = self.files.get(part.number).filter(|file| file_name(file) == part.file);
         let Some(file) = file else {
-            let why = format!("the split is of {} ({})", split.table, part.file);
+            let why = format!("the split belongs to {} ({})", split.table, part.file);
             let remedy = format!("this table is {}: make its own splits", self.qualified_name());
             return Err(Error::refused(why, remedy));
         };

@@ -22,7 +22,7 @@ const SAMPLES: usize = 4;
 struct Subtree {
     file: usize,
     /// The path of pages to the subtree, from the root on; the last one is its top.
-    way: Vec<PageNo>,
+    path: Vec<PageNo>,
     /// The least key that the parent allows.
     key: Option<Vec<String>>,
     leaves: f64,
@@ -84,16 +84,16 @@ fn split(
         rows += inside.iter().map(|subtree| subtree.rows).sum::<f64>();
         let leaves: f64 = inside.iter().map(|subtree| subtree.leaves).sum();
         bytes += leaves * file.page_bytes as f64;
-        let way = |subtree: Option<&Subtree>, is_edge: bool| match subtree {
-            Some(subtree) if !is_edge => subtree.way.clone(),
+        let path = |subtree: Option<&Subtree>, is_edge: bool| match subtree {
+            Some(subtree) if !is_edge => subtree.path.clone(),
             _ => Vec::new(),
         };
         parts.push(Part {
             number,
             file: table.files.get(number).map(file_name).unwrap_or_default(),
             stamp: file.stamp.clone(),
-            from: way(inside.first(), first == file.first),
-            to: way(inside.last(), end == file.end),
+            from: path(inside.first(), first == file.first),
+            to: path(inside.last(), end == file.end),
         });
     }
     let lower = subtrees.get(range.start).and_then(|first| first.key.clone());
@@ -114,7 +114,7 @@ fn split(
 fn divide(table: &Table, number: usize, wanted: usize, out: &mut Vec<Subtree>) -> Result<u64> {
     let Some(file) = table.files.get(number) else { return Ok(0) };
     let mut tree = Tree::open(table, file)?;
-    let root = Subtree { file: number, way: vec![tree.root], key: None, leaves: 1.0, rows: 0.0 };
+    let root = Subtree { file: number, path: vec![tree.root], key: None, leaves: 1.0, rows: 0.0 };
     let mut level = tree.level(tree.root)?;
     let mut subtrees = vec![root];
     while level > 0 && subtrees.len() < wanted {
@@ -168,7 +168,7 @@ impl Tree {
 
     /// Adds the children of a subtree's top page.
     fn children(&mut self, parent: &Subtree, level: u16, out: &mut Vec<Subtree>) -> Result<()> {
-        let Some(&top) = parent.way.last() else { return Ok(()) };
+        let Some(&top) = parent.path.last() else { return Ok(()) };
         let bytes = self.reader.read_page(top)?;
         let mut scratch = Scratch::default();
         let page = page::open(&bytes, self.reader.space().page_context(), top, &mut scratch)?;
@@ -187,8 +187,8 @@ impl Tree {
                 true => parent.key.clone(),
                 false => self.key_text(&tree::key_fields(&record, &self.layout)?),
             };
-            let way = parent.way.iter().copied().chain([child]).collect();
-            out.push(Subtree { way, key, file: parent.file, leaves: 1.0, rows: 0.0 });
+            let path = parent.path.iter().copied().chain([child]).collect();
+            out.push(Subtree { path, key, file: parent.file, leaves: 1.0, rows: 0.0 });
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Tree {
     /// The estimated leaves and rows of a subtree, by one path down its middle.
     fn estimate(&mut self, subtree: &Subtree, level: u16) -> Result<(f64, f64)> {
         let mut leaves = 1.0;
-        let Some(&(mut page_no)) = subtree.way.last() else { return Ok((0.0, 0.0)) };
+        let Some(&(mut page_no)) = subtree.path.last() else { return Ok((0.0, 0.0)) };
         for _ in 0..level {
             let layout = &self.layout;
             let (children, middle) = self.reader.with_page(page_no, |page| {

@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use innoscan_engine::scan::LeafPlace;
+use innoscan_engine::scan::LeafId;
 use innoscan_engine::{Error, Result};
 use innoscan_io::Output;
 
@@ -84,7 +84,7 @@ impl<'a> Chunks<'a> {
 
     /// Adds rows, and what they sum to; a batch is never split. `end` is the leaf after which the
     /// table can be gone on with.
-    pub fn write(&mut self, batch: &Encoded, sum: u32, end: Option<LeafPlace>) -> Result<()> {
+    pub fn write(&mut self, batch: &Encoded, sum: u32, end: Option<LeafId>) -> Result<()> {
         if batch.plain_bytes() == 0 {
             return Ok(());
         }

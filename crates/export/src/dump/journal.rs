@@ -16,7 +16,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use innoscan_engine::scan::LeafPlace;
+use innoscan_engine::scan::LeafId;
 use innoscan_engine::{Error, Result};
 use innoscan_format::PageNo;
 use rustix::fs::FlockOperation;
@@ -60,7 +60,7 @@ pub(super) struct DoneChunk {
     /// The sum of its rows.
     pub sum: u32,
     /// Where its table is to be gone on with, if that can be said.
-    pub after: Option<LeafPlace>,
+    pub after: Option<LeafId>,
     /// No row follows.
     pub is_last: bool,
 }
@@ -233,10 +233,9 @@ impl DoneChunk {
     fn from_json(json: &Value) -> Option<DoneChunk> {
         let after = match json.get("after")? {
             Value::Null => None,
-            place => Some(LeafPlace {
-                file: number(place.get(0)?)?,
-                page: PageNo(number(place.get(1)?)?),
-            }),
+            place => {
+                Some(LeafId { file: number(place.get(0)?)?, page: PageNo(number(place.get(1)?)?) })
+            }
         };
         Some(DoneChunk {
             partial: file_name(json.get("partial")?)?,
@@ -290,7 +289,7 @@ mod tests {
             rows_bytes: 2,
             unmapped_characters: 1,
             sum: 5,
-            after: Some(LeafPlace { file: 2, page: PageNo(9) }),
+            after: Some(LeafId { file: 2, page: PageNo(9) }),
             is_last: false,
         };
         let last = DoneChunk { after: None, is_last: true, ..chunk.clone() };

@@ -29,7 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use innoscan_catalog::ledger::{Ledger, Listed, Means, State};
+use innoscan_catalog::ledger::{DumpMethod, Ledger, Listed, State};
 use innoscan_catalog::object::{Object, ObjectKind};
 use innoscan_catalog::source::EngineTable;
 use innoscan_engine::row_shape::stored_columns;
@@ -231,10 +231,11 @@ impl<'a> Dump<'a> {
 
     fn enter_all(&mut self) {
         for (database, name) in self.table_names() {
-            self.ledger.enter(Listed::table(&database, &name, None), State::Planned(Means::Files));
+            self.ledger
+                .enter(Listed::table(&database, &name, None), State::Planned(DumpMethod::Files));
         }
         for listed in self.objects.iter().filter_map(|object| Listed::of_object(object)) {
-            self.ledger.enter(listed, State::Planned(Means::Definition));
+            self.ledger.enter(listed, State::Planned(DumpMethod::Definition));
         }
     }
 }

@@ -1,11 +1,10 @@
 //! A table's rows, from where they are to whoever writes the batches.
 
 use innoscan_catalog::source::EngineTable;
-use innoscan_engine::RowSink;
 use innoscan_engine::checksum_sink::{Checksum, Sum};
 use innoscan_engine::condition::RowFilter;
-use innoscan_engine::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
-use innoscan_engine::{Error, Remedy, Result, Table};
+use innoscan_engine::scan::{LeafId, ScanOptions, ScanOutcome, scan_sized};
+use innoscan_engine::{Error, Remedy, Result, RowSink, Table};
 use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
@@ -17,7 +16,7 @@ use crate::sink::{Encoded, Encoder, Form};
 /// A table that was read: its rows, what is known of them, and what ended it.
 pub(super) struct ReadTable {
     /// Consecutive rows, their sum, and the leaf after which the table can be resumed.
-    batches: Vec<(Encoded, u32, Option<LeafPlace>)>,
+    batches: Vec<(Encoded, u32, Option<LeafId>)>,
     outcome: TableOutcome,
     error: Option<Error>,
 }
@@ -27,9 +26,9 @@ pub(super) fn read(
     table: &Table,
     form: Form,
     options: &DumpOptions,
-    after: Option<LeafPlace>,
+    after: Option<LeafId>,
     outcome: &mut TableOutcome,
-    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafId>) -> Result<()>,
 ) -> Result<()> {
     let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
     let sink = sink(&table.def, form, options, batch_bytes, outcome);
@@ -75,7 +74,7 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
 pub(super) fn replay(
     read: ReadTable,
     outcome: &mut TableOutcome,
-    mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
+    mut write: impl FnMut(&Encoded, u32, Option<LeafId>) -> Result<()>,
 ) -> Result<()> {
     outcome.checksum = read.outcome.checksum;
     outcome.scan = read.outcome.scan;
@@ -90,7 +89,7 @@ fn scan(
     table: &Table,
     how: &ScanOptions,
     sink: &Summed,
-    deliver: impl FnMut((Encoded, Sum), Option<LeafPlace>) -> Result<()>,
+    deliver: impl FnMut((Encoded, Sum), Option<LeafId>) -> Result<()>,
 ) -> Result<ScanOutcome> {
     scan_sized(table, table.size_bytes(), how, sink, deliver)
 }

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use innoscan_catalog::catalog::Catalog;
-use innoscan_catalog::ledger::{Choice, Filter, ItemKind, Listed, State, Unlisted};
-use innoscan_catalog::source::{EngineTable, Offline, data_bytes, look_at};
-use innoscan_engine::counted;
-use innoscan_engine::{Reason, Result, Table};
+use innoscan_catalog::ledger::{Filter, FilterRule, ItemKind, Listed, State, Unlisted};
+use innoscan_catalog::source::{EngineTable, Offline, data_bytes, read_heads};
+use innoscan_engine::{Reason, Result, Table, counted};
 use innoscan_format::schema::{RowFormat, TableDef, filename};
 use serde_json::{Value, json};
 
@@ -91,20 +90,20 @@ impl Listing {
 
     fn of_directory(catalog: &Catalog, filter: &Filter) -> Result<Listing> {
         let offline = Offline::plan(catalog, filter)?;
-        let mut looked_at: HashMap<(String, String), Result<Option<String>>> =
+        let mut row_formats: HashMap<(String, String), Result<Option<String>>> =
             offline.tables.iter().map(|table| (key(&table.def), row_format(table))).collect();
         let counted = |table: &EngineTable| (key(&table.def), table.rows());
         let rows: BTreeMap<(String, String), u64> =
             offline.engine_tables.iter().map(counted).collect();
         let root = catalog.datadir()?;
         let mut sizes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-        let is_chosen = !filter.wanted.databases.is_empty() || !filter.wanted.tables.is_empty();
+        let is_chosen = !filter.tables.databases.is_empty() || !filter.tables.tables.is_empty();
         let mut objects = Vec::new();
         for entry in offline.ledger.entries() {
             let item = &entry.listed.item;
             let mut object = ListedObject::new(entry.listed.clone());
             match &entry.state {
-                State::LeftOut(Choice::System) if !is_chosen => object.is_system = true,
+                State::LeftOut(FilterRule::System) if !is_chosen => object.is_system = true,
                 State::LeftOut(_) => continue,
                 State::NotDumped(reason) => object.error = Some(reason.clone()),
                 State::Planned(_) | State::Dumped { .. } => {}
@@ -117,7 +116,7 @@ impl Listing {
                 object.size_bytes = of_database.get(&item.name).copied();
                 let key = (item.database.clone(), item.name.clone());
                 object.rows = rows.get(&key).copied();
-                match looked_at.remove(&key) {
+                match row_formats.remove(&key) {
                     Some(Ok(row_format)) => object.row_format = row_format,
                     Some(Err(error)) => object.error = Some(error.reason()),
                     None => {}
@@ -146,7 +145,7 @@ impl Listing {
                 }
                 ManifestState::NotDumped(reason) => object.error = Some(reason.as_str().into()),
             }
-            if filter.choice(&object.listed)?.is_some() {
+            if filter.excluded_by(&object.listed)?.is_some() {
                 continue;
             }
             let item = &object.listed.item;
@@ -214,7 +213,9 @@ fn key(def: &TableDef) -> (String, String) {
 /// # Errors
 /// A file of the table cannot be read.
 fn row_format(table: &Table) -> Result<Option<String>> {
-    let (Some(file), Some(head)) = (table.files.first(), look_at(table)?) else { return Ok(None) };
+    let (Some(file), Some(head)) = (table.files.first(), read_heads(table)?) else {
+        return Ok(None);
+    };
     if let Some(known) = table.def.physical.row_format {
         return Ok(Some(name_of(known).to_owned()));
     }

@@ -8,12 +8,11 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use innoscan_catalog::catalog::{Catalog, TableName};
-use innoscan_catalog::ledger::{Choice, Filter, Item, ItemKind, ObjectKinds, State};
+use innoscan_catalog::ledger::{Filter, FilterRule, Item, ItemKind, ObjectKinds, State};
 use innoscan_catalog::source::{EngineTable, Offline};
-use innoscan_engine::RowSink;
 use innoscan_engine::checksum_sink::{Checksum, Sum};
 use innoscan_engine::scan::{ScanOptions, scan_sized};
-use innoscan_engine::{Error, ErrorKind, Reason, Remedy, Result, Table};
+use innoscan_engine::{Error, ErrorKind, Reason, Remedy, Result, RowSink, Table};
 use innoscan_format::schema::TableDef;
 use serde_json::{Value, json};
 
@@ -115,7 +114,7 @@ pub fn compare(
 ) -> Result<Comparison> {
     if manifest.is_conditional {
         return Err(Error::refused(
-            "the dump holds the rows of a condition alone, and a source's checksum is of all rows",
+            "the dump has only the rows that satisfy a condition, but a source's checksum covers all rows",
             Remedy::OmitComparison,
         ));
     }
@@ -184,7 +183,7 @@ impl Known<'_> {
             None => self.is_selection,
             // Without definitions the tables are dumped nevertheless.
             Some(ManifestState::LeftOut(by)) => {
-                *by != Choice::NoSchemas.name() && *by != Choice::Format.name()
+                *by != FilterRule::NoSchemas.name() && *by != FilterRule::Format.name()
             }
             Some(_) => false,
         };

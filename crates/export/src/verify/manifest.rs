@@ -52,7 +52,7 @@ pub enum ManifestState {
         /// Places of damage that were skipped.
         damaged: u64,
     },
-    /// The object was left out by the choice of this name ([`Choice::name`](innoscan_catalog::ledger::Choice::name)).
+    /// The object was left out by the rule of this [name](innoscan_catalog::ledger::FilterRule::name).
     LeftOut(String),
     /// The object was not dumped, for this reason.
     NotDumped(String),

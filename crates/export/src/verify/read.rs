@@ -1,4 +1,4 @@
-//! Reading of a dump's file, and comparison with what was written.
+//! Reading of a dump's file, and comparison with the size and checksum that were written.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};

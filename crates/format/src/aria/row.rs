@@ -77,7 +77,7 @@ pub enum Step {
 /// A position in the pages of the extents.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
-    /// Number of extents begun.
+    /// Number of extents entered so far.
     begun: usize,
     page: u64,
     /// Pages left in the extent.
@@ -205,7 +205,7 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    /// Passes the page that [`RowReader::step`] asked for.
+    /// Passes the page that [`RowReader::step`] requested.
     pub fn give(&mut self, page: &[u8]) -> Result<()> {
         self.data.clear();
         self.at = 0;

@@ -1,4 +1,4 @@
-//! Metadata of MariaDB's instant `ALTER TABLE`: what the file adds to the definition.
+//! Metadata of MariaDB's instant `ALTER TABLE`: the facts that the file adds to the definition.
 //!
 //! The clustered index's root, then of type `INSTANT`, counts the fields that records had before
 //! the first instant ALTER. The first record of the leftmost leaf is no row but the *metadata

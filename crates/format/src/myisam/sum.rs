@@ -1,5 +1,6 @@
-//! A row's checksum, of which tables with `CHECKSUM=1` store the sum (`mi_checksum`, mi_checksum.c,
-//! MariaDB 10.11; MySQL 5.7 has the same). It differs from that of `CHECKSUM TABLE ... EXTENDED`.
+//! The checksum of a row (`mi_checksum`, mi_checksum.c, MariaDB 10.11; MySQL 5.7 has the same). Tables
+//! with `CHECKSUM=1` store the sum over all rows. The checksum differs from that of
+//! `CHECKSUM TABLE ... EXTENDED`.
 
 use super::{Field, FieldKind, SumOf};
 use crate::server_record::{POINTER_BYTES, length};

@@ -70,7 +70,7 @@ pub struct FspFlags {
     pub data_dir: bool,
     /// Whether the file is a general tablespace, which many tables share.
     pub shared: bool,
-    /// Whether the tablespace is of temporary tables.
+    /// Whether the tablespace is for temporary tables.
     pub temporary: bool,
     /// Whether MySQL encrypted the file.
     pub encrypted: bool,
@@ -157,7 +157,7 @@ impl FspFlags {
 
     /// Returns the format of the records, from the flags and from `compact_pages`: whether the
     /// pages are of the compact kind ([`super::IndexPage::is_compact`]). The flags of `full_crc32`
-    /// do not distinguish COMPACT from DYNAMIC; their records read alike.
+    /// do not distinguish COMPACT from DYNAMIC; their records have the same format.
     pub fn row_format(&self, compact_pages: bool) -> RowFormat {
         match (self.zip_size_bytes, compact_pages, self.atomic_blobs) {
             (Some(_), _, _) => RowFormat::Compressed,

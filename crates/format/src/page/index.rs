@@ -182,11 +182,11 @@ impl<'a> IndexPage<'a> {
         bytes::u64_at(self.page.bytes(), DATA + 18).ok().filter(|last| *last > 0)
     }
 
-    /// Requires the page to be of `index`, on `level`, as its parent implies.
+    /// Requires the page to belong to `index` and to be on `level`, as its parent implies.
     pub fn require(&self, index: IndexId, level: u16) -> Result<()> {
         if self.index != index {
             return Err(self.page.corrupt(format!(
-                "the page is of index {}, reached from index {index}",
+                "the page belongs to index {}, but was reached from index {index}",
                 self.index
             )));
         }

@@ -95,7 +95,7 @@ impl PageKind {
         }
     }
 
-    /// Returns whether the page is of a B-tree with records.
+    /// Returns whether the page is a B-tree page with records.
     pub fn is_index(self) -> bool {
         matches!(self, PageKind::Index | PageKind::Instant | PageKind::Sdi)
     }

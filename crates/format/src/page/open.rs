@@ -145,7 +145,7 @@ fn proved(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<Page<'_>
     }
     let space = SpaceId(bytes::u32_at(bytes, 34)?);
     if space != format.space {
-        return Err(Error::corrupt(format!("the page says it is of space {space}")));
+        return Err(Error::corrupt(format!("the page says it belongs to space {space}")));
     }
     kind.require_readable()?;
     Ok(Page { bytes, format, page_no, kind })

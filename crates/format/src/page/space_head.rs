@@ -47,7 +47,7 @@ impl SpaceHead {
         let twin = SpaceId(bytes::u32_at(head, DATA - 4)?);
         if twin != space {
             return Err(Error::corrupt(format!(
-                "its first page says it is of tablespace {twin}, and of {space}"
+                "its first page has two tablespace ids: {twin} and {space}"
             )));
         }
         let raw = bytes::u32_at(head, DATA + 16)?;

@@ -164,8 +164,8 @@ impl LobReader {
                 self.pages.push(part.page_no);
             }
         }
-        let at_hand = (page.page_no() == self.lob.page_no).then_some(page.bytes());
-        self.take_first_parts(&mut walk, at_hand, out)?;
+        let first_page = (page.page_no() == self.lob.page_no).then_some(page.bytes());
+        self.take_first_parts(&mut walk, first_page, out)?;
         self.state = State::Data(walk);
         Ok(())
     }
@@ -192,10 +192,10 @@ impl LobReader {
     fn take_first_parts(
         &mut self,
         walk: &mut IndexWalk,
-        at_hand: Option<&[u8]>,
+        first_page: Option<&[u8]>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        while let Some(data) = walk.first_page_part(at_hand)? {
+        while let Some(data) = walk.first_page_part(first_page)? {
             self.append(data, out)?;
         }
         Ok(())

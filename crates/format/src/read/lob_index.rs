@@ -198,16 +198,16 @@ impl IndexWalk {
         part
     }
 
-    /// Returns the next part's data when it is on the first page, which may be at hand, and
+    /// Returns the next part's data when it is on the first page and that page is given, and
     /// advances past it.
     pub(super) fn first_page_part<'p>(
         &'p mut self,
-        at_hand: Option<&'p [u8]>,
+        first_page: Option<&'p [u8]>,
     ) -> Result<Option<&'p [u8]>> {
         match self.parts.get(self.next) {
             Some(part) if part.page_no == self.lob.page_no => {
                 self.next += 1;
-                let page = at_hand.unwrap_or(&self.first);
+                let page = first_page.unwrap_or(&self.first);
                 part_of(page, 54, FIRST_DATA, part.len).map(Some)
             }
             _ => Ok(None),

@@ -53,7 +53,7 @@ pub fn last_auto_increment(metadata: &[u8]) -> Result<Option<u64>> {
         match tag {
             INDEX_CORRUPTED => at += 1 + 12 * usize::from(u8_at(metadata, at)?),
             TABLE_AUTO_INC => return much_compressed(metadata, at).map(Some),
-            _ => return Err(Error::corrupt(format!("metadata of the unknown kind {tag}"))),
+            _ => return Err(Error::corrupt(format!("metadata of an unknown kind, {tag}"))),
         }
     }
     Ok(None)

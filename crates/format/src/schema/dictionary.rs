@@ -390,7 +390,7 @@ fn constraint_name(id: &[u8]) -> String {
 
 fn split_name(name: &str) -> Result<(&str, &str)> {
     name.split_once('/')
-        .ok_or_else(|| Error::corrupt(format!("the dictionary's name {name} is of no database")))
+        .ok_or_else(|| Error::corrupt(format!("the dictionary's name {name} has no database")))
 }
 
 fn cell<'a>(row: &Row<'a>, column: usize) -> Result<&'a [u8]> {

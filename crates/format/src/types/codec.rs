@@ -380,7 +380,7 @@ fn up_to(number: u8, max: u8, what: &str) -> Result<u8> {
     Ok(number)
 }
 
-/// Returns the bytes of a `BINARY(bytes)`, of which all are stored, including trailing zeros.
+/// Returns the bytes of a `BINARY(bytes)`, all of which are stored, including trailing zeros.
 fn binary(stored: &[u8], bytes: u32) -> Result<&[u8]> {
     if stored.len() != bytes as usize {
         return Err(wrong_length("a BINARY", bytes as usize, stored.len()));

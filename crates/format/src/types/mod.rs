@@ -18,6 +18,7 @@ mod received;
 pub(crate) mod temporal;
 
 pub use codec::{Class, Codec};
+pub use network::{write_inet4, write_inet6, write_uuid};
 pub use received::ReceivedAs;
 
 use crate::Error;

@@ -31,8 +31,9 @@ pub(super) fn uuid(stored: &[u8], always_reversed: bool) -> Result<[u8; 16]> {
     Ok(record)
 }
 
-/// Appends a UUID as `11223344-5566-1788-99aa-bbccddeeff01`.
-pub(super) fn write_uuid(uuid: [u8; 16], out: &mut Vec<u8>) {
+/// Appends a UUID, with its bytes in the order of its text, as
+/// `11223344-5566-1788-99aa-bbccddeeff01`.
+pub fn write_uuid(uuid: [u8; 16], out: &mut Vec<u8>) {
     const HEX: [u8; 16] = *b"0123456789abcdef";
     let digit = |nibble: u8| HEX.get(usize::from(nibble & 15)).copied().unwrap_or_default();
     for (place, byte) in uuid.into_iter().enumerate() {
@@ -67,7 +68,7 @@ pub(super) fn inet4(stored: &[u8]) -> Result<[u8; 4]> {
 }
 
 /// Appends an IPv4 address as `192.0.2.1`.
-pub(super) fn write_inet4([a, b, c, d]: [u8; 4], out: &mut Vec<u8>) {
+pub fn write_inet4([a, b, c, d]: [u8; 4], out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{a}.{b}.{c}.{d}").as_bytes());
 }
 
@@ -79,7 +80,7 @@ pub(super) fn inet6(stored: &[u8]) -> Result<[u8; 16]> {
 /// Appends an IPv6 address in the server's form: lower case, the first longest run of zero words
 /// (even of one) as `::`, the last four bytes as IPv4 after `::` and `::ffff:` (`Inet6::to_string`,
 /// sql_type_inet.cc).
-pub(super) fn write_inet6(address: [u8; 16], out: &mut Vec<u8>) {
+pub fn write_inet6(address: [u8; 16], out: &mut Vec<u8>) {
     let mut words = [0_u16; 8];
     for (word, pair) in words.iter_mut().zip(address.chunks_exact(2)) {
         *word = pair.iter().fold(0, |word, &byte| word << 8 | u16::from(byte));

@@ -1,10 +1,10 @@
 use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::{
+    ErrorKind, OnCorrupt, ReadAheadPolicy, Result, Row, ScanOptions, Split, Table, scan,
+};
+use innoscan_io::{Direct, EngineKind};
 
 use super::data;
-use crate::{
-    Direct, EngineKind, ErrorKind, OnCorrupt, ReadAheadPolicy, Result, Row, ScanOptions, Split,
-    Table, scan,
-};
 
 fn tree(server: &str) -> Table {
     let table = crate::open(data(&format!("{server}/tree-4k/tree.ibd")));
@@ -169,7 +169,7 @@ fn splits_are_text_and_back() {
     }
     let newer = text.replace("\"innoscan_split\":1", "\"innoscan_split\":2");
     let error = newer.parse::<Split>().unwrap_err().to_string();
-    assert!(error.contains("form 2"), "{error}");
+    assert!(error.contains("format 2"), "{error}");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_split_is_refused_for_a_changed_file_and_another_table() {
         "{error}"
     );
     let error = tree("mysql-8.0.33").rows().split(&split).read().unwrap_err().to_string();
-    assert!(error.contains("the split is of shop.orders (orders.ibd)"), "{error}");
+    assert!(error.contains("the split belongs to shop.orders (orders.ibd)"), "{error}");
 }
 
 /// A split whose pages were changed gives an error, never other rows.

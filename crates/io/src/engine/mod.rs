@@ -6,12 +6,12 @@
 //! | [`pread`] | a pool of threads calling `preadv` | everywhere else |
 //! | [`inline`] | the caller's own thread | small files |
 //! | [`memory`] | by script: reordered, short, failing | tests |
-//! | [`paced`] | another engine, slowed down to a device's limits | rate limits, comparisons |
+//! | [`throttled`] | another engine, slowed down to a device's limits | rate limits, comparisons |
 
 pub mod inline;
 pub mod memory;
-pub mod paced;
 pub mod pread;
+pub mod throttled;
 pub mod uring;
 
 use std::sync::Arc;

@@ -27,11 +27,11 @@ fn engines() -> Vec<Box<dyn Engine>> {
         engines.push(Box::new(Memory::new(script)));
     }
     let memory = Box::new(Memory::new(Script::reordering(50)));
-    engines.push(Box::new(paced::Paced::new(
+    engines.push(Box::new(throttled::Throttled::new(
         memory,
-        paced::Paces::All,
+        throttled::ThrottledReads::All,
         "iops=20000,latency=1ms".parse().unwrap(),
-        paced::Rest::default(),
+        throttled::Pauses::default(),
     )));
     // Where the kernel does not permit io_uring there is nothing to test.
     if let Ok(ring) = uring::Uring::new(7) {

@@ -8,12 +8,12 @@ use rustix::fs::{Advice, Mode, OFlags};
 
 use super::open_mode::OpenMode;
 use super::shared::Shared;
-use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadOptions, HeadWay};
+use super::{HEAD_BYTES, HeadCounters, HeadFile, HeadMethod, HeadOptions};
 use crate::{Frame, Result, Slab};
 
 /// Runs one thread's share of the work.
 pub(super) fn work(options: &HeadOptions, shared: &Shared<'_>) -> Result<HeadCounters> {
-    let slab = Slab::new(1, options.way.frame_bytes())?;
+    let slab = Slab::new(1, options.method.frame_bytes())?;
     let mut counters = HeadCounters::default();
     let Some(mut frame) = slab.take() else { return Ok(counters) };
     loop {
@@ -36,7 +36,7 @@ fn head_of(
     counters: &mut HeadCounters,
 ) -> io::Result<usize> {
     let begun = Instant::now();
-    let (descriptor, mode) = open(options.way, file)?;
+    let (descriptor, mode) = open(options.method, file)?;
     let opened = Instant::now();
     counters.files += 1;
     counters.open += opened - begun;
@@ -45,7 +45,7 @@ fn head_of(
     std::thread::sleep(options.latency.saturating_sub(opened.elapsed()));
     counters.read += opened.elapsed();
     counters.read_bytes += bytes as u64;
-    if options.way == HeadWay::FullPage {
+    if options.method == HeadMethod::FullPage {
         // Servers do this, so that their pool does not share memory with the page cache.
         _ = rustix::fs::fadvise(&descriptor, 0, None, Advice::DontNeed);
     }
@@ -53,8 +53,8 @@ fn head_of(
 }
 
 /// Opens a file; returns the mode in which it is to be read.
-fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, OpenMode)> {
-    let mut mode = OpenMode::first(way);
+fn open(method: HeadMethod, file: &HeadFile) -> io::Result<(OwnedFd, OpenMode)> {
+    let mut mode = OpenMode::first(method);
     let descriptor = loop {
         match rustix::fs::open(file.path.as_c_str(), mode.flags() | OFlags::CLOEXEC, Mode::empty())
         {
@@ -62,7 +62,7 @@ fn open(way: HeadWay, file: &HeadFile) -> io::Result<(OwnedFd, OpenMode)> {
             Err(error) => mode = mode.after(error).ok_or(error)?,
         }
     };
-    if matches!(way, HeadWay::Fadvise | HeadWay::Light) {
+    if matches!(method, HeadMethod::Fadvise | HeadMethod::Light) {
         rustix::fs::fadvise(&descriptor, 0, None, Advice::Random)?;
     }
     Ok((descriptor, mode))

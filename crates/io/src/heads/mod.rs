@@ -1,6 +1,6 @@
 //! Heads: the first bytes of very many files, each opened, read once and closed.
 //!
-//! A server does this at its start. The ways here are those of servers, and one that no server has:
+//! A server does this at its start. The methods are those of servers, and one that no server has:
 //! hundreds of files at once, with the three calls of each chained in the kernel.
 
 mod blocking;
@@ -25,9 +25,9 @@ pub const HEAD_BYTES: usize = 512;
 /// The bytes of a whole page, which servers read.
 const PAGE_BYTES: usize = 16 << 10;
 
-/// The way in which heads are read.
+/// A method of reading heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HeadWay {
+pub enum HeadMethod {
     /// 16 KiB through the page cache, with the kernel's read-ahead: servers to MySQL 9.0.
     FullPage,
     /// 16 KiB through the page cache, with `fadvise` for random access: no read-ahead.
@@ -42,22 +42,27 @@ pub enum HeadWay {
     Batched,
 }
 
-impl HeadWay {
-    /// All ways.
-    pub const ALL: [HeadWay; 5] =
-        [HeadWay::FullPage, HeadWay::Fadvise, HeadWay::Light, HeadWay::Direct, HeadWay::Batched];
+impl HeadMethod {
+    /// All methods.
+    pub const ALL: [HeadMethod; 5] = [
+        HeadMethod::FullPage,
+        HeadMethod::Fadvise,
+        HeadMethod::Light,
+        HeadMethod::Direct,
+        HeadMethod::Batched,
+    ];
 
-    /// Returns [`HeadWay::Batched`], or [`HeadWay::Light`] where the kernel does not permit
+    /// Returns [`HeadMethod::Batched`], or [`HeadMethod::Light`] where the kernel does not permit
     /// io_uring.
-    pub fn best() -> HeadWay {
-        if uring::check().is_ok() { HeadWay::Batched } else { HeadWay::Light }
+    pub fn best() -> HeadMethod {
+        if uring::check().is_ok() { HeadMethod::Batched } else { HeadMethod::Light }
     }
 
     /// Returns the bytes of a read.
     fn read_bytes(self) -> usize {
         match self {
-            HeadWay::FullPage | HeadWay::Fadvise | HeadWay::Direct => PAGE_BYTES,
-            HeadWay::Light | HeadWay::Batched => HEAD_BYTES,
+            HeadMethod::FullPage | HeadMethod::Fadvise | HeadMethod::Direct => PAGE_BYTES,
+            HeadMethod::Light | HeadMethod::Batched => HEAD_BYTES,
         }
     }
 
@@ -67,44 +72,44 @@ impl HeadWay {
     }
 
     fn is_direct(self) -> bool {
-        matches!(self, HeadWay::Direct | HeadWay::Batched)
+        matches!(self, HeadMethod::Direct | HeadMethod::Batched)
     }
 
     fn name(self) -> &'static str {
         match self {
-            HeadWay::FullPage => "full-page",
-            HeadWay::Fadvise => "fadvise",
-            HeadWay::Light => "light",
-            HeadWay::Direct => "direct",
-            HeadWay::Batched => "batched",
+            HeadMethod::FullPage => "full-page",
+            HeadMethod::Fadvise => "fadvise",
+            HeadMethod::Light => "light",
+            HeadMethod::Direct => "direct",
+            HeadMethod::Batched => "batched",
         }
     }
 }
 
-impl fmt::Display for HeadWay {
+impl fmt::Display for HeadMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for HeadWay {
+impl FromStr for HeadMethod {
     type Err = String;
 
-    fn from_str(typed: &str) -> std::result::Result<HeadWay, String> {
-        let named = HeadWay::ALL.into_iter().find(|way| way.name() == typed);
-        named.ok_or_else(|| format!("`{typed}` is not a way to read"))
+    fn from_str(typed: &str) -> std::result::Result<HeadMethod, String> {
+        let named = HeadMethod::ALL.into_iter().find(|method| method.name() == typed);
+        named.ok_or_else(|| format!("`{typed}` is not a read method"))
     }
 }
 
 /// Options for reading heads.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadOptions {
-    /// The way of reading.
-    pub way: HeadWay,
-    /// Number of threads. Each reads one file at a time; with [`HeadWay::Batched`], each has its
+    /// The read method.
+    pub method: HeadMethod,
+    /// Number of threads. Each reads one file at a time; with [`HeadMethod::Batched`], each has its
     /// own ring.
     pub threads: usize,
-    /// Files in flight on all threads together, with [`HeadWay::Batched`].
+    /// Files in flight on all threads together, with [`HeadMethod::Batched`].
     pub depth: usize,
     /// Minimum time of a read, which emulates a device.
     pub latency: Duration,
@@ -112,7 +117,12 @@ pub struct HeadOptions {
 
 impl Default for HeadOptions {
     fn default() -> HeadOptions {
-        HeadOptions { way: HeadWay::default(), threads: 1, depth: 512, latency: Duration::ZERO }
+        HeadOptions {
+            method: HeadMethod::default(),
+            threads: 1,
+            depth: 512,
+            latency: Duration::ZERO,
+        }
     }
 }
 
@@ -161,8 +171,8 @@ pub fn read_heads(
     files: &mut (dyn Iterator<Item = HeadFile> + Send),
     take: &mut TakeHead<'_>,
 ) -> Result<HeadCounters> {
-    let work = match options.way {
-        HeadWay::Batched => {
+    let work = match options.method {
+        HeadMethod::Batched => {
             uring::check()?;
             uring::work
         }

@@ -3,7 +3,7 @@
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::HeadWay;
+use super::HeadMethod;
 use crate::ALIGNMENT;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,12 @@ pub(super) struct OpenMode {
 
 impl OpenMode {
     /// Returns the mode to try first.
-    pub(super) fn first(way: HeadWay) -> OpenMode {
-        OpenMode { keeps_access_time: true, is_direct: way.is_direct(), bytes: way.read_bytes() }
+    pub(super) fn first(method: HeadMethod) -> OpenMode {
+        OpenMode {
+            keeps_access_time: true,
+            is_direct: method.is_direct(),
+            bytes: method.read_bytes(),
+        }
     }
 
     /// Returns the mode to try when the kernel refused this one; `None` when it refused the file.
@@ -51,7 +55,7 @@ mod tests {
 
     #[test]
     fn refused_modes_are_given_up_one_by_one() {
-        let first = OpenMode::first(HeadWay::Batched);
+        let first = OpenMode::first(HeadMethod::Batched);
         let blocks = first.after(Errno::INVAL).unwrap();
         assert_eq!(
             (blocks.bytes, blocks.is_direct, blocks.keeps_access_time),

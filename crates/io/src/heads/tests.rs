@@ -1,4 +1,4 @@
-//! Every way reads the same heads.
+//! Every method reads the same heads.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -54,9 +54,9 @@ fn every_way_gives_every_head_once() {
     let in_memory = tempfile::tempdir_in("/dev/shm").unwrap();
     for dir in [on_disk.path(), in_memory.path()] {
         let paths = files(dir);
-        for way in HeadWay::ALL {
+        for method in HeadMethod::ALL {
             for (threads, depth) in [(1, 1), (3, 7), (8, 512)] {
-                let options = HeadOptions { way, threads, depth, ..HeadOptions::default() };
+                let options = HeadOptions { method, threads, depth, ..HeadOptions::default() };
                 let (counters, told) = heads(&options, &paths);
                 assert_eq!(told.len(), paths.len(), "{options:?}");
                 for (token, path) in paths.iter().enumerate() {
@@ -86,7 +86,7 @@ fn every_way_gives_every_head_once() {
 fn a_caller_that_has_enough_is_told_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let paths = files(dir.path());
-    for way in HeadWay::ALL {
+    for method in HeadMethod::ALL {
         let mut wanted = paths.iter().map(|path| HeadFile {
             token: 0,
             path: CString::new(path.as_os_str().as_bytes()).unwrap(),
@@ -96,9 +96,9 @@ fn a_caller_that_has_enough_is_told_no_more() {
             told += 1;
             told < 5
         };
-        let options = HeadOptions { way, threads: 2, depth: 16, ..HeadOptions::default() };
+        let options = HeadOptions { method, threads: 2, depth: 16, ..HeadOptions::default() };
         read_heads(&options, &mut wanted, &mut take).unwrap();
-        assert_eq!(told, 5, "{way}");
+        assert_eq!(told, 5, "{method}");
     }
 }
 
@@ -107,12 +107,12 @@ fn latency_is_waited_for_side_by_side() {
     let dir = tempfile::tempdir().unwrap();
     let paths = files(dir.path());
     let latency = Duration::from_millis(20);
-    let took = |way, threads, depth| {
+    let took = |method, threads, depth| {
         let begun = Instant::now();
-        heads(&HeadOptions { way, threads, depth, latency }, &paths);
+        heads(&HeadOptions { method, threads, depth, latency }, &paths);
         begun.elapsed()
     };
     // 320 readable files: at least this long where few are in flight at once.
-    assert!(took(HeadWay::Batched, 0, 32) >= latency * 10);
-    assert!(took(HeadWay::Light, 32, 0) >= latency * 10);
+    assert!(took(HeadMethod::Batched, 0, 32) >= latency * 10);
+    assert!(took(HeadMethod::Light, 32, 0) >= latency * 10);
 }

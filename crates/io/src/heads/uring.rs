@@ -134,7 +134,7 @@ impl<'h, 's> Heads<'h, 's> {
             frame,
             token: 0,
             path: CString::default(),
-            mode: OpenMode::first(options.way),
+            mode: OpenMode::first(options.method),
             begun: Instant::now(),
             opened: None,
             head: None,
@@ -150,7 +150,7 @@ impl<'h, 's> Heads<'h, 's> {
             early: VecDeque::new(),
             under_way: 0,
             latency: options.latency,
-            mode: OpenMode::first(options.way),
+            mode: OpenMode::first(options.method),
             counters: HeadCounters::default(),
         })
     }

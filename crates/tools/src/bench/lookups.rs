@@ -1,5 +1,5 @@
 //! Point lookups during a scan: the pages that a lookup by primary key reads, from the root to the
-//! leaf, for keys of which some are looked up far more often than others.
+//! leaf, where some keys are looked up far more often than others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use innoscan_catalog::Wanted;
+use innoscan_catalog::TableSelection;
 use innoscan_catalog::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem};
 use innoscan_catalog::datadir::DataDir;
 use innoscan_catalog::ledger::{Filter, ItemKind, ObjectKinds, State};
@@ -87,8 +87,8 @@ fn without_file(
     }
     let kinds =
         ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };
-    let wanted = Wanted { databases, ..Wanted::default() };
-    let offline = Offline::plan(catalog, &Filter { wanted, kinds, ..Filter::all() })?;
+    let selection = TableSelection { databases, ..TableSelection::default() };
+    let offline = Offline::plan(catalog, &Filter { tables: selection, kinds, ..Filter::all() })?;
     let mut missing = Vec::new();
     for entry in offline.ledger.entries() {
         let (item, State::NotDumped(reason)) = (&entry.listed.item, &entry.state) else { continue };

@@ -1,7 +1,7 @@
 //! The order of keys, on pages and from page to page.
 //!
 //! Keys are compared up to the first column that has no known order ([`KeyOrder`]): text sorts by
-//! collation, of which only the `_bin` ones are known here.
+//! collation, and only the `_bin` collations are known here.
 //!
 //! Within a page whole keys are compared. From page to page only the first [`IMAGE_BYTES`] of each
 //! leaf's first and last key are compared, since both leaves are seldom in memory at once: 36 bytes

@@ -219,7 +219,7 @@ impl Trees {
                 State::Damaged => continue,
                 State::Other => format!("its {there} page {other} is no page of a B-tree"),
                 State::Index if (neighbour.index, neighbour.level) != (note.index, note.level) => {
-                    format!("its {there} page {other} is of another index or level")
+                    format!("its {there} page {other} belongs to another index or level")
                 }
                 State::Index if back_link(neighbour) != page => {
                     let named = back_link(neighbour).non_null();

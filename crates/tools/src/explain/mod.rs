@@ -1,6 +1,6 @@
 //! The estimated cost of a scan under each policy, from the branch pages, before a leaf is read.
 //!
-//! The branch pages name all leaves in key order, which is all that a policy needs.
+//! The branch pages list all leaves in key order; a policy needs no more.
 
 pub(crate) mod leaves;
 mod segments;

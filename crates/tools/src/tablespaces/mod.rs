@@ -21,7 +21,7 @@ use innoscan_engine::{Error, Result};
 use innoscan_format::page::SpaceHead;
 pub use innoscan_format::schema::tablespaces::ListedSpace;
 use innoscan_format::{Lsn, SpaceId};
-pub use innoscan_io::heads::{HeadCounters, HeadOptions, HeadWay};
+pub use innoscan_io::heads::{HeadCounters, HeadMethod, HeadOptions};
 use innoscan_io::heads::{HeadFile, read_heads};
 
 pub use self::findings::{Claimant, Finding};
@@ -43,8 +43,8 @@ pub enum Step {
 
 /// Options of the check.
 #[derive(Clone, Debug, Default)]
-pub struct LookOptions {
-    /// The way heads are read. 0 threads: the usual number.
+pub struct CheckOptions {
+    /// The method of reading heads. 0 threads: the usual number.
     pub heads: HeadOptions,
     /// The server's own tablespaces, if files are compared with them.
     pub listed: Option<Vec<ListedSpace>>,
@@ -113,10 +113,10 @@ struct Known {
 /// The default number of threads. For as many files, servers use one thread, and one more for each
 /// 8000, up to 16 and to twice the cores (`fil_get_scan_threads`, fil0fil.cc, MySQL 9.7). A few
 /// rings are enough to keep a device busy.
-fn usual_threads(way: HeadWay, files: usize) -> usize {
+fn usual_threads(method: HeadMethod, files: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match way {
-        HeadWay::Batched => (4 * cores).min(16),
+    match method {
+        HeadMethod::Batched => (4 * cores).min(16),
         _ => 1 + (files / 8000).min((2 * cores).min(16)),
     }
 }
@@ -127,9 +127,9 @@ fn usual_threads(way: HeadWay, files: usize) -> usize {
 /// # Errors
 /// A directory cannot be listed, reading cannot be set up, or `step` ends the check. Errors of single
 /// files are findings.
-pub fn look(
+pub fn check(
     directories: &[PathBuf],
-    options: &LookOptions,
+    options: &CheckOptions,
     mut step: impl FnMut(Step) -> bool + Send,
 ) -> Result<Report> {
     let mut report = Report::default();
@@ -141,7 +141,7 @@ pub fn look(
     let begun = Instant::now();
     let mut heads = options.heads;
     if heads.threads == 0 {
-        heads.threads = usual_threads(heads.way, files.len());
+        heads.threads = usual_threads(heads.method, files.len());
     }
     let mut known = Vec::with_capacity(files.len());
     let is_in_use = directories.iter().any(|directory| is_in_use(directory));
@@ -194,7 +194,7 @@ fn read(
 ) -> Result<HeadCounters> {
     let mut wanted = (0..files.len())
         .map(|number| HeadFile { token: number as u64, path: files.c_path(number) });
-    let mut told = 0;
+    let mut done = 0;
     let mut is_cancelled = false;
     let mut take = |token: u64, head: io::Result<&[u8]>| {
         let number = token as usize;
@@ -209,8 +209,8 @@ fn read(
             }
             Err(error) => findings.push(Finding::of_error(files.path(number), &error)),
         }
-        told += 1;
-        is_cancelled = !step(Step::Read(told, files.len()));
+        done += 1;
+        is_cancelled = !step(Step::Read(done, files.len()));
         !is_cancelled
     };
     let counters = read_heads(options, &mut wanted, &mut take)?;

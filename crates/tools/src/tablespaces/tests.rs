@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use innoscan_engine::ErrorKind;
-use innoscan_io::heads::HeadWay;
+use innoscan_io::heads::HeadMethod;
 
 use super::*;
 
@@ -20,10 +20,10 @@ fn file(path: &Path, space: u32, lsn: u64) {
     fs::write(path, bytes).unwrap();
 }
 
-fn told(directory: &Path, way: HeadWay) -> Report {
-    let heads = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
-    let options = LookOptions { heads, ..LookOptions::default() };
-    look(&[directory.to_owned()], &options, |_| true).unwrap()
+fn told(directory: &Path, method: HeadMethod) -> Report {
+    let heads = HeadOptions { method, threads: 2, depth: 8, ..HeadOptions::default() };
+    let options = CheckOptions { heads, ..CheckOptions::default() };
+    check(&[directory.to_owned()], &options, |_| true).unwrap()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn whatever_is_wrong_is_found_in_every_way() {
     file(&at("ibdata1"), 0, 1);
     file(&at("undo_001"), 0xffff_ff70, 1);
     file(&at("#innodb_temp/temp_1.ibt"), 9, 1);
-    assert!(!told(dir.path(), HeadWay::Batched).has_faults());
+    assert!(!told(dir.path(), HeadMethod::Batched).has_faults());
 
     file(&at("other/copy.ibd"), 17, 2000);
     file(&at("other/older.ibd"), 17, 10);
@@ -67,13 +67,13 @@ fn whatever_is_wrong_is_found_in_every_way() {
     ]
     .map(str::to_owned)
     .to_vec();
-    for way in HeadWay::ALL {
-        let report = told(dir.path(), way);
+    for method in HeadMethod::ALL {
+        let report = told(dir.path(), method);
         assert_eq!((report.tables, report.system, report.undo, report.temporary), (209, 1, 1, 1));
         let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
-        assert_eq!(said.len(), expected.len(), "{way}: {said:#?}");
+        assert_eq!(said.len(), expected.len(), "{method}: {said:#?}");
         for (said, expected) in said.iter().zip(&expected) {
-            assert!(said.contains(expected), "{way}: {said}");
+            assert!(said.contains(expected), "{method}: {said}");
         }
         let Finding::Duplicate { files, .. } = &report.findings[0] else { panic!("{said:?}") };
         let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
@@ -87,14 +87,14 @@ fn it_ends_when_it_is_told_to() {
     for number in 1..100 {
         file(&dir.path().join(format!("d/t{number}.ibd")), number, 1);
     }
-    for way in HeadWay::ALL {
-        let heads = HeadOptions { way, threads: 2, depth: 8, ..HeadOptions::default() };
-        let options = LookOptions { heads, ..LookOptions::default() };
+    for method in HeadMethod::ALL {
+        let heads = HeadOptions { method, threads: 2, depth: 8, ..HeadOptions::default() };
+        let options = CheckOptions { heads, ..CheckOptions::default() };
         let step = |step| !matches!(step, Step::Read(told, _) if told > 10);
-        let error = look(&[dir.path().to_owned()], &options, step).unwrap_err();
-        assert!(error.kind() == ErrorKind::Interrupted, "{way}: {error}");
+        let error = check(&[dir.path().to_owned()], &options, step).unwrap_err();
+        assert!(error.kind() == ErrorKind::Interrupted, "{method}: {error}");
     }
     let missing = [dir.path().join("missing")];
-    let error = look(&missing, &LookOptions::default(), |_| true).unwrap_err();
+    let error = check(&missing, &CheckOptions::default(), |_| true).unwrap_err();
     assert!(error.kind() == ErrorKind::NotFound && error.file() == Some(&*missing[0]), "{error}");
 }

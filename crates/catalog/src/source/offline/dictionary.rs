@@ -9,7 +9,7 @@ use innoscan_format::schema::{TableDef, filename, from_sdi};
 
 use super::heads::{self, Heads};
 use super::{Planner, database_directories};
-use crate::catalog::{LookedAt, TableName, sorted_entries, stem};
+use crate::catalog::{AlreadyRead, TableName, sorted_entries, stem};
 use crate::ledger::{ItemKind, Listed};
 use crate::source::mysql_dictionary::{
     DictionaryTable, DictionaryTableKind, MysqlDictionary, TableLocation,
@@ -37,7 +37,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
         }
     };
     for schema in dictionary.schemata() {
-        if !planner.meet(schema)? {
+        if !planner.enter_database(schema)? {
             continue;
         }
         let is_listed = |table: &&DictionaryTable| {
@@ -50,7 +50,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
         }
     }
     strays(planner, &dictionary)?;
-    let found = dictionary.objects(|database| planner.has_met(database));
+    let found = dictionary.objects(|database| planner.has_database(database));
     planner.objects(found)
 }
 
@@ -61,7 +61,7 @@ fn heads_of(planner: &Planner<'_>, tables: &[&DictionaryTable]) -> Result<Heads>
         let is_in_own_file = table.engine.as_deref() == Some("InnoDB")
             && table.partitions.is_empty()
             && require_own_file(&table.location).is_ok();
-        if is_in_own_file && planner.filter.choice(&listed(table))?.is_none() {
+        if is_in_own_file && planner.filter.excluded_by(&listed(table))?.is_none() {
             wanted.push(TableName { schema: table.schema.clone(), table: table.name.clone() });
         }
     }
@@ -96,7 +96,7 @@ fn open(
         _ => parts.collect(),
     };
     locations.into_iter().try_for_each(require_own_file)?;
-    planner.open_innodb(&name, Some(LookedAt { frm: None, head, may_be_exported: true }))
+    planner.open_innodb(&name, Some(AlreadyRead { frm: None, head, may_be_exported: true }))
 }
 
 /// Refuses rows that share a file with other tables, or lie outside the directory.
@@ -152,7 +152,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         .map(|table| (table.schema.to_lowercase(), table.name.to_lowercase()))
         .collect();
     for (schema, dir) in database_directories(planner.root)? {
-        if !planner.has_met(&schema) {
+        if !planner.has_database(&schema) {
             continue;
         }
         // A directory that cannot be listed fails each of its tables elsewhere.
@@ -175,7 +175,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
 /// The tables by the files in the directories, where the dictionary cannot be read.
 fn files_alone(planner: &mut Planner<'_>) -> Result<()> {
     for (schema, dir) in database_directories(planner.root)? {
-        if !planner.meet(&schema)? {
+        if !planner.enter_database(&schema)? {
             continue;
         }
         for TableFiles { name, .. } in tables_in(&schema, &sorted_entries(&dir)?)? {

@@ -7,7 +7,7 @@ use innoscan_engine::file_head::FileHead;
 use innoscan_format::schema::TableDef;
 
 use super::{Planner, database_directories, heads};
-use crate::catalog::{LookedAt, sorted_entries};
+use crate::catalog::{AlreadyRead, sorted_entries};
 use crate::ledger::{Item, ItemKind, Listed, State};
 use crate::source::frm_server::objects_beside;
 use crate::source::table_files::{Definition, TableFiles, tables_in};
@@ -16,7 +16,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     let directories = database_directories(planner.root)?;
     let mut closed = Vec::new();
     for (schema, dir) in &directories {
-        if !planner.meet(schema)? {
+        if !planner.enter_database(schema)? {
             continue;
         }
         match sorted_entries(dir) {
@@ -34,7 +34,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     }
     // The server's tables contain routines and events of databases whose directories were lost.
     let is_lost = |database: &str| !directories.iter().any(|(schema, _)| schema == database);
-    let is_wanted = |database: &str| planner.has_met(database) || is_lost(database);
+    let is_wanted = |database: &str| planner.has_database(database) || is_lost(database);
     let mut found =
         objects_beside(planner.root, is_wanted, &|frm| planner.table_definitions.contains(frm))?;
     // A partial backup has the databases that were selected for it, but not the server's own.
@@ -60,7 +60,7 @@ fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Res
     let tables = tables_in(schema, entries)?;
     let mut wanted = Vec::new();
     for table in tables.iter().filter(|table| table.is_in_own_file && !table.is_sequence()) {
-        if planner.filter.choice(&listed(table))?.is_none() {
+        if planner.filter.excluded_by(&listed(table))?.is_none() {
             wanted.push(table.name.clone());
         }
     }
@@ -103,11 +103,11 @@ fn open(
     let TableFiles { name, definition, may_be_exported, .. } = table;
     match definition {
         Definition::Ibd => {
-            planner.open_innodb(&name, Some(LookedAt { frm: None, head, may_be_exported }))
+            planner.open_innodb(&name, Some(AlreadyRead { frm: None, head, may_be_exported }))
         }
         Definition::Unread(error) => Err(error),
         Definition::Frm(def, _) if def.options.engine == "InnoDB" => {
-            planner.open_innodb(&name, Some(LookedAt { frm: Some(*def), head, may_be_exported }))
+            planner.open_innodb(&name, Some(AlreadyRead { frm: Some(*def), head, may_be_exported }))
         }
         Definition::Frm(def, frm) => planner.open_other(*def, &frm.with_extension("")),
     }

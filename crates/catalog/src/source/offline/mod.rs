@@ -17,8 +17,10 @@ use innoscan_engine::{Error, ErrorKind, Result, Table};
 use innoscan_format::schema::{TableDef, filename};
 
 use super::{EngineTable, FoundObject, FoundObjects};
-use crate::catalog::{Catalog, LookedAt, TableName, sorted_entries};
-use crate::ledger::{Choice, Filter, Item, ItemKind, Ledger, Listed, Means, State, Unlisted};
+use crate::catalog::{AlreadyRead, Catalog, TableName, sorted_entries};
+use crate::ledger::{
+    DumpMethod, Filter, FilterRule, Item, ItemKind, Ledger, Listed, State, Unlisted,
+};
 use crate::object::{Object, ObjectKind};
 
 /// Engines whose tables have no rows of their own in a stopped server's files: those of MEMORY are
@@ -47,7 +49,7 @@ impl Offline {
     /// The directory as a whole cannot be read or must not be, or the filter names an object
     /// that does not exist.
     pub fn plan(catalog: &Catalog, filter: &Filter) -> Result<Offline> {
-        filter.wanted.require_no_system()?;
+        filter.tables.require_no_system()?;
         let root = catalog.datadir()?.to_owned();
         catalog.require_readable()?;
         let mut planner = Planner {
@@ -55,7 +57,7 @@ impl Offline {
             catalog,
             filter,
             offline: Offline::default(),
-            met: Vec::new(),
+            databases: Vec::new(),
             table_definitions: HashSet::new(),
         };
         match is_of_dictionary(&root) {
@@ -68,9 +70,9 @@ impl Offline {
 
     /// Reads the heads of the planned InnoDB tables, and enters as not dumped those that cannot be
     /// read.
-    pub fn look_at_tables(&mut self) {
+    pub fn check_heads(&mut self) {
         for table in &self.tables {
-            if let Err(error) = look_at(table) {
+            if let Err(error) = read_heads(table) {
                 let item = Listed::of_table(&table.def).item;
                 self.ledger.set(&item, State::NotDumped(error.reason()));
             }
@@ -82,7 +84,7 @@ impl Offline {
 ///
 /// # Errors
 /// One of the files cannot be read.
-pub fn look_at(table: &Table) -> Result<Option<FileHead>> {
+pub fn read_heads(table: &Table) -> Result<Option<FileHead>> {
     let mut first = None;
     for file in &table.files {
         let head = file.head()?;
@@ -98,18 +100,18 @@ struct Planner<'p> {
     filter: &'p Filter,
     offline: Offline,
     /// Databases with objects that may be selected.
-    met: Vec<String>,
+    databases: Vec<String>,
     /// The `.frm` files of tables, which were read.
     table_definitions: HashSet<PathBuf>,
 }
 
 impl Planner<'_> {
     /// Enters an object according to the filter; returns whether it will be dumped.
-    fn enter(&mut self, listed: Listed, means: Means) -> Result<bool> {
-        let choice = self.filter.choice(&listed)?;
-        let state = choice.map_or(State::Planned(means), State::LeftOut);
+    fn enter(&mut self, listed: Listed, method: DumpMethod) -> Result<bool> {
+        let rule = self.filter.excluded_by(&listed)?;
+        let state = rule.map_or(State::Planned(method), State::LeftOut);
         self.offline.ledger.enter(listed, state);
-        Ok(choice.is_none())
+        Ok(rule.is_none())
     }
 
     fn refuse(&mut self, item: &Item, error: &Error) {
@@ -118,16 +120,16 @@ impl Planner<'_> {
 
     /// Enters a database; returns whether some of its objects may be selected. The contents of
     /// other databases are not read: such a database is entered as left out, without its objects.
-    fn meet(&mut self, database: &str) -> Result<bool> {
+    fn enter_database(&mut self, database: &str) -> Result<bool> {
         let listed = Listed::new(database, ItemKind::Database, database);
-        match self.filter.choice(&listed)? {
-            Some(choice @ (Choice::System | Choice::Selection(_))) => {
-                self.offline.ledger.enter(listed, State::LeftOut(choice));
+        match self.filter.excluded_by(&listed)? {
+            Some(rule @ (FilterRule::System | FilterRule::Selection(_))) => {
+                self.offline.ledger.enter(listed, State::LeftOut(rule));
                 Ok(false)
             }
             _ => {
-                self.met.push(database.to_owned());
-                self.enter(listed, Means::Definition)?;
+                self.databases.push(database.to_owned());
+                self.enter(listed, DumpMethod::Definition)?;
                 Ok(true)
             }
         }
@@ -136,7 +138,7 @@ impl Planner<'_> {
     /// Enters a table of an entered database, and opens it to find the facts needed to dump it.
     fn table(&mut self, listed: Listed, open: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let item = listed.item.clone();
-        if !self.enter(listed, Means::Files)? {
+        if !self.enter(listed, DumpMethod::Files)? {
             return Ok(());
         }
         match open(self) {
@@ -151,12 +153,12 @@ impl Planner<'_> {
     }
 
     /// Opens an InnoDB table, whose heads may have been read before.
-    fn open_innodb(&mut self, name: &TableName, looked_at: Option<LookedAt>) -> Result<()> {
-        let table = match looked_at {
-            Some(looked_at) => self.catalog.named_by(name, looked_at)?,
+    fn open_innodb(&mut self, name: &TableName, already_read: Option<AlreadyRead>) -> Result<()> {
+        let table = match already_read {
+            Some(already_read) => self.catalog.named_by(name, already_read)?,
             None => self.catalog.named(name)?,
         };
-        self.offline.ledger.enter(Listed::of_table(&table.def), State::Planned(Means::Files));
+        self.offline.ledger.enter(Listed::of_table(&table.def), State::Planned(DumpMethod::Files));
         self.offline.tables.push(table);
         Ok(())
     }
@@ -165,7 +167,7 @@ impl Planner<'_> {
     fn open_other(&mut self, def: TableDef, stem: &Path) -> Result<()> {
         if ENGINES_WITHOUT_ROWS.contains(&&*def.options.engine) {
             let item = Listed::of_table(&def).item;
-            self.offline.ledger.set(&item, State::Planned(Means::Definition));
+            self.offline.ledger.set(&item, State::Planned(DumpMethod::Definition));
             self.offline.without_rows.push(def);
             return Ok(());
         }
@@ -182,7 +184,7 @@ impl Planner<'_> {
         let name =
             |item: &Item| TableName { schema: item.database.clone(), table: item.name.clone() };
         let names: Vec<TableName> = like_tables.map(name).collect();
-        match self.filter.wanted.missing(self.met.iter().map(String::as_str), &names) {
+        match self.filter.tables.missing(self.databases.iter().map(String::as_str), &names) {
             None => Ok(()),
             Some(name) => Err(Error::not_found(
                 format!("there is no database and no table `{name}` in the directory"),
@@ -192,8 +194,8 @@ impl Planner<'_> {
     }
 
     /// Whether some of a database's objects may be selected.
-    fn has_met(&self, database: &str) -> bool {
-        self.met.iter().any(|met| met == database)
+    fn has_database(&self, database: &str) -> bool {
+        self.databases.iter().any(|entered| entered == database)
     }
 
     /// Enters objects other than tables.
@@ -202,7 +204,7 @@ impl Planner<'_> {
             let of_statements = statements.iter().flatten().find_map(Listed::of_object);
             let listed = of_statements.unwrap_or_else(|| Listed::from(item));
             let item = listed.item.clone();
-            if !self.enter(listed, Means::Definition)? {
+            if !self.enter(listed, DumpMethod::Definition)? {
                 continue;
             }
             match statements {
@@ -225,7 +227,7 @@ impl Planner<'_> {
 
     /// Enters a class of objects that cannot be listed, unless none of them is selected.
     fn unlisted(&mut self, kinds: &[ItemKind], error: &Error) {
-        let kinds = kinds.iter().copied().filter(|kind| self.filter.may_want(*kind));
+        let kinds = kinds.iter().copied().filter(|kind| self.filter.may_select(*kind));
         let kinds: Vec<ItemKind> = kinds.collect();
         if !kinds.is_empty() {
             self.offline.ledger.enter_unlisted(Unlisted { kinds, reason: error.reason() });

@@ -23,7 +23,7 @@ pub fn run(
     args: &BenchArgs,
     threads: u32,
     options: &ScanOptions,
-    ways: Vec<(String, ScanOptions)>,
+    variants: Vec<(String, ScanOptions)>,
 ) -> anyhow::Result<()> {
     let lookup_options = LookupOptions {
         threads: threads as usize,
@@ -43,7 +43,7 @@ pub fn run(
         rows.push(row.to_json());
     };
     measured(Row::alone(felt, reads));
-    for (name, options) in ways {
+    for (name, options) in variants {
         measured(Row::beside(name, scan_beside(table, &options, &lookups)?));
     }
     if args.json {

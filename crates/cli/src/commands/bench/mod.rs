@@ -22,7 +22,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let cancel = crate::signals::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     if let Some(threads) = args.foreground {
-        beside::run(&table, args, threads, &options, ways(args, &options))?;
+        beside::run(&table, args, threads, &options, variants(args, &options))?;
         return Ok(Exit::Done);
     }
     let rates = submissions(&table, &options)?;
@@ -41,7 +41,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         Some(_) => Some(explain(&table, &options)?),
         None => None,
     };
-    for (name, options) in ways(args, &options) {
+    for (name, options) in variants(args, &options) {
         let expected = match (&explanation, options.io.device) {
             (Some(explanation), Some(device)) => Some(explanation.cost_of(&options, &device)?),
             _ => None,
@@ -57,13 +57,13 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
 }
 
 /// The options of each policy to run; segment runs twice, with rows in any order and sorted.
-fn ways(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
-    let mut ways = Vec::new();
+fn variants(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
+    let mut variants = Vec::new();
     for &policy in &args.policies {
         let read_ahead = super::policy_of(Some(policy), &args.table.read);
         let picks_read_ahead = policy == ReadAheadArg::Auto;
         let mut add = |name: String, order| {
-            ways.push((
+            variants.push((
                 name,
                 options.clone().with(|scan| {
                     scan.plan.policy = read_ahead;
@@ -81,7 +81,7 @@ fn ways(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
             add(read_ahead.to_string(), RowOrder::Key);
         }
     }
-    ways
+    variants
 }
 
 /// The measurement of one run.
@@ -152,8 +152,8 @@ impl Row {
             "waits": self.waits,
             "wait_seconds": self.wait_s,
             "seconds": self.seconds,
-            "set_aside_bytes": self.spilled_bytes,
-            "told_seconds": self.expected_s,
+            "spilled_bytes": self.spilled_bytes,
+            "estimated_seconds": self.expected_s,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use innoscan_catalog::ledger::{Entry, ItemKind, Ledger, Listed, Means, State, counted_kinds};
+use innoscan_catalog::ledger::{DumpMethod, Entry, ItemKind, Ledger, Listed, State, counted_kinds};
 use innoscan_engine::counted;
 use innoscan_export::dump::Summary;
 
@@ -21,12 +21,14 @@ pub fn print(ledger: &Ledger) -> Exit {
     for Entry { listed, state } in ledger.entries() {
         let what = described(listed);
         match state {
-            State::Planned(Means::Definition) if listed.item.kind == ItemKind::Table => {
+            State::Planned(DumpMethod::Definition) if listed.item.kind == ItemKind::Table => {
                 out!("{what}: to be dumped without rows: it has none of its own")
             }
-            State::Planned(means) => out!("{what}: {means}"),
+            State::Planned(method) => out!("{what}: {method}"),
             State::Dumped { .. } => out!("{what}: dumped"),
-            State::LeftOut(choice) => out!("{what}: left out ({})", remedies::choice(*choice)),
+            State::LeftOut(rule) => {
+                out!("{what}: left out ({})", remedies::filter_rule(*rule))
+            }
             State::NotDumped(reason) => {
                 out!("{what}: CANNOT BE DUMPED: {}", remedies::reason(reason))
             }
@@ -56,17 +58,17 @@ fn described(listed: &Listed) -> String {
     format!("{}{facts}", listed.item)
 }
 
-/// Prints the last lines of a dump: what was dumped, left out, and not dumped.
+/// Prints the last lines of a dump: the objects that were dumped, left out, and not dumped.
 pub fn summarize(summary: &Summary, args: &DumpArgs) {
     let ledger = &summary.ledger;
-    if !args.tell.quiet {
-        tell_dumped(summary);
+    if !args.report.quiet {
+        report_dumped(summary);
         if args.verbose {
             note!("innoscan: {}", summary.phases);
         }
-        for (choice, counts) in ledger.left_out() {
-            let choice = remedies::choice(choice);
-            note!("innoscan: left out: {} ({choice})", counted_kinds(&counts));
+        for (rule, counts) in ledger.left_out() {
+            let rule = remedies::filter_rule(rule);
+            note!("innoscan: left out: {} ({rule})", counted_kinds(&counts));
         }
     }
     // Tables that failed while they were read have been reported already.
@@ -96,7 +98,7 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
     }
 }
 
-fn tell_dumped(summary: &Summary) {
+fn report_dumped(summary: &Summary) {
     let dumped = summary.ledger.counts(|state| matches!(state, State::Dumped { .. }));
     if dumped.is_empty() {
         return;

@@ -32,7 +32,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         condition: crate::commands::condition(args.condition.as_deref())?,
     };
     if args.dry_run {
-        return tell_plan(args, &account, &options);
+        return report_plan(args, &account, &options);
     }
     // Before tables are locked, since it may take long.
     let unfinished = super::unfinished(args)?;
@@ -40,7 +40,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
     super::require_something(&snapshot.inventory.ledger, args, nothing())?;
     super::note_unmatched(&snapshot.inventory.ledger, args);
-    for (name, error) in snapshot.unread.iter().filter(|_| !args.tell.quiet) {
+    for (name, error) in snapshot.unread.iter().filter(|_| !args.report.quiet) {
         let why = remedies::message(error);
         note!("innoscan: {name}: note: read by SELECT, because its files cannot be read: {why}");
     }
@@ -73,8 +73,8 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
             "innoscan: note: the binary log position is not recorded: {why}; grant REPLICATION CLIENT"
         );
     }
-    if !args.tell.quiet {
-        tell_lock(&snapshot, small, &options, held);
+    if !args.report.quiet {
+        report_lock(&snapshot, small, &options, held);
     }
     Ok(super::end(&summary, layout, args))
 }
@@ -109,7 +109,7 @@ fn nothing() -> innoscan_engine::Error {
     )
 }
 
-fn tell_plan(
+fn report_plan(
     args: &DumpArgs,
     account: &Account,
     options: &SnapshotOptions,
@@ -132,11 +132,11 @@ fn tell_plan(
         let count = plan.small.len();
         out!("small tables    {count}, fetched in one consistent snapshot");
     }
-    plan.look_at_files(options);
+    plan.check_files(options);
     Ok(super::ledger::print(&plan.inventory.ledger))
 }
 
-fn tell_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held: Duration) {
+fn report_lock(snapshot: &Snapshot, small: usize, options: &SnapshotOptions, held: Duration) {
     let how = if snapshot.is_cloned { "copied by reflink" } else { "read" };
     let count = snapshot.tables.len();
     let were = if count == 1 { "1 table was".to_owned() } else { format!("{count} tables were") };

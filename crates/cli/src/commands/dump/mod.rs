@@ -12,10 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use innoscan_catalog::Wanted;
+use innoscan_catalog::TableSelection;
 use innoscan_catalog::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
-use innoscan_engine::counted;
-use innoscan_engine::{ErrorKind, Reason, Remedy, Table};
+use innoscan_engine::{ErrorKind, Reason, Remedy, Table, counted};
 use innoscan_export::dump::{
     ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
     Unfinished, is_begun, to_directory, to_stream,
@@ -43,7 +42,7 @@ fn note_directory(args: &DumpArgs) {
     let directory = &args.outputdir;
     let extension = Path::new(directory).extension().and_then(|extension| extension.to_str());
     let is_like_file = matches!(extension, Some("csv" | "sql" | "txt" | "tsv" | "json" | "ndjson"));
-    if is_like_file && !args.tell.quiet && !Path::new(directory).exists() {
+    if is_like_file && !args.report.quiet && !Path::new(directory).exists() {
         note!(
             "innoscan: note: creating {directory} as a directory; to write one file, use > {directory}"
         );
@@ -74,11 +73,11 @@ fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
 fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
     let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
     Ok(Filter {
-        wanted: Wanted {
+        tables: TableSelection {
             databases: args.databases.clone(),
             tables: args.tables_list.clone(),
             excluded: args.ignore_table.clone(),
-            regex: args.regex.as_deref().map(Wanted::pattern).transpose()?,
+            regex: args.regex.as_deref().map(TableSelection::pattern).transpose()?,
         },
         kinds: ObjectKinds {
             views: !args.objects.no_views,
@@ -109,7 +108,7 @@ fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
     for (file, wrong) in unfinished.spoiled() {
         note!("innoscan: {file}: note: dumped again, with the files after it: {wrong}");
     }
-    if !args.tell.quiet {
+    if !args.report.quiet {
         let (files, done_bytes) = unfinished.done();
         let are = if files == 1 { "is" } else { "are" };
         let files = counted(files as u64, "file");
@@ -143,10 +142,10 @@ fn write(
             messages::definition_notes(&table.def, &table.notes);
         }
     }
-    let bar = Bar::new(args.tell.quiet, whole(&dump));
+    let bar = Bar::new(args.report.quiet, whole(&dump));
     let first = dump.tables.first().copied();
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
-    scan.rows.on_corrupt = super::on_corrupt(&args.tell);
+    scan.rows.on_corrupt = super::on_corrupt(&args.report);
     scan.rows.condition = super::condition(args.condition.as_deref())?;
     if args.outputdir != "-" {
         scan.plan.spill_dir.get_or_insert_with(|| args.outputdir.clone().into());
@@ -169,8 +168,8 @@ fn write(
     let finished = |outcome: &TableOutcome| {
         bar.clear();
         bar.next_table(outcome.rows);
-        tell(outcome, args.verbose);
-        if let Some(form) = args.tell.stats {
+        report_table(outcome, args.verbose);
+        if let Some(form) = args.report.stats {
             let name = format!("{}.{}", outcome.database, outcome.table);
             stats::print(form, &name, &outcome.scan, None);
         }
@@ -306,7 +305,7 @@ fn qualified(outcome: &TableOutcome) -> String {
 }
 
 /// Reports a finished table on stderr: faults always, the rest if `verbose`.
-pub fn tell(outcome: &TableOutcome, verbose: bool) {
+pub fn report_table(outcome: &TableOutcome, verbose: bool) {
     let name = qualified(outcome);
     for left in &outcome.left_out {
         if left.reason != LeftOutReason::Generated {
@@ -361,7 +360,7 @@ fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
         if !ledger.is_complete() {
             return Exit::Skipped;
         }
-        if !args.tell.quiet {
+        if !args.report.quiet {
             note_loader(layout, &args.outputdir, compression(args, layout));
         }
         return Exit::Done;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use innoscan_catalog::ledger::{Ledger, Listed, Means, State};
+use innoscan_catalog::ledger::{DumpMethod, Ledger, Listed, State};
 use innoscan_catalog::source::Offline;
 use innoscan_engine::ErrorKind;
 use innoscan_export::dump::Dump;
@@ -50,7 +50,7 @@ fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
     let catalog = crate::commands::catalog(&from)?;
     let mut offline = Offline::plan(&catalog, &super::filter(args)?)?;
     if args.dry_run {
-        offline.look_at_tables();
+        offline.check_heads();
     }
     Ok(offline)
 }
@@ -61,11 +61,11 @@ fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
     let catalog = crate::commands::catalog(&args.from)?;
     let mut ledger = Ledger::default();
     let mut tables = Vec::new();
-    for Source { named, table } in sources::tables(&catalog, &args.sources, args.tell.quiet) {
+    for Source { named, table } in sources::tables(&catalog, &args.sources, args.report.quiet) {
         match table {
             Ok(table) => {
                 let listed = Listed::of_table(&table.def);
-                ledger.enter(listed, State::Planned(Means::Files));
+                ledger.enter(listed, State::Planned(DumpMethod::Files));
                 tables.push(table);
             }
             Err(error)

@@ -8,7 +8,7 @@ use innoscan_format::PageNo;
 use crate::ahead::ReadAhead;
 use crate::file_order::FileOrder;
 use crate::pool::{FileSlot, Pool};
-use crate::scan::leaf_sort::LeafSort;
+use crate::scan::leaf_sort::LeafSorter;
 use crate::scan::task::SpaceContext;
 use crate::scan::view::FileInPool;
 use crate::walk::{Step, Walk};
@@ -40,7 +40,7 @@ pub(super) enum Leaves {
     /// All leaves, in file order.
     InFileOrder(FileOrder),
     /// All leaves: read in file order, delivered in key order.
-    Sorted(FileOrder, LeafSort),
+    Sorted(FileOrder, LeafSorter),
 }
 
 impl Current {

@@ -3,7 +3,7 @@
 //!
 //! Reads in flight beyond that amount only wait. So while reads complete quickly more
 //! may be in flight, and when they take long, fewer: where a single request transfers for longer
-//! than the limit, two are in flight, of which the second waits for its turn.
+//! than the limit, two are in flight, and the second waits for its turn.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::current::{Current, Leaves};
 use super::{Driver, Next, Presence};
 use crate::Result;
-use crate::scan::leaf_sort::LeafSort;
+use crate::scan::leaf_sort::LeafSorter;
 use crate::scan::task::Item;
 use crate::walk::Step;
 
@@ -14,11 +14,11 @@ const LEAVES_AT_ONCE: usize = 16;
 
 impl Driver<'_> {
     /// A sort for a number of leaves, with the memory that reading and decoding leave.
-    pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSort> {
+    pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSorter> {
         let page_bytes = self.pool.page_bytes();
         let memory_bytes = self.budget.hold_pages(window_pages) * page_bytes;
         let dir = self.options.plan.spill_dir.clone().unwrap_or_else(std::env::temp_dir);
-        LeafSort::new(leaves, memory_bytes, page_bytes, dir)
+        LeafSorter::new(leaves, memory_bytes, page_bytes, dir)
     }
 
     /// Puts the leaves that are present into the sort; whether there were any.

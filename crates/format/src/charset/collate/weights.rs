@@ -31,7 +31,7 @@ enum Rule {
     Computed(u16),
     /// The same weights for all.
     Same(Vec<u16>),
-    /// Weights of which the last is incremented per character.
+    /// Weights whose last one is incremented for each character.
     Ascending(Vec<u16>),
     /// Korean syllables: the weights of their two or three letters.
     Syllables,

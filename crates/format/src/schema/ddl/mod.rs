@@ -157,7 +157,7 @@ pub(super) struct SyntaxError {
     expected: Cow<'static, str>,
 }
 
-/// The result of parsing; [`SyntaxError`] becomes an [`Error`] where the text is at hand.
+/// The result of parsing; [`SyntaxError`] becomes an [`Error`] where the text is available.
 type Result<T> = std::result::Result<T, SyntaxError>;
 
 impl SyntaxError {

@@ -96,7 +96,7 @@ impl Expressions {
             KIND_CHECK_FIELD => column.check = Some(expression),
             _ => {
                 return Err(Error::corrupt(format!(
-                    "an expression in the .frm file is of the unknown kind {kind}"
+                    "an expression in the .frm file has the unknown kind {kind}"
                 )));
             }
         }

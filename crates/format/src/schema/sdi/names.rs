@@ -11,7 +11,7 @@ pub struct SdiNames {
     /// The file, as the server names it: `./db/table.ibd`. `None` in the file of a server that
     /// wrote no definition of the tablespace.
     file: Option<String>,
-    /// Whether the tablespace is of one table or partition, whose name it has.
+    /// Whether the tablespace belongs to one table or partition, and has its name.
     is_of_table: bool,
     /// Schema and name of the tables.
     tables: Vec<(String, String)>,

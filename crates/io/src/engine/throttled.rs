@@ -6,8 +6,7 @@
 //! push -> waiting (until its turn) -> the other engine -> arrived (until it is due) -> poll
 //! ```
 //!
-//! A limit that applies to one job only exempts foreground reads, which go to the other engine at
-//! once.
+//! Foreground reads may be exempt: they go to the other engine at once.
 //!
 //! The modelled device executes reads one after the other, in the order in which they were pushed.
 //! Idle time is not saved up for later.
@@ -21,36 +20,36 @@ use crate::{Completion, Device, Kind, Read, Result};
 
 /// Pauses between phases of reading, for the reads of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rest {
+pub struct Pauses {
     /// Bytes read between two pauses; 0: no pauses.
     pub after_bytes: u64,
     /// Length of a pause.
     pub pause: Duration,
 }
 
-impl Rest {
+impl Pauses {
     /// Returns whether there are no pauses.
     pub fn is_none(&self) -> bool {
         self.after_bytes == 0 || self.pause.is_zero()
     }
 }
 
-/// The reads that are limited.
+/// The reads that an engine limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paces {
+pub enum ThrottledReads {
     /// All reads.
     All,
     /// All reads except those of the foreground.
     AllButForeground,
 }
 
-/// An engine whose reads are executed by another, with limits.
-pub struct Paced {
+/// An engine that executes its reads on another, no faster than a device, and with pauses.
+pub struct Throttled {
     inner: Box<dyn Engine>,
-    paces: Paces,
+    throttled: ThrottledReads,
     device: Device,
-    rest: Rest,
-    read_since_rest_bytes: u64,
+    pauses: Pauses,
+    read_since_pause_bytes: u64,
     /// Time at which the device completes all reads pushed so far.
     free_at: Instant,
     waiting: VecDeque<Waiting>,
@@ -110,18 +109,23 @@ impl Waker {
     }
 }
 
-impl Paced {
+impl Throttled {
     /// Creates an engine that executes reads on `inner` as if its files were on `device`, with
     /// pauses.
-    pub fn new(inner: Box<dyn Engine>, paces: Paces, device: Device, rest: Rest) -> Paced {
+    pub fn new(
+        inner: Box<dyn Engine>,
+        throttled: ThrottledReads,
+        device: Device,
+        pauses: Pauses,
+    ) -> Throttled {
         let waker =
             Waker { is_woken: Mutex::new(false), changed: Condvar::new(), inner: inner.waker() };
-        Paced {
+        Throttled {
             inner,
-            paces,
+            throttled,
             device,
-            rest,
-            read_since_rest_bytes: 0,
+            pauses,
+            read_since_pause_bytes: 0,
             free_at: Instant::now(),
             waiting: VecDeque::new(),
             started: VecDeque::new(),
@@ -180,7 +184,7 @@ impl Paced {
     }
 }
 
-impl Engine for Paced {
+impl Engine for Throttled {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
@@ -199,7 +203,7 @@ impl Engine for Paced {
         let number = self.next_number;
         self.next_number += 1;
         let token = std::mem::replace(&mut read.token, number);
-        if self.paces == Paces::AllButForeground && read.kind == Kind::Foreground {
+        if self.throttled == ThrottledReads::AllButForeground && read.kind == Kind::Foreground {
             self.exempt.insert(number, token);
             self.inner.push(read);
             return;
@@ -209,10 +213,10 @@ impl Engine for Paced {
         let bytes = read.len_bytes() as u64;
         self.free_at = starts_at + self.device.occupied(bytes);
         let due_at = self.free_at + self.device.latency;
-        self.read_since_rest_bytes += bytes;
-        if !self.rest.is_none() && self.read_since_rest_bytes >= self.rest.after_bytes {
-            self.read_since_rest_bytes = 0;
-            self.free_at += self.rest.pause;
+        self.read_since_pause_bytes += bytes;
+        if !self.pauses.is_none() && self.read_since_pause_bytes >= self.pauses.after_bytes {
+            self.read_since_pause_bytes = 0;
+            self.free_at += self.pauses.pause;
         }
         let started = Started { number, token, pushed_at: now, due_at };
         self.waiting.push_back(Waiting { starts_at, started, read });
@@ -253,13 +257,13 @@ mod tests {
 
     const PAGE: usize = 4096;
 
-    fn paced(device: &str) -> Paced {
+    fn throttled(device: &str) -> Throttled {
         let memory = Box::new(Memory::new(Script::reordering(1)));
-        Paced::new(memory, Paces::All, device.parse().unwrap(), Rest::default())
+        Throttled::new(memory, ThrottledReads::All, device.parse().unwrap(), Pauses::default())
     }
 
     /// Reads `pages` pages, eight at a time; returns the order of completion.
-    fn read(engine: &mut Paced, pages: u64) -> Vec<Completion> {
+    fn read(engine: &mut Throttled, pages: u64) -> Vec<Completion> {
         let file = Arc::new(File::memory("t", vec![7; 64 * PAGE]));
         let slab = Slab::new(64, PAGE).unwrap();
         let mut done = Vec::new();
@@ -280,7 +284,8 @@ mod tests {
     fn a_limit_that_spares_the_foreground_does_not_hold_it_up() {
         let memory = Box::new(Memory::new(Script::immediate(8)));
         let device: Device = "iops=2".parse().unwrap();
-        let mut engine = Paced::new(memory, Paces::AllButForeground, device, Rest::default());
+        let mut engine =
+            Throttled::new(memory, ThrottledReads::AllButForeground, device, Pauses::default());
         let slab = Slab::new(3, crate::ALIGNMENT).unwrap();
         let file = Arc::new(File::memory("t", vec![7; crate::ALIGNMENT]));
         // The third would be due a second and a half later.
@@ -302,29 +307,29 @@ mod tests {
     fn reads_are_over_in_order_and_no_sooner_than_the_device_would_have_them() {
         for (device, least_ms) in [("iops=2000", 20), ("bw=8M", 19), ("latency=5ms", 25)] {
             let begin = Instant::now();
-            let done = read(&mut paced(device), 40);
+            let done = read(&mut throttled(device), 40);
             assert!(begin.elapsed() >= Duration::from_millis(least_ms), "{device}");
             assert!(done.iter().map(|one| one.token).eq(0..40), "{device}");
         }
         // Alone, a read takes its share of a second and the latency.
-        let done = read(&mut paced("iops=1000,latency=2ms"), 1);
+        let done = read(&mut throttled("iops=1000,latency=2ms"), 1);
         assert!(done[0].service >= Duration::from_millis(3));
     }
 
     #[test]
-    fn it_rests_after_each_stretch() {
+    fn reads_pause_after_each_number_of_bytes() {
         let memory = Box::new(Memory::new(Script::reordering(1)));
-        let rest = Rest { after_bytes: 10 * PAGE as u64, pause: Duration::from_millis(10) };
+        let pauses = Pauses { after_bytes: 10 * PAGE as u64, pause: Duration::from_millis(10) };
         let begin = Instant::now();
-        read(&mut Paced::new(memory, Paces::All, Device::default(), rest), 35);
+        read(&mut Throttled::new(memory, ThrottledReads::All, Device::default(), pauses), 35);
         assert!(begin.elapsed() >= Duration::from_millis(30));
     }
 
     #[test]
-    fn what_waits_for_its_turn_comes_back_when_the_engine_is_dropped() {
+    fn frames_of_waiting_reads_are_free_after_the_engine_is_dropped() {
         let file = Arc::new(File::memory("t", vec![7; 8 * PAGE]));
         let slab = Slab::new(4, PAGE).unwrap();
-        let mut engine = paced("iops=0.001");
+        let mut engine = throttled("iops=0.001");
         for token in 0..4 {
             let frames = vec![slab.take().unwrap()];
             let file = Arc::clone(&file);
@@ -339,7 +344,7 @@ mod tests {
     #[test]
     fn a_wake_ends_the_wait_for_a_turn() {
         let slab = Slab::new(1, PAGE).unwrap();
-        let mut engine = paced("latency=1000s");
+        let mut engine = throttled("latency=1000s");
         let frames = vec![slab.take().unwrap()];
         let file = Arc::new(File::memory("t", vec![7; PAGE]));
         engine.push(Read { token: 0, file, offset: 0, frames, kind: Kind::Demand });

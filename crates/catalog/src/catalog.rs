@@ -4,9 +4,9 @@
 //! from the file's SDI (MySQL 8+), the `.frm` beside it (MySQL 5.x, MariaDB; its foreign keys from
 //! the system tablespace), or the user's own `CREATE TABLE`.
 
+mod already_read;
 mod file_kind;
 mod given;
-mod looked_at;
 mod notes;
 mod partitions;
 
@@ -24,11 +24,11 @@ use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
 use innoscan_format::schema::{TableDef, from_frm};
 
+pub(crate) use self::already_read::AlreadyRead;
+use self::already_read::definition_in_sdi;
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
-pub(crate) use self::looked_at::AlreadyRead;
-use self::looked_at::definition_in_sdi;
 use self::notes::notes;
 use self::partitions::{partition_files, partition_paths};
 use crate::auto_increment::{self, Counters};

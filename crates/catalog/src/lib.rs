@@ -13,7 +13,7 @@ mod exported;
 pub mod ledger;
 pub mod object;
 pub mod source;
+mod table_selection;
 mod undo;
-mod wanted;
 
-pub use wanted::{Exclusion, TableSelection};
+pub use table_selection::{Exclusion, TableSelection};

@@ -13,7 +13,7 @@ pub enum Exit {
     Refused = 2,
     /// Done, but damaged pages were skipped, or faults were found.
     Skipped = 3,
-    /// There was not enough memory, or of another resource.
+    /// Memory or another resource was exhausted.
     Resources = 4,
     /// The output could not be written.
     Write = 5,

@@ -6,7 +6,7 @@ use innoscan_engine::{Reason, Result};
 
 use super::{Item, ItemKind, Listed};
 use crate::catalog::{SYSTEM_DATABASES, TableName};
-use crate::wanted::{Exclusion, TableSelection};
+use crate::table_selection::{Exclusion, TableSelection};
 
 /// The selected kinds of objects other than tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use innoscan_engine::{Error, Reason};
 use serde_json::json;
 
 use super::*;
-use crate::wanted::{Exclusion, TableSelection};
+use crate::table_selection::{Exclusion, TableSelection};
 
 fn planned(ledger: &mut Ledger, listed: Listed) {
     ledger.enter(listed, State::Planned(DumpMethod::Files));

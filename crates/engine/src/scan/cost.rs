@@ -9,7 +9,7 @@ use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::Device;
 
-use super::leaf_sort::LeafSorter;
+use super::leaf_sorter::LeafSorter;
 use super::read_plan::ReadPlan;
 use super::{Budget, ScanOptions};
 use crate::Result;

@@ -9,7 +9,7 @@ use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, PageNo};
 
 use super::keys::{End, edge};
-use super::leaf_sort::Unpacking;
+use super::leaf_sorter::Unpacking;
 use super::lob::LobFetcher;
 use super::order::Output;
 use super::requests::PageRequests;

@@ -22,7 +22,7 @@ mod driver;
 pub mod foreground;
 mod key_columns;
 mod keys;
-mod leaf_sort;
+mod leaf_sorter;
 mod lob;
 mod options;
 mod order;

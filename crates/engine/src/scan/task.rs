@@ -10,7 +10,7 @@ use innoscan_format::{IndexId, Lsn, PageNo};
 use innoscan_io::{self as io, File};
 
 use super::key_columns::KeyColumns;
-use super::leaf_sort::PackedLeaf;
+use super::leaf_sorter::PackedLeaf;
 use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, PageRef, unreadable};

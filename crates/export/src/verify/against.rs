@@ -114,7 +114,7 @@ pub fn compare(
 ) -> Result<Comparison> {
     if manifest.is_conditional {
         return Err(Error::refused(
-            "the dump has only the rows that satisfy a condition, but a source's checksum covers all rows",
+            "the dump has only the rows of a condition, but the source's checksums cover all rows",
             Remedy::OmitComparison,
         ));
     }

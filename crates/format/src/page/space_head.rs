@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tablespace_is_told() {
+    fn bytes_that_are_no_tablespace_are_an_error() {
         let parsed = SpaceHead::parse(&head()).unwrap();
         assert_eq!((parsed.space, parsed.lsn, parsed.flags.raw), (SpaceId(5), Lsn(77), 0x21));
         let broken = |at: usize, byte: u8| {
@@ -83,7 +83,7 @@ mod tests {
             SpaceHead::parse(&head).unwrap_err().to_string()
         };
         assert!(broken(7, 1).contains("says it is page 1"));
-        assert!(broken(37, 6).contains("of tablespace 6, and of 5"));
+        assert!(broken(37, 6).contains("tablespace ids: 6 and 5"));
         assert!(broken(54, 0xff).contains("are no tablespace flags"));
         assert!(SpaceHead::parse(&[0; 64]).unwrap_err().to_string().contains("never written"));
         assert!(SpaceHead::parse(&head()[..63]).unwrap_err().to_string().contains("63 bytes"));

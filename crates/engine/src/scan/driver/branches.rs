@@ -91,7 +91,7 @@ impl Driver<'_> {
         current.leaves = match self.options.rows.order {
             RowOrder::Any => Leaves::InFileOrder(file_order),
             RowOrder::Key => {
-                let sort = self.leaf_sort(file_order.places(), sizes.segment_pages())?;
+                let sort = self.leaf_sorter(file_order.places(), sizes.segment_pages())?;
                 Leaves::Sorted(file_order, sort)
             }
         };

@@ -8,7 +8,7 @@ use innoscan_format::PageNo;
 use crate::ahead::ReadAhead;
 use crate::file_order::FileOrder;
 use crate::pool::{FileSlot, Pool};
-use crate::scan::leaf_sort::LeafSorter;
+use crate::scan::leaf_sorter::LeafSorter;
 use crate::scan::task::SpaceContext;
 use crate::scan::view::FileInPool;
 use crate::walk::{Step, Walk};

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::current::{Current, Leaves};
 use super::{Driver, Next, Presence};
 use crate::Result;
-use crate::scan::leaf_sort::LeafSorter;
+use crate::scan::leaf_sorter::LeafSorter;
 use crate::scan::task::Item;
 use crate::walk::Step;
 
@@ -14,7 +14,7 @@ const LEAVES_AT_ONCE: usize = 16;
 
 impl Driver<'_> {
     /// A sort for a number of leaves, with the memory that reading and decoding leave.
-    pub(super) fn leaf_sort(&self, leaves: usize, window_pages: usize) -> Result<LeafSorter> {
+    pub(super) fn leaf_sorter(&self, leaves: usize, window_pages: usize) -> Result<LeafSorter> {
         let page_bytes = self.pool.page_bytes();
         let memory_bytes = self.budget.hold_pages(window_pages) * page_bytes;
         let dir = self.options.plan.spill_dir.clone().unwrap_or_else(std::env::temp_dir);

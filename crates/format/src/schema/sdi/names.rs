@@ -113,8 +113,8 @@ mod tests {
             (&renamed, "d@0020@00f6", "t.ibd", Some("table d ö.before")),
             (&SdiNames::default(), "d", "t.ibd", None),
         ] {
-            let told = names.of_another(directory, file);
-            assert_eq!(told.as_deref(), expected, "{directory}/{file} {names:?}");
+            let other = names.of_another(directory, file);
+            assert_eq!(other.as_deref(), expected, "{directory}/{file} {names:?}");
         }
     }
 }

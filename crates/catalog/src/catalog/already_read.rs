@@ -1,4 +1,5 @@
-//! Facts about a table's files that are known before the table is opened, and the definition in its SDI.
+//! Facts about a table's files that are known before the table is opened, and the definition in its
+//! SDI.
 
 use std::path::Path;
 

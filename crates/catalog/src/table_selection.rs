@@ -71,7 +71,7 @@ impl TableSelection {
             return Ok(Some(Exclusion::Ignored));
         }
         if !is_named {
-            return Ok(Some(self.of_unnamed()));
+            return Ok(Some(self.unselected_rule()));
         }
         self.fails_pattern(&qualified)
     }
@@ -93,7 +93,7 @@ impl TableSelection {
             return Ok(Some(Exclusion::Ignored));
         }
         if !self.selects_whole_database(&name.schema) {
-            return Ok(Some(self.of_unnamed()));
+            return Ok(Some(self.unselected_rule()));
         }
         self.fails_pattern(&name.to_string())
     }
@@ -109,7 +109,7 @@ impl TableSelection {
         };
         let is_selected =
             self.selects_whole_database(database) || self.tables.iter().any(of_database);
-        (!is_selected).then(|| self.of_unnamed())
+        (!is_selected).then(|| self.unselected_rule())
     }
 
     /// Whether a database is selected with all its objects, including routines and events.
@@ -119,7 +119,7 @@ impl TableSelection {
     }
 
     /// The rule that excludes objects that were not named.
-    fn of_unnamed(&self) -> Exclusion {
+    fn unselected_rule(&self) -> Exclusion {
         if self.databases.is_empty() { Exclusion::Tables } else { Exclusion::Databases }
     }
 

@@ -87,8 +87,8 @@ impl Row {
         Ok(Some(text))
     }
 
-    /// The value's bytes as stored in the record, to be read by a [`Codec`](innoscan_format::Codec); `None` for NULL
-    /// and for a column that does not exist.
+    /// The value's bytes as stored in the record, to be read by a
+    /// [`Codec`](innoscan_format::types::Codec); `None` for NULL and for a column that does not exist.
     pub fn stored(&self, column: usize) -> Option<&[u8]> {
         self.columns().get(column)?;
         self.batch.stored(self.row, column)

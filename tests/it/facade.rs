@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use innoscan::{ColumnType, Row, RowColumn, RowSink, Split, Table, Value, scan::ScanOptions};
+use innoscan::scan::ScanOptions;
+use innoscan::{ColumnType, Row, RowColumn, RowSink, Split, Table, Value};
 use innoscan_engine::checksum_sink::{Checksum, Sum};
 use innoscan_export::dump::Format;
-use innoscan_export::sink::text::TextOptions;
-use innoscan_export::sink::{Compression, Encoded, Encoder};
+use innoscan_export::sink::{Compression, Encoded, EncodingSink};
 use innoscan_format::types::RealFormat;
 
 use crate::corpus::{self, CorpusTable};
@@ -46,17 +46,17 @@ fn number(table: &CorpusTable, ending: &str) -> u64 {
 
 /// Writes rows as the dump does.
 struct TextWriter {
-    encoder: Encoder,
+    sink: EncodingSink,
     batch: Encoded,
     stored: usize,
 }
 
 impl TextWriter {
     fn new(table: &Table) -> TextWriter {
-        let form = Format::Text(TextOptions::default()).form(&table.def).unwrap();
+        let encoder = Format::named("text").unwrap().encoder(&table.def).unwrap();
         let stored = table.columns().iter().filter(|column| column.is_stored()).count();
-        let encoder = Encoder::new(form, Compression::None);
-        TextWriter { batch: encoder.new_batch(), encoder, stored }
+        let sink = EncodingSink::new(encoder, Compression::None);
+        TextWriter { batch: sink.new_batch(), sink, stored }
     }
 
     fn write(&mut self, row: &Row) {
@@ -64,7 +64,7 @@ impl TextWriter {
         for (nth, column) in row.columns().iter().enumerate() {
             cells[column.position()] = row.stored(nth);
         }
-        self.encoder.row(&cells, &mut self.batch).unwrap();
+        self.sink.row(&cells, &mut self.batch).unwrap();
     }
 }
 

@@ -18,6 +18,7 @@ use innoscan_export::dump::{
     to_directory, to_stream,
 };
 use innoscan_export::sink::Compression;
+use innoscan_export::sink::shell_tsv::ShellTsvOptions;
 use innoscan_export::sink::sql::SqlOptions;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::Class;
@@ -526,7 +527,7 @@ fn shell_layout_loads(version: &str) {
     let dir = tempfile::tempdir().unwrap();
     let options = DumpOptions {
         chunk_bytes: Some(64 << 10),
-        ..DumpOptions::in_layout(Layout::MySqlShell, Format::Load)
+        ..DumpOptions::in_layout(Layout::MySqlShell, Format::ShellTsv(ShellTsvOptions))
     };
     source.to_directory(&all, dir.path(), &options);
     let mut second = Server::start(version, &[GRANTS[0], "--local-infile=ON"]).unwrap();
@@ -578,7 +579,7 @@ fn corpus_loads(version: &str, layout: Layout) {
     }
     let dir = tempfile::tempdir().unwrap();
     let format = match layout {
-        Layout::MySqlShell => Format::Load,
+        Layout::MySqlShell => Format::ShellTsv(ShellTsvOptions),
         _ => Format::Sql(SqlOptions::default()),
     };
     let options = DumpOptions {

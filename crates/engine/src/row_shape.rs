@@ -14,29 +14,33 @@ use crate::{Error, Result};
 /// A column that an output shows.
 #[derive(Clone, Debug)]
 pub struct RowColumn {
-    pub position: usize,
-    pub name: String,
-    pub ty: ColumnType,
-    pub codec: Codec,
+    position: usize,
+    name: String,
+    ty: ColumnType,
+    codec: Codec,
 }
 
 impl RowColumn {
     /// The index of the column's value in the rows that a [`RowSink`](crate::RowSink) receives.
+    #[inline]
     pub fn position(&self) -> usize {
         self.position
     }
 
     /// The column's name.
+    #[inline]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The column's type.
+    #[inline]
     pub fn ty(&self) -> &ColumnType {
         &self.ty
     }
 
     /// The codec that reads the column's stored values.
+    #[inline]
     pub fn codec(&self) -> &Codec {
         &self.codec
     }
@@ -83,7 +87,10 @@ impl std::fmt::Display for LeftOut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The rows of `SELECT *`.
-    Select { include_invisible: bool },
+    Select {
+        /// Whether invisible columns are shown too.
+        include_invisible: bool,
+    },
     /// The rows for `INSERT`, without generated columns.
     Insert,
 }
@@ -109,8 +116,8 @@ pub enum Purpose {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RowShape {
-    pub columns: Vec<RowColumn>,
-    pub left_out: Vec<LeftOut>,
+    columns: Vec<RowColumn>,
+    left_out: Vec<LeftOut>,
     /// The index of the column `ROW END` of a system-versioned table.
     row_end: Option<usize>,
 }
@@ -172,11 +179,13 @@ impl RowShape {
     }
 
     /// The shown columns, in their order.
+    #[inline]
     pub fn columns(&self) -> &[RowColumn] {
         &self.columns
     }
 
     /// The table's columns that are not shown, with the reasons; hidden columns are not listed.
+    #[inline]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }

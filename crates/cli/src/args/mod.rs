@@ -20,7 +20,7 @@ use innoscan_engine::{IoOptions, PlanOptions};
 use innoscan_io::{Device, duration};
 
 pub use self::dump::{
-    BinaryArg, CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
+    BinaryArg, CompressArg, DumpArgs, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
 };
 pub use self::ls::LsArgs;
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};

@@ -8,14 +8,11 @@ use innoscan_engine::checksum_sink::Checksum;
 use innoscan_engine::condition::RowCondition;
 use innoscan_engine::scan::{ScanOptions, scan};
 use innoscan_engine::{Table, counted};
-use innoscan_export::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
-use innoscan_export::sink::csv::CsvOptions;
-use innoscan_export::sink::ndjson::NdjsonOptions;
-use innoscan_export::sink::sql::SqlOptions;
-use innoscan_export::sink::text::TextOptions;
+use innoscan_export::dump::{Dump, DumpOptions, TableOutcome, to_stream};
+use innoscan_export::sink::Format;
 
 use super::dump;
-use crate::args::{FormatArg, GetArgs};
+use crate::args::GetArgs;
 use crate::messages::{self, Exit};
 use crate::stats;
 
@@ -125,15 +122,9 @@ fn typed_keys(args: &GetArgs) -> anyhow::Result<Vec<String>> {
 }
 
 fn format(args: &GetArgs) -> Format {
-    let include_invisible = args.include_invisible;
-    match args.format {
-        FormatArg::Sql => Format::Sql(SqlOptions::default()),
-        FormatArg::Text => {
-            Format::Text(TextOptions { include_invisible, ..TextOptions::default() })
-        }
-        FormatArg::Csv => Format::Csv(CsvOptions { include_invisible, ..CsvOptions::default() }),
-        FormatArg::Ndjson => {
-            Format::Ndjson(NdjsonOptions { include_invisible, ..NdjsonOptions::default() })
-        }
+    let mut format = args.format.clone();
+    if args.include_invisible {
+        format.include_invisible();
     }
+    format
 }

@@ -30,7 +30,7 @@ impl RowBatch {
 
     /// A value in stored form; `None` for NULL and for a place that does not exist.
     pub fn stored(&self, row: usize, column: usize) -> Option<&[u8]> {
-        let place = row.checked_mul(self.shape.columns.len())?.checked_add(column)?;
+        let place = row.checked_mul(self.shape.columns().len())?.checked_add(column)?;
         let end = *self.ends.get(place)?;
         let start =
             place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
@@ -48,7 +48,7 @@ pub(super) struct BatchSink(pub Arc<RowShape>);
 impl BatchSink {
     /// Requires that a value can be read, in the decode worker, which can name its place.
     fn check(&self, column: usize, stored: &[u8], scratch: &mut Vec<u8>) -> Result<()> {
-        let column = &self.0.columns[column];
+        let column = &self.0.columns()[column];
         let codec = column.codec();
         let checked = codec.value(stored).and_then(|value| match value {
             innoscan_format::value::Value::Json(_) => {
@@ -61,8 +61,8 @@ impl BatchSink {
     }
 
     fn append(&self, row: &[Option<&[u8]>], batch: &mut RowBatch) -> Result<()> {
-        for (nth, column) in self.0.columns.iter().enumerate() {
-            let stored = row.get(column.position).copied().flatten();
+        for (nth, column) in self.0.columns().iter().enumerate() {
+            let stored = row.get(column.position()).copied().flatten();
             if let Some(stored) = stored {
                 self.check(nth, stored, &mut batch.scratch)?;
                 batch.bytes.extend_from_slice(stored);

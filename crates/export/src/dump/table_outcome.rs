@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use innoscan_catalog::ledger::State;
-use innoscan_engine::Error;
 use innoscan_engine::scan::ScanOutcome;
+use innoscan_engine::{Error, LeftOut};
 use serde_json::{Value, json};
 
 use super::done::DumpedFile;
 use super::journal::DoneChunk;
-use crate::sink::{Encoded, LeftOut};
+use crate::sink::Encoded;
 
 /// What became of a table.
 #[derive(Debug)]

@@ -280,9 +280,9 @@ impl Arrangement for MyDumper<'_> {
         Ok(vec![self.directory.write(&file, text.as_bytes())?])
     }
 
-    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames {
+    fn chunk_names(&self, database: &str, table: &str, ending: String) -> ChunkNames {
         let stem = self.names.table(database, table);
-        Box::new(move |number, _| format!("{stem}.{number:05}.{extension}"))
+        Box::new(move |number, _| format!("{stem}.{number:05}.{ending}"))
     }
 
     fn finish(&mut self, _summary: &Summary) -> Result<()> {

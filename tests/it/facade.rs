@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 
 use innoscan::dump::Format;
 use innoscan::sink::checksum::{Checksum, Sum};
-use innoscan::sink::text::TextOptions;
-use innoscan::sink::{Compression, Encoded, Encoder};
+use innoscan::sink::{Compression, Encoded, EncodingSink};
 use innoscan::{ColumnType, Row, RowColumn, RowSink, Split, Table, Value, scan::ScanOptions};
 use innoscan_format::types::RealFormat;
 
@@ -46,17 +45,17 @@ fn number(table: &CorpusTable, ending: &str) -> u64 {
 
 /// Writes rows as the dump does.
 struct TextWriter {
-    encoder: Encoder,
+    sink: EncodingSink,
     batch: Encoded,
     stored: usize,
 }
 
 impl TextWriter {
     fn new(table: &Table) -> TextWriter {
-        let form = Format::Text(TextOptions::default()).form(&table.def).unwrap();
+        let encoder = Format::named("text").unwrap().encoder(&table.def).unwrap();
         let stored = table.columns().iter().filter(|column| column.is_stored()).count();
-        let encoder = Encoder::new(form, Compression::None);
-        TextWriter { batch: encoder.new_batch(), encoder, stored }
+        let sink = EncodingSink::new(encoder, Compression::None);
+        TextWriter { batch: sink.new_batch(), sink, stored }
     }
 
     fn write(&mut self, row: &Row) {
@@ -64,7 +63,7 @@ impl TextWriter {
         for (nth, column) in row.columns().iter().enumerate() {
             cells[column.position()] = row.stored(nth);
         }
-        self.encoder.row(&cells, &mut self.batch).unwrap();
+        self.sink.row(&cells, &mut self.batch).unwrap();
     }
 }
 

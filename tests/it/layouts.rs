@@ -15,6 +15,7 @@ use innoscan::dump::{
 };
 use innoscan::ledger::Filter;
 use innoscan::sink::Compression;
+use innoscan::sink::shell_tsv::ShellTsvOptions;
 use innoscan::sink::sql::SqlOptions;
 use innoscan::source::Offline;
 use innoscan::{Table, TableDef};
@@ -524,7 +525,7 @@ fn shell_layout_loads(version: &str) {
     let dir = tempfile::tempdir().unwrap();
     let options = DumpOptions {
         chunk_bytes: Some(64 << 10),
-        ..DumpOptions::in_layout(Layout::MySqlShell, Format::Load)
+        ..DumpOptions::in_layout(Layout::MySqlShell, Format::ShellTsv(ShellTsvOptions))
     };
     source.to_directory(&all, dir.path(), &options);
     let mut second = Server::start(version, &[GRANTS[0], "--local-infile=ON"]).unwrap();
@@ -576,7 +577,7 @@ fn corpus_loads(version: &str, layout: Layout) {
     }
     let dir = tempfile::tempdir().unwrap();
     let format = match layout {
-        Layout::MySqlShell => Format::Load,
+        Layout::MySqlShell => Format::ShellTsv(ShellTsvOptions),
         _ => Format::Sql(SqlOptions::default()),
     };
     let options = DumpOptions {

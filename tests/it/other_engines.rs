@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use innoscan::sink::RowSink;
 use innoscan::sink::checksum::Checksum;
-use innoscan::sink::text::{Text, TextOptions};
-use innoscan::sink::{Compression, Encoder, Form};
+use innoscan::sink::{Compression, EncodingSink, Format};
 use innoscan::source::EngineTable;
 use innoscan_format::schema::filename::encode;
 use innoscan_testkit::damage::Random;
@@ -62,10 +61,8 @@ fn expected(server: &Server, db: &str, out: &Path) -> Vec<Expected> {
 /// The rows of a table as `INTO OUTFILE` text, and their sum where it can be had.
 fn read(frm: &Path) -> innoscan::Result<(Vec<u8>, Option<u64>)> {
     let table = EngineTable::open(frm)?;
-    let columns = table.def.columns.iter().enumerate();
-    let stored: Vec<usize> = columns.filter(|(_, of)| of.is_stored()).map(|(at, _)| at).collect();
-    let text = Text::new(&table.def, &stored, &TextOptions::default()).unwrap();
-    let text = Encoder::new(Form::Text(text), Compression::default());
+    let text = Format::named("text").unwrap().encoder(&table.def).unwrap();
+    let text = EncodingSink::new(text, Compression::default());
     let sum = Checksum::new(&table.def).ok();
     let mut texts = text.new_batch();
     let mut sums = Checksum::count_only().new_batch();

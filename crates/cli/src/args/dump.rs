@@ -1,6 +1,8 @@
 //! Arguments of `innoscan dump` and `innoscan get`.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use innoscan::sink::Format;
 
 use super::{LockArgs, ObjectArgs, ReadArgs, ServerArgs, SourceArgs, TellArgs};
 use crate::sizes::ByteSize;
@@ -60,8 +62,8 @@ pub struct DumpArgs {
     pub outputdir: String,
 
     /// Output format [default: sql; in the layout mysqlsh, text for LOAD DATA]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<FormatArg>,
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub format: Option<Format>,
 
     /// Layout of the directory: mydumper for myloader, mysqlsh for util.loadDump, or plain files
     /// [default: mydumper for sql, files for other formats]
@@ -178,8 +180,8 @@ pub struct GetArgs {
     pub condition: Option<String>,
 
     /// Output format
-    #[arg(long, value_enum, default_value_t = FormatArg::Text, value_name = "FORMAT")]
-    pub format: FormatArg,
+    #[arg(long, value_parser = format_parser(), default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
 
     /// Include columns that SELECT * leaves out (sql always includes them)
     #[arg(long)]
@@ -292,12 +294,11 @@ pub enum TimestampsArg {
     Iso,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatArg {
-    Sql,
-    Text,
-    Csv,
-    Ndjson,
+/// The parser of `--format`: takes the names of the library's formats.
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let names = Format::all().into_iter().filter_map(|format| format.name());
+    PossibleValuesParser::new(names)
+        .try_map(|name| Format::named(&name).ok_or("there is no such format"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use innoscan::sink::Format;
 
-use super::dump::{DumpArgs, FormatArg, GetArgs, LayoutArg};
+use super::dump::{DumpArgs, GetArgs, LayoutArg};
 use super::ls::LsArgs;
 use super::server::{ConsistencyArg, LockModeArg, ServerArgs};
 use super::tablespaces::{ServerListArg, TablespacesArgs};
@@ -153,11 +154,12 @@ impl DumpArgs {
     }
 
     fn is_sql(&self) -> bool {
-        self.is_written_as(FormatArg::Sql)
+        self.is_written_as(Format::is_sql)
     }
 
-    fn is_written_as(&self, format: FormatArg) -> bool {
-        !self.is_of_shell() && self.format.unwrap_or(FormatArg::Sql) == format
+    fn is_written_as(&self, is_wanted: impl Fn(&Format) -> bool) -> bool {
+        let format = self.format.clone().unwrap_or_default();
+        !self.is_of_shell() && is_wanted(&format)
     }
 
     /// Whether the dump is for a loader, which reads every file of the directory.
@@ -310,7 +312,7 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
         options: &["fields_terminated_by", "lines_terminated_by"],
         has_effect: |args| {
-            args.is_written_as(FormatArg::Text) || args.is_written_as(FormatArg::Csv)
+            args.is_written_as(|format| matches!(format, Format::Outfile(_) | Format::Csv(_)))
         },
         why: "it is for --format text and --format csv",
     },
@@ -321,18 +323,18 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
             "fields_escaped_by",
             "lines_starting_by",
         ],
-        has_effect: |args| args.is_written_as(FormatArg::Text),
+        has_effect: |args| args.is_written_as(|format| matches!(format, Format::Outfile(_))),
         why: "it is for --format text",
     },
     Rule {
         options: &["no_header", "null", "binary"],
-        has_effect: |args| args.is_written_as(FormatArg::Csv),
+        has_effect: |args| args.is_written_as(|format| matches!(format, Format::Csv(_))),
         why: "it is for --format csv",
     },
     Rule {
         options: &["timestamps"],
         has_effect: |args| {
-            args.is_written_as(FormatArg::Csv) || args.is_written_as(FormatArg::Ndjson)
+            args.is_written_as(|format| matches!(format, Format::Csv(_) | Format::Ndjson(_)))
         },
         why: "it is for --format csv and --format ndjson",
     },
@@ -390,7 +392,7 @@ impl ServerArgs {
 
 const GET: &[Rule<Box<GetArgs>>] = &[Rule {
     options: &["include_invisible"],
-    has_effect: |args| args.format != FormatArg::Sql,
+    has_effect: |args| !args.format.is_sql(),
     why: "SQL always includes invisible columns",
 }];
 

@@ -19,7 +19,7 @@ use innoscan::ahead::Linear;
 use innoscan::{Device, IoOptions, PlanOptions, duration};
 
 pub use self::dump::{
-    BinaryArg, CompressArg, DumpArgs, FormatArg, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
+    BinaryArg, CompressArg, DumpArgs, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
 };
 pub use self::ls::LsArgs;
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};

@@ -5,17 +5,14 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use innoscan::condition::RowCondition;
-use innoscan::dump::{Dump, DumpOptions, Format, TableOutcome, to_stream};
+use innoscan::dump::{Dump, DumpOptions, TableOutcome, to_stream};
 use innoscan::scan::{ScanOptions, scan};
+use innoscan::sink::Format;
 use innoscan::sink::checksum::Checksum;
-use innoscan::sink::csv::CsvOptions;
-use innoscan::sink::ndjson::NdjsonOptions;
-use innoscan::sink::sql::SqlOptions;
-use innoscan::sink::text::TextOptions;
 use innoscan::{Table, counted};
 
 use super::dump;
-use crate::args::{FormatArg, GetArgs};
+use crate::args::GetArgs;
 use crate::messages::{self, Exit};
 use crate::stats;
 
@@ -125,15 +122,9 @@ fn typed_keys(args: &GetArgs) -> anyhow::Result<Vec<String>> {
 }
 
 fn format(args: &GetArgs) -> Format {
-    let include_invisible = args.include_invisible;
-    match args.format {
-        FormatArg::Sql => Format::Sql(SqlOptions::default()),
-        FormatArg::Text => {
-            Format::Text(TextOptions { include_invisible, ..TextOptions::default() })
-        }
-        FormatArg::Csv => Format::Csv(CsvOptions { include_invisible, ..CsvOptions::default() }),
-        FormatArg::Ndjson => {
-            Format::Ndjson(NdjsonOptions { include_invisible, ..NdjsonOptions::default() })
-        }
+    let mut format = args.format.clone();
+    if args.include_invisible {
+        format.include_invisible();
     }
+    format
 }

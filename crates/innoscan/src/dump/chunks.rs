@@ -13,27 +13,29 @@ use super::files::{Directory, Partial};
 use super::journal::{DoneChunk, Entry, TableKey, TableVersion};
 use super::unfinished::Begun;
 use crate::scan::LeafPlace;
-use crate::sink::{Compression, Encoded};
+use crate::sink::{ChunkOutput, ChunkWriter, Compression, Encoded};
 use crate::{Error, Result};
 
 /// What a table's files of rows are called: by their number, from 0, and whether it is the last.
 pub(super) type ChunkNames = Box<dyn Fn(usize, bool) -> String>;
 
-/// What a table's files of rows have in common.
-pub(super) struct ChunkForm<'a> {
+/// The common properties of a table's files of rows.
+pub(super) struct ChunkOptions {
     pub names: ChunkNames,
-    /// What each begins with.
-    pub head: &'a [u8],
+    pub writer: Box<dyn ChunkWriter>,
     pub compression: Compression,
-    /// A new one begins once one has so many bytes before compression.
-    pub bytes: u64,
+    /// The size at which a new file begins, in bytes before compression.
+    pub chunk_bytes: u64,
 }
 
-impl<'a> ChunkForm<'a> {
-    /// As the options say.
-    pub fn new(names: ChunkNames, head: &'a [u8], options: &DumpOptions) -> ChunkForm<'a> {
-        let bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-        ChunkForm { names, head, compression: options.compression, bytes }
+impl ChunkOptions {
+    pub fn new(
+        names: ChunkNames,
+        writer: Box<dyn ChunkWriter>,
+        options: &DumpOptions,
+    ) -> ChunkOptions {
+        let chunk_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
+        ChunkOptions { names, writer, compression: options.compression, chunk_bytes }
     }
 }
 
@@ -41,7 +43,7 @@ impl<'a> ChunkForm<'a> {
 pub(super) struct Chunks<'a> {
     directory: &'a Directory,
     table: TableKey,
-    form: ChunkForm<'a>,
+    options: ChunkOptions,
     open: Option<Open>,
     done: Vec<DoneChunk>,
 }
@@ -61,10 +63,10 @@ impl<'a> Chunks<'a> {
         directory: &'a Directory,
         table: TableKey,
         version: TableVersion,
-        form: ChunkForm<'a>,
+        options: ChunkOptions,
     ) -> Result<Chunks<'a>> {
         directory.note(&Entry::Table { table: table.clone(), version })?;
-        Ok(Chunks { directory, table, form, open: None, done: Vec::new() })
+        Ok(Chunks { directory, table, options, open: None, done: Vec::new() })
     }
 
     /// Goes on with a table of which files are done.
@@ -72,9 +74,9 @@ impl<'a> Chunks<'a> {
         directory: &'a Directory,
         table: TableKey,
         begun: Begun,
-        form: ChunkForm<'a>,
+        options: ChunkOptions,
     ) -> Chunks<'a> {
-        Chunks { directory, table, form, open: None, done: begun.chunks }
+        Chunks { directory, table, options, open: None, done: begun.chunks }
     }
 
     /// The files that are done.
@@ -88,7 +90,7 @@ impl<'a> Chunks<'a> {
         if batch.plain_bytes() == 0 {
             return Ok(());
         }
-        let bytes = self.form.bytes;
+        let bytes = self.options.chunk_bytes;
         if self.open.as_ref().is_some_and(|open| open.is_full(bytes)) {
             self.close(false)?;
         }
@@ -96,7 +98,7 @@ impl<'a> Chunks<'a> {
             Some(open) => open,
             None => self.open_next()?,
         };
-        open.append(batch.output(), batch.plain_bytes())?;
+        self.options.writer.write(batch, &mut open)?;
         open.written.file.rows += batch.rows();
         open.written.rows_bytes += batch.plain_bytes();
         open.written.unmapped_characters += batch.unmapped_characters();
@@ -112,10 +114,8 @@ impl<'a> Chunks<'a> {
         let is_whole = self.done.last().is_some_and(|chunk| chunk.is_last);
         if self.open.is_none() && !is_whole {
             let mut open = self.open_next()?;
-            // a compressed file of no bytes is one that no program reads
-            let mut nothing = Vec::new();
-            self.form.compression.append(b"", &mut nothing)?;
-            open.append(&nothing, 0)?;
+            let nothing = Encoded::without_rows(self.options.compression)?;
+            self.options.writer.write(&nothing, &mut open)?;
             self.open = Some(open);
         }
         self.close(true)?;
@@ -132,8 +132,8 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    fn open_next(&self) -> Result<Open> {
-        let name = (self.form.names)(self.done.len(), false);
+    fn open_next(&mut self) -> Result<Open> {
+        let name = (self.options.names)(self.done.len(), false);
         let (partial, output) = Partial::create(self.directory, &name)?;
         let written = DoneChunk {
             partial: partial_name(&name),
@@ -145,21 +145,17 @@ impl<'a> Chunks<'a> {
             is_last: false,
         };
         let mut open = Open { partial, output, crc32: crc32fast::Hasher::new(), written };
-        if !self.form.head.is_empty() {
-            let mut head = Vec::new();
-            self.form.compression.append(self.form.head, &mut head)?;
-            open.append(&head, self.form.head.len() as u64)?;
-        }
+        self.options.writer.begin(&mut open)?;
         Ok(open)
     }
 
     fn close(&mut self, is_last: bool) -> Result<()> {
-        let Some(Open { partial, output, crc32, mut written }) = self.open.take() else {
-            return Ok(());
-        };
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        self.options.writer.finish(&mut open)?;
+        let Open { partial, output, crc32, mut written } = open;
         partial.finish(output, written.file.file_bytes, self.directory)?;
         written.file.crc32 = crc32.finalize();
-        written.file.name = (self.form.names)(self.done.len(), is_last);
+        written.file.name = (self.options.names)(self.done.len(), is_last);
         written.is_last = is_last;
         let note = Entry::Chunk { table: self.table.clone(), chunk: written.clone() };
         self.directory.note(&note)?;
@@ -176,14 +172,16 @@ impl Open {
         let most_bytes = if after.is_some() { bytes } else { bytes.saturating_mul(2) };
         file.plain_bytes >= most_bytes
     }
+}
 
-    fn append(&mut self, output: &[u8], plain_bytes: u64) -> Result<()> {
+impl ChunkOutput for Open {
+    fn append(&mut self, bytes: &[u8], plain_bytes: u64) -> Result<()> {
         self.output
-            .write_all(output)
+            .write_all(bytes)
             .map_err(|error| Error::write("writing", error).in_file(self.partial.path()))?;
-        self.crc32.update(output);
+        self.crc32.update(bytes);
         self.written.file.plain_bytes += plain_bytes;
-        self.written.file.file_bytes += output.len() as u64;
+        self.written.file.file_bytes += bytes.len() as u64;
         Ok(())
     }
 }
@@ -192,19 +190,36 @@ impl Open {
 mod tests {
     use super::*;
     use crate::dump::Format;
-    use crate::sink::csv::CsvOptions;
+
+    /// Writes files with a head and a footer, as those of columnar formats.
+    struct WithFooter(u64);
+
+    impl ChunkWriter for WithFooter {
+        fn begin(&mut self, out: &mut dyn ChunkOutput) -> Result<()> {
+            self.0 = 0;
+            out.append(b"head\n", 5)
+        }
+
+        fn write(&mut self, batch: &Encoded, _out: &mut dyn ChunkOutput) -> Result<()> {
+            self.0 += batch.rows();
+            Ok(())
+        }
+
+        fn finish(&mut self, out: &mut dyn ChunkOutput) -> Result<()> {
+            out.append(format!("{} rows\n", self.0).as_bytes(), 7)
+        }
+    }
 
     fn chunks(directory: &Directory) -> Chunks<'_> {
-        let options = DumpOptions::new(Format::Csv(CsvOptions::default()));
         let names: ChunkNames = Box::new(|number, _| format!("t.{number:05}.csv"));
-        let form = ChunkForm::new(names, b"head\n", &options);
+        let dump_options = DumpOptions::new(Format::default());
+        let options = ChunkOptions::new(names, Box::new(WithFooter(0)), &dump_options);
         let table = ("d".to_owned(), "t".to_owned());
-        Chunks::begin(directory, table, TableVersion::default(), form).unwrap()
+        Chunks::begin(directory, table, TableVersion::default(), options).unwrap()
     }
 
     fn directory(path: &std::path::Path) -> Directory {
-        let options = DumpOptions::new(Format::Csv(CsvOptions::default()));
-        Directory::prepare(path, &options).unwrap()
+        Directory::prepare(path, &DumpOptions::new(Format::default())).unwrap()
     }
 
     #[test]
@@ -212,7 +227,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let directory = directory(dir.path());
         let mut chunks = chunks(&directory);
-        chunks.open = Some(chunks.open_next().unwrap());
+        let open = chunks.open_next().unwrap();
+        chunks.open = Some(open);
         let path = dir.path().join("t.00000.csv.partial");
         assert!(path.exists());
         drop(chunks);
@@ -225,7 +241,8 @@ mod tests {
         let directory = directory(dir.path());
         let done = || {
             let mut chunks = chunks(&directory);
-            chunks.open = Some(chunks.open_next().unwrap());
+            let open = chunks.open_next().unwrap();
+            chunks.open = Some(open);
             chunks.close(false).unwrap();
             chunks
         };
@@ -242,7 +259,7 @@ mod tests {
         let directory = directory(dir.path());
         let files = chunks(&directory).finish().unwrap();
         assert_eq!(files[0].name, "t.00000.csv");
-        assert_eq!(files[0].crc32, crc32fast::hash(b"head\n"));
-        assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n");
+        assert_eq!(files[0].crc32, crc32fast::hash(b"head\n0 rows\n"));
+        assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n0 rows\n");
     }
 }

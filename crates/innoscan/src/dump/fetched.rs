@@ -15,8 +15,7 @@ use super::rows::{Batches, Rows};
 use super::{DumpOptions, TableOutcome};
 use crate::catalog::TableName;
 use crate::scan::spawn;
-use crate::sink::sql::quoted_name;
-use crate::sink::{Encoded, Form};
+use crate::sink::{Encoded, TableEncoder, quoted_name};
 use crate::{Error, Result};
 
 /// Messages that a connection may be ahead of the writer: of small tables each has three.
@@ -193,7 +192,7 @@ impl Rows for FetchedTable<'_> {
 
     fn give(
         &mut self,
-        _: Form,
+        _: TableEncoder,
         _: &DumpOptions,
         outcome: &mut TableOutcome,
         write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
@@ -244,9 +243,9 @@ impl Connection<'_> {
         def.name.clone_from(&name.table);
         let columns = Received::of(&def)?;
         let mut outcome = TableOutcome::new(&name.schema, &name.table);
-        let form = options.format.form(&def)?;
+        let encoder = options.format.encoder(&def)?;
         let batch_bytes = BATCH_BYTES.min(options.chunk_bytes.unwrap_or(u64::MAX));
-        let mut batches = Batches::new(&def, form, options, batch_bytes, &mut outcome)?;
+        let mut batches = Batches::new(&def, encoder, options, batch_bytes, &mut outcome)?;
         sent(Message::Definition(Box::new(Definition { def, create })))?;
         if !options.rows {
             return Ok(None);

@@ -223,10 +223,9 @@ impl Directory {
 mod tests {
     use super::*;
     use crate::dump::Format;
-    use crate::sink::csv::CsvOptions;
 
     fn options(overwrite: bool) -> DumpOptions {
-        DumpOptions { overwrite, ..DumpOptions::new(Format::Csv(CsvOptions::default())) }
+        DumpOptions { overwrite, ..DumpOptions::new(Format::default()) }
     }
 
     #[test]

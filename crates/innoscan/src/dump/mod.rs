@@ -29,7 +29,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use innoscan_format as format;
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
 pub use self::done::DumpedFile;
@@ -46,48 +45,14 @@ pub use self::table_outcome::TableOutcome;
 pub use self::unfinished::{OnChange, Unfinished, is_begun};
 use crate::ledger::{Ledger, Listed, Means, State};
 use crate::phases::Phases;
-use crate::row_shape::stored_columns;
 use crate::scan::ScanOptions;
-use crate::sink::csv::{Csv, CsvOptions};
-use crate::sink::load::Load;
-use crate::sink::ndjson::{Ndjson, NdjsonOptions};
-use crate::sink::sql::{self, Sql, SqlOptions};
-use crate::sink::text::{Text, TextOptions};
-use crate::sink::{Compression, Form};
+use crate::sink::{Compression, sql};
+pub use crate::sink::{Format, Layout};
 use crate::source::EngineTable;
-use crate::{Result, Table};
+use crate::{Error, Remedy, Result, Table};
 
 /// Who wrote a dump.
 const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
-
-/// What rows are written as.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `INSERT` statements.
-    Sql(SqlOptions),
-    /// As `SELECT * INTO OUTFILE` writes them.
-    Text(TextOptions),
-    /// CSV.
-    Csv(CsvOptions),
-    /// A JSON object a line.
-    Ndjson(NdjsonOptions),
-    /// As `LOAD DATA` of the MySQL Shell reads them; the layout [`Layout::MySqlShell`] has no other.
-    Load,
-}
-
-impl Format {
-    /// The form of a table's rows.
-    pub fn form(&self, def: &TableDef) -> format::Result<Form> {
-        let stored = &stored_columns(def);
-        Ok(match self {
-            Format::Sql(options) => Form::Sql(Sql::new(def, stored, options)?),
-            Format::Text(options) => Form::Text(Text::new(def, stored, options)?),
-            Format::Load => Form::Load(Load::new(def, stored)?),
-            Format::Csv(options) => Form::Csv(Csv::new(def, stored, options)?),
-            Format::Ndjson(options) => Form::Ndjson(Ndjson::new(def, stored, *options)?),
-        })
-    }
-}
 
 /// The names of a primary key's columns.
 fn primary_key(def: &TableDef) -> Vec<String> {
@@ -98,45 +63,6 @@ fn primary_key(def: &TableDef) -> Vec<String> {
         IndexSource::Expression(_) => None,
     };
     parts.iter().filter_map(|part| column(&part.source)).collect()
-}
-
-/// How a directory is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// Files for the command line client, or for `LOAD DATA`: definitions, rows in any format.
-    #[default]
-    Files,
-    /// As mydumper's, for myloader: SQL.
-    MyDumper,
-    /// As those of the MySQL Shell's `util.dumpInstance`, for its `util.loadDump`.
-    MySqlShell,
-}
-
-impl Layout {
-    /// Its name on the command line and in `innoscan.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Layout::Files => "files",
-            Layout::MyDumper => "mydumper",
-            Layout::MySqlShell => "mysqlsh",
-        }
-    }
-
-    /// Bytes of a file of rows, where nobody says otherwise: loaders load files side by side.
-    pub fn chunk_bytes(self) -> Option<u64> {
-        match self {
-            Layout::Files => None,
-            Layout::MyDumper | Layout::MySqlShell => Some(64 << 20),
-        }
-    }
-
-    /// How rows are compressed, where nobody says otherwise.
-    pub fn compression(self) -> Compression {
-        match self {
-            Layout::Files => Compression::None,
-            Layout::MyDumper | Layout::MySqlShell => Compression::Zstd { level: 3 },
-        }
-    }
 }
 
 /// What to dump: tables from their files, and beside them what only a server has.
@@ -334,12 +260,12 @@ pub fn to_directory(
     options: &DumpOptions,
     finished: impl FnMut(&TableOutcome),
 ) -> Result<Summary> {
-    match (&options.format, options.layout) {
-        (Format::Sql(sql), Layout::MyDumper) if !sql.comma_first => {
-            let sql = SqlOptions { comma_first: true, ..sql.clone() };
-            let options = DumpOptions { format: Format::Sql(sql), ..options.clone() };
-            layout::write(dump, path, &options, finished)
-        }
-        _ => layout::write(dump, path, options, finished),
-    }
+    let layout = options.layout;
+    let format = options.format.for_layout(layout).ok_or_else(|| {
+        Error::usage(
+            format!("the layout {} does not hold rows in this format", layout.name()),
+            [Remedy::KeepFormat, Remedy::ChooseLayout("files")],
+        )
+    })?;
+    layout::write(dump, path, &DumpOptions { format, ..options.clone() }, finished)
 }

@@ -10,6 +10,7 @@ use super::journal::NAME;
 use super::tests::{expected, names, table, text};
 use super::*;
 use crate::scan::RowOrder;
+use crate::sink::shell_tsv::ShellTsvOptions;
 use crate::{Error, ErrorKind};
 
 /// Two tables whose file is the test's own.
@@ -90,12 +91,13 @@ impl Two {
 }
 
 fn sql() -> Format {
-    Format::Sql(SqlOptions::default())
+    Format::default()
 }
 
 #[test]
 fn wherever_it_was_cut_short_it_ends_as_if_it_had_not_been() {
-    for (layout, format) in [(Layout::MyDumper, sql()), (Layout::MySqlShell, Format::Load)] {
+    let shell = Format::ShellTsv(ShellTsvOptions);
+    for (layout, format) in [(Layout::MyDumper, sql()), (Layout::MySqlShell, shell)] {
         let two = Two::new(layout, format);
         let whole = two.dump(&two.options, None).unwrap();
         let expected = two.content();

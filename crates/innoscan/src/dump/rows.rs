@@ -3,15 +3,14 @@
 use innoscan_format::schema::TableDef;
 
 use super::objects::SelectedTable;
-use super::{DumpOptions, Format, TableOutcome};
+use super::{DumpOptions, TableOutcome};
 use crate::condition::RowFilter;
 use crate::scan::{LeafPlace, ScanOptions, ScanOutcome, scan_sized};
 use crate::sink::checksum::{Checksum, Sum};
-use crate::sink::selected::SelectedRows;
 use crate::sink::summed::Summed;
-use crate::sink::{Encoded, Encoder, Form, RowSink};
+use crate::sink::{Encoded, EncodingSink, RowSink, SelectedRows, TableEncoder};
 use crate::source::EngineTable;
-use crate::{Error, Remedy, Result, Table};
+use crate::{Error, Result, Table};
 
 /// A table that was read: its rows, what is known of them, and what ended it.
 pub(super) struct ReadTable {
@@ -24,14 +23,14 @@ pub(super) struct ReadTable {
 /// Reads a table's files and gives its rows on, in order.
 pub(super) fn read(
     table: &Table,
-    form: Form,
+    encoder: TableEncoder,
     options: &DumpOptions,
     after: Option<LeafPlace>,
     outcome: &mut TableOutcome,
     mut write: impl FnMut(&Encoded, u32, Option<LeafPlace>) -> Result<()>,
 ) -> Result<()> {
     let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-    let sink = sink(&table.def, form, options, batch_bytes, outcome);
+    let sink = sink(&table.def, encoder, options, batch_bytes, outcome);
     let how = options.scan.clone().with(|scan| {
         scan.rows.after = after;
     });
@@ -48,9 +47,9 @@ pub(super) fn read(
 pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
     let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
     let mut batches = Vec::new();
-    let read = options.format.form(&table.def).map_err(Error::from).and_then(|form| {
+    let read = options.format.encoder(&table.def).map_err(Error::from).and_then(|encoder| {
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-        let sink = sink(&table.def, form, options, batch_bytes, &mut outcome);
+        let sink = sink(&table.def, encoder, options, batch_bytes, &mut outcome);
         // Several tables at once have no progress of one.
         let how = options.scan.clone().with(|scan| {
             scan.hooks.progress = None;
@@ -105,7 +104,7 @@ pub(super) trait Rows {
     /// Gives the rows on in a form, with the sum of each batch.
     fn give(
         &mut self,
-        form: Form,
+        encoder: TableEncoder,
         options: &DumpOptions,
         outcome: &mut TableOutcome,
         write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
@@ -123,13 +122,13 @@ impl Rows for &EngineTable {
 
     fn give(
         &mut self,
-        form: Form,
+        encoder: TableEncoder,
         options: &DumpOptions,
         outcome: &mut TableOutcome,
         write: &mut dyn FnMut(&Encoded, u32) -> Result<()>,
     ) -> Result<()> {
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-        let mut batches = Batches::new(&self.def, form, options, batch_bytes, outcome)?;
+        let mut batches = Batches::new(&self.def, encoder, options, batch_bytes, outcome)?;
         let mut deliver = |batch: Encoded, sum| {
             outcome.count(&batch, sum);
             write(&batch, sum)
@@ -153,14 +152,14 @@ impl<'o> Batches<'o> {
     /// In a form, in batches of about `batch_bytes`.
     pub fn new(
         def: &TableDef,
-        form: Form,
+        encoder: TableEncoder,
         options: &'o DumpOptions,
         batch_bytes: u64,
         outcome: &mut TableOutcome,
     ) -> Result<Batches<'o>> {
         let condition = options.scan.rows.condition.as_deref();
         let filter = condition.map(|condition| RowFilter::new(condition, def)).transpose()?;
-        let sink = sink(def, form, options, batch_bytes, outcome);
+        let sink = sink(def, encoder, options, batch_bytes, outcome);
         let batch = sink.new_batch();
         Ok(Batches { sink, filter: filter.flatten(), options, batch, room: Vec::new() })
     }
@@ -201,15 +200,15 @@ impl<'o> Batches<'o> {
 /// What rows are encoded and summed by, in batches of about `batch_bytes`.
 fn sink(
     def: &TableDef,
-    form: Form,
+    encoder: TableEncoder,
     options: &DumpOptions,
     batch_bytes: u64,
     outcome: &mut TableOutcome,
 ) -> Summed {
-    let encoder = Encoder::new(form, options.compression).with_batch_bytes(batch_bytes);
+    let sink = EncodingSink::new(encoder, options.compression).with_batch_bytes(batch_bytes);
     let checksum = checksum(def, options);
     outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));
-    Summed::new(encoder, checksum)
+    Summed::new(sink, checksum)
 }
 
 /// What sums a table's rows, where their sum is wanted and can be told.
@@ -219,39 +218,24 @@ pub(super) fn checksum(def: &TableDef, options: &DumpOptions) -> Option<Checksum
     is_summed.then(|| Checksum::new(def).ok()).flatten()
 }
 
-/// The form of rows that a server gives. Only forms that can be loaded have one.
-pub(super) fn selected_form(
-    table: &SelectedTable<'_>,
-    options: &DumpOptions,
-) -> Result<SelectedRows> {
-    match &options.format {
-        Format::Sql(sql) => Ok(SelectedRows::sql(&table.name, &table.columns, sql)),
-        Format::Load => Ok(SelectedRows::load(&table.columns)),
-        Format::Text(_) | Format::Csv(_) | Format::Ndjson(_) => Err(Error::refused(
-            "rows that a server gives are not written in this format",
-            [Remedy::ChooseFormat("sql"), Remedy::LeaveOutTable],
-        )),
-    }
-}
-
 /// Gives a server's rows on.
 pub(super) fn select(
     table: &mut SelectedTable<'_>,
-    form: &SelectedRows,
+    selected: &SelectedRows,
     outcome: &mut TableOutcome,
     mut write: impl FnMut(&Encoded) -> Result<()>,
 ) -> Result<()> {
     let mut batch = Encoded::default();
     for row in &mut table.rows {
-        form.row(&row?, &mut batch)?;
-        if form.is_full(&batch) {
-            form.finish(&mut batch)?;
+        selected.row(&row?, &mut batch)?;
+        if selected.is_full(&batch) {
+            selected.finish(&mut batch)?;
             outcome.count(&batch, 0);
             write(&batch)?;
             batch = Encoded::default();
         }
     }
-    form.finish(&mut batch)?;
+    selected.finish(&mut batch)?;
     outcome.count(&batch, 0);
     write(&batch)
 }

@@ -4,7 +4,7 @@
 use innoscan_format::charset::Charset;
 
 use super::objects::{Object, ObjectKind, ObjectSession};
-use crate::sink::sql::{self, quoted_name};
+use crate::sink::{quoted_name, sql};
 
 /// How a reader of a file knows where a statement ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

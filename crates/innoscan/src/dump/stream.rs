@@ -12,9 +12,11 @@ use super::layout::create_database;
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::rows::{self, Rows};
 use super::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
-use super::{DUMPER, Dump, DumpOptions, Format, Summary, TableOutcome};
+use super::{DUMPER, Dump, DumpOptions, Summary, TableOutcome};
 use crate::ledger::Ledger;
-use crate::sink::{Compression, Encoded, Form, sql};
+use crate::sink::{
+    ChunkOutput, ChunkWriter, Compression, Encoded, SelectedRows, TableEncoder, quoted_name, sql,
+};
 use crate::{Error, Remedy, Result, Table};
 
 /// Dumps into one stream. `finished` is told of each table.
@@ -33,7 +35,7 @@ pub fn to_stream(
 ) -> Result<Summary> {
     let (started, started_at) = (Instant::now(), SystemTime::now());
     let mut dump = dump.prepared();
-    let is_script = matches!(options.format, Format::Sql(_));
+    let is_script = options.format.is_sql();
     let count = dump.table_count();
     if !is_script && count > 1 {
         return Err(Error::usage(
@@ -133,7 +135,7 @@ impl<W: Write> Script<'_, W> {
         database.clone_into(&mut self.database);
         self.named.insert(database.to_owned());
         let create = create_database(self.objects, database);
-        let name = sql::quoted_name(database);
+        let name = quoted_name(database);
         self.output.text(&format!("{}{create}USE {name};\n", sql::SET_UTF8))
     }
 
@@ -175,21 +177,23 @@ impl<W: Write> Script<'_, W> {
         self.objects(ObjectKind::is_of_accounts)
     }
 
-    /// Writes a table's definition and what its rows begin with; their form, if there are to be any.
+    /// Writes a table's definition, and what precedes its rows. Returns the encoder and the writer of
+    /// the rows, if rows are wanted.
     fn begin(
         &mut self,
         def: &TableDef,
         create_sql: Option<&str>,
         outcome: &mut TableOutcome,
-    ) -> Result<Option<Form>> {
+    ) -> Result<Option<(TableEncoder, Box<dyn ChunkWriter>)>> {
         self.table_definition(def, create_sql)?;
         if !self.options.rows {
             return Ok(None);
         }
-        let form = self.options.format.form(def)?;
-        outcome.left_out = form.left_out().to_vec();
-        self.output.bytes(form.head())?;
-        Ok(Some(form))
+        let encoder = self.options.format.encoder(def)?;
+        outcome.left_out = encoder.left_out().to_vec();
+        let mut writer = encoder.chunk_writer(self.options.compression);
+        writer.begin(&mut self.output)?;
+        Ok(Some((encoder, writer)))
     }
 
     fn table_definition(&mut self, def: &TableDef, create_sql: Option<&str>) -> Result<()> {
@@ -199,7 +203,7 @@ impl<W: Write> Script<'_, W> {
     }
 
     fn definition(&mut self, name: &str, create: String) -> Result<()> {
-        if !matches!(self.options.format, Format::Sql(_)) {
+        if !self.options.format.is_sql() {
             return Ok(());
         }
         self.output.text(&sql::comment(&format!("Table {name}")))?;
@@ -211,19 +215,19 @@ impl<W: Write> Target for Script<'_, W> {
     fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let Source { table, ahead, confirm } = source;
         let begun = self.begin(&table.def, table.create_sql.as_deref(), outcome)?;
-        let Some(form) = begun else { return Ok(()) };
-        let write =
-            |batch: &Encoded, _, _| self.output.out.write_all(batch.output()).map_err(stream_error);
+        let Some((encoder, mut writer)) = begun else { return Ok(()) };
+        let write = |batch: &Encoded, _, _| writer.write(batch, &mut self.output);
         match ahead {
             Some(ahead) => rows::replay(ahead, outcome, write)?,
-            None => rows::read(table, form, self.options, None, outcome, write)?,
+            None => rows::read(table, encoder, self.options, None, outcome, write)?,
         }
+        writer.finish(&mut self.output)?;
         confirm()
     }
 
     fn select(&mut self, table: &mut SelectedTable<'_>, outcome: &mut TableOutcome) -> Result<()> {
-        let form = rows::selected_form(table, self.options)?;
-        let form = form.with_compression(self.options.compression);
+        let DumpOptions { format, compression, .. } = self.options;
+        let rows = SelectedRows::new(format, &table.name, &table.columns, *compression, u64::MAX)?;
         self.use_database(&table.database)?;
         let drop = self.options.drop_table(&table.name);
         let create = table.create.trim_end().trim_end_matches(';');
@@ -232,18 +236,19 @@ impl<W: Write> Target for Script<'_, W> {
         if !self.options.rows {
             return Ok(());
         }
-        self.output.bytes(form.head())?;
-        rows::select(table, &form, outcome, |batch| {
-            self.output.out.write_all(batch.output()).map_err(stream_error)
-        })
+        let mut writer = rows.chunk_writer();
+        writer.begin(&mut self.output)?;
+        rows::select(table, &rows, outcome, |batch| writer.write(batch, &mut self.output))?;
+        writer.finish(&mut self.output)
     }
 
     fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
         let begun = self.begin(table.def(), table.create_sql(), outcome)?;
-        let Some(form) = begun else { return Ok(()) };
-        table.give(form, self.options, outcome, &mut |batch, _| {
-            self.output.out.write_all(batch.output()).map_err(stream_error)
-        })
+        let Some((encoder, mut writer)) = begun else { return Ok(()) };
+        table.give(encoder, self.options, outcome, &mut |batch, _| {
+            writer.write(batch, &mut self.output)
+        })?;
+        writer.finish(&mut self.output)
     }
 
     fn define(&mut self, def: &TableDef, _: &mut TableOutcome) -> Result<()> {
@@ -253,7 +258,7 @@ impl<W: Write> Target for Script<'_, W> {
     /// Says in a script that a table is not whole.
     fn end(&mut self, outcome: &TableOutcome) -> Result<()> {
         match &outcome.error {
-            Some(error) if matches!(self.options.format, Format::Sql(_)) => {
+            Some(error) if self.options.format.is_sql() => {
                 self.output.text(&sql::comment(&format!("NOT COMPLETE: {error}")))
             }
             _ => Ok(()),
@@ -279,6 +284,12 @@ impl<W: Write> Stream<'_, W> {
         let mut output = Vec::new();
         self.compression.append(plain, &mut output)?;
         self.out.write_all(&output).map_err(stream_error)
+    }
+}
+
+impl<W: Write> ChunkOutput for Stream<'_, W> {
+    fn append(&mut self, bytes: &[u8], _plain_bytes: u64) -> Result<()> {
+        self.out.write_all(bytes).map_err(stream_error)
     }
 }
 

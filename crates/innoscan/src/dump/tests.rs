@@ -8,7 +8,7 @@ use innoscan_format::schema::{ServerVersion, from_create_table};
 use serde_json::Value;
 
 use super::*;
-use crate::sink::sql;
+use crate::sink::sql::{self, SqlOptions};
 use crate::{ErrorKind, TableFile};
 
 pub(super) fn fixture(name: &str) -> PathBuf {
@@ -38,7 +38,7 @@ fn missing(schema: &str, name: &str) -> Table {
 }
 
 pub(super) fn text() -> DumpOptions {
-    DumpOptions::new(Format::Text(TextOptions::default()))
+    DumpOptions::new(Format::named("text").unwrap())
 }
 
 pub(super) fn expected() -> Vec<u8> {
@@ -110,7 +110,7 @@ fn a_table_that_cannot_be_read_does_not_stop_the_others() {
 
 #[test]
 fn a_script_says_which_table_is_not_complete() {
-    let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
+    let options = DumpOptions::new(Format::default());
     let tables = [missing("one", "t"), table("two", "t")];
     let mut out = Vec::new();
     to_stream(Dump::of(&tables), &mut out, &options, |_| {}).unwrap();
@@ -126,7 +126,7 @@ fn a_script_says_which_table_is_not_complete() {
 
 #[test]
 fn a_script_ends_with_a_line_that_says_it_is_complete() {
-    let options = DumpOptions::new(Format::Sql(SqlOptions::default()));
+    let options = DumpOptions::new(Format::default());
     let mut out = Vec::new();
     to_stream(Dump::of(&[table("one", "t")]), &mut out, &options, |_| {}).unwrap();
     let script = String::from_utf8_lossy(&out);
@@ -193,12 +193,16 @@ fn a_directory_that_cannot_be_written_keeps_what_is_done() {
 #[test]
 fn every_format_has_every_row() {
     let tables = [table("", "t")];
-    let formats = [
-        Format::Csv(CsvOptions::default()),
-        Format::Ndjson(Default::default()),
-        Format::Sql(SqlOptions { statement_size_bytes: 1000, ..SqlOptions::default() }),
+    let sql = SqlOptions { statement_size_bytes: 1000, ..SqlOptions::default() };
+    let is_row = |line: &&str| line.starts_with('(');
+    let is_json = |line: &&str| serde_json::from_str::<Value>(line).is_ok();
+    type Count<'c> = &'c dyn Fn(&str) -> usize;
+    let formats: [(Format, Count<'_>); 3] = [
+        (Format::named("csv").unwrap(), &|text| text.matches("\r\n").count() - 1),
+        (Format::named("ndjson").unwrap(), &|text| text.lines().filter(is_json).count()),
+        (Format::Sql(sql), &|text| text.lines().filter(is_row).count()),
     ];
-    for format in formats {
+    for (format, count) in formats {
         for compression in [Compression::None, Compression::Gzip { level: 1 }] {
             let options = DumpOptions { compression, ..DumpOptions::new(format.clone()) };
             let mut out = Vec::new();
@@ -210,14 +214,7 @@ fn every_format_has_every_row() {
                 out = plain;
             }
             let text = String::from_utf8_lossy(&out);
-            let rows = match &format {
-                Format::Csv(_) => text.matches("\r\n").count() - 1,
-                Format::Sql(_) => text.lines().filter(|line| line.starts_with('(')).count(),
-                _ => {
-                    text.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count()
-                }
-            };
-            assert_eq!(rows as u64, summary.rows());
+            assert_eq!(count(&text) as u64, summary.rows());
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::done::partial_name;
 use super::journal::{self, DoneChunk, Entry, Journal, Outline, TableKey, TableVersion};
-use super::{DUMPER, Dump, DumpOptions, Layout, SmallTable};
+use super::{DUMPER, Dump, DumpOptions, SmallTable};
 use crate::scan::{OnCorrupt, RowOrder};
 use crate::sink::{Compression, sql};
 use crate::{Error, Remedy, Result, Table};
@@ -270,8 +270,8 @@ fn outline(options: &DumpOptions) -> Outline {
     let DumpOptions { definitions, rows, drop_tables, scan, .. } = options;
     let switch = |is_on: &bool| if *is_on { "on" } else { "off" }.to_owned();
     let parts = [
-        ("layout", named_layout(*layout).to_owned()),
-        (FORMAT, format!("{format:?}")),
+        ("layout", layout.name().to_owned()),
+        (FORMAT, format.fingerprint()),
         ("compression", named_compression(*compression)),
         (
             "chunk size",
@@ -294,14 +294,6 @@ fn outline(options: &DumpOptions) -> Outline {
 /// Parts whose text is not for people.
 const FORMAT: &str = "format";
 const CONDITION: &str = "condition";
-
-fn named_layout(layout: Layout) -> &'static str {
-    match layout {
-        Layout::Files => "files",
-        Layout::MyDumper => "mydumper",
-        Layout::MySqlShell => "mysqlsh",
-    }
-}
 
 fn named_compression(compression: Compression) -> String {
     match compression {

@@ -12,8 +12,8 @@ use innoscan_io::{Direct, EngineKind};
 use innoscan_testkit::page::open_plain;
 
 use super::*;
-use crate::sink::text::{Text, TextOptions};
-use crate::sink::{Compression, Encoded, Encoder, Form};
+use crate::sink::outfile::{OutfileEncoder, OutfileOptions};
+use crate::sink::{Compression, Encoded, EncodingSink, RowEncoder, TableEncoder};
 use crate::space_reader::SpaceReader;
 use crate::{ErrorKind, Remedy, TableFile};
 
@@ -48,9 +48,9 @@ fn expected(server: ServerVersion) -> Vec<u8> {
     std::fs::read(fixture(server).join("tree.txt")).unwrap()
 }
 
-fn encoder(table: &Table) -> Encoder {
-    let text = Text::new(&table.def, &[0, 1, 2, 3], &TextOptions::default()).unwrap();
-    Encoder::new(Form::Text(text), Compression::None)
+fn encoder(table: &Table) -> EncodingSink {
+    let text = OutfileEncoder::new(&table.def, &[0, 1, 2, 3], &OutfileOptions::default()).unwrap();
+    EncodingSink::new(TableEncoder::Outfile(text), Compression::None)
 }
 
 /// The rows delivered, and how the scan ended.

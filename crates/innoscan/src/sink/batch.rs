@@ -75,6 +75,14 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// A batch without rows for the file of an empty table. Its output is an empty frame or member:
+    /// programs do not decompress a file of no bytes.
+    pub(crate) fn without_rows(compression: Compression) -> Result<Encoded> {
+        let mut compressed = Vec::new();
+        compression.append(b"", &mut compressed)?;
+        Ok(Encoded { compressed: Some(compressed), ..Encoded::default() })
+    }
+
     /// What is to be written.
     pub fn output(&self) -> &[u8] {
         self.compressed.as_deref().unwrap_or(&self.bytes)

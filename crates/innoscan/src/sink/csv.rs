@@ -19,8 +19,10 @@ use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
+use super::encoder::RowEncoder;
 use super::escape::{Finder, append_base64, append_hex};
 use super::real::{append_real, append_vector};
+use super::selected::NotSelectable;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// How bytes without a charset are written.
@@ -133,9 +135,9 @@ impl Default for CsvOptions {
 
 /// A table's rows as CSV.
 #[derive(Debug)]
-pub struct Csv {
-    selection: RowShape,
-    forms: Vec<Form>,
+pub struct CsvEncoder {
+    shape: RowShape,
+    notations: Vec<Notation>,
     head: Vec<u8>,
     line_end: &'static str,
     quoting: Quoting,
@@ -151,7 +153,7 @@ struct Quoting {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum Notation {
     /// Never needs quotes.
     Bare,
     Real,
@@ -161,28 +163,43 @@ enum Form {
     Vector,
 }
 
-impl Form {
-    fn of(column: &RowColumn, binary: BinaryForm) -> Form {
+impl Notation {
+    fn of(column: &RowColumn, binary: BinaryForm) -> Notation {
         match column.codec.class() {
             Class::Number if matches!(column.ty, ColumnType::Float(_) | ColumnType::Double(_)) => {
-                Form::Real
+                Notation::Real
             }
-            Class::Temporal if matches!(column.ty, ColumnType::Timestamp(_)) => Form::Timestamp,
-            Class::Number | Class::Temporal | Class::Bit | Class::Uuid | Class::Inet => Form::Bare,
-            Class::Text | Class::Enum | Class::Set | Class::Json => Form::Text,
-            Class::Binary | Class::Geometry => Form::Bytes(binary),
-            Class::Vector => Form::Vector,
+            Class::Temporal if matches!(column.ty, ColumnType::Timestamp(_)) => Notation::Timestamp,
+            Class::Number | Class::Temporal | Class::Bit | Class::Uuid | Class::Inet => {
+                Notation::Bare
+            }
+            Class::Text | Class::Enum | Class::Set | Class::Json => Notation::Text,
+            Class::Binary | Class::Geometry => Notation::Bytes(binary),
+            Class::Vector => Notation::Vector,
         }
     }
 }
 
-impl Csv {
-    /// For a table whose rows hold the columns `stored` (places in `def.columns`).
-    pub fn new(def: &TableDef, stored: &[usize], options: &CsvOptions) -> format::Result<Csv> {
+impl RowEncoder for CsvEncoder {
+    type Options = CsvOptions;
+    type Selected = NotSelectable;
+
+    const NAME: Option<&'static str> = Some("csv");
+    const EXTENSION: &'static str = "csv";
+
+    fn include_invisible(options: &mut CsvOptions) {
+        options.include_invisible = true;
+    }
+
+    fn fingerprint(options: &CsvOptions) -> String {
+        format!("Csv({options:?})")
+    }
+
+    fn new(def: &TableDef, stored: &[usize], options: &CsvOptions) -> format::Result<CsvEncoder> {
         let purpose = Purpose::Select { include_invisible: options.include_invisible };
-        let selection = RowShape::new(def, stored, purpose)?;
-        let forms =
-            selection.columns.iter().map(|column| Form::of(column, options.binary)).collect();
+        let shape = RowShape::new(def, stored, purpose)?;
+        let notations =
+            shape.columns.iter().map(|column| Notation::of(column, options.binary)).collect();
         let separator = options.separator.0;
         let quoting = Quoting {
             separator,
@@ -191,7 +208,7 @@ impl Csv {
         };
         let mut head = Vec::new();
         if options.header {
-            for (index, column) in selection.columns.iter().enumerate() {
+            for (index, column) in shape.columns.iter().enumerate() {
                 if index > 0 {
                     head.push(separator);
                 }
@@ -200,25 +217,16 @@ impl Csv {
             head.extend_from_slice(options.line_end.as_bytes());
         }
         let &CsvOptions { line_end, timestamps, .. } = options;
-        Ok(Csv { selection, forms, head, line_end, quoting, timestamps })
+        Ok(CsvEncoder { shape, notations, head, line_end, quoting, timestamps })
     }
 
-    /// The first line of every file.
-    pub(super) fn head(&self) -> &[u8] {
-        &self.head
-    }
-
-    /// The columns it does not write.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.selection.left_out
-    }
-
-    /// Adds a row to a batch; on an error the batch may hold a part of it.
-    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.selection.is_history(row) {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.shape.is_history(row) {
             return Ok(());
         }
-        for (index, (column, form)) in self.selection.columns.iter().zip(&self.forms).enumerate() {
+        for (index, (column, notation)) in
+            self.shape.columns.iter().zip(&self.notations).enumerate()
+        {
             if index > 0 {
                 batch.bytes.push(self.quoting.separator);
             }
@@ -227,7 +235,7 @@ impl Csv {
                 continue;
             };
             let start = batch.bytes.len();
-            self.write_value(column, *form, stored, batch)
+            self.write_value(column, *notation, stored, batch)
                 .map_err(|error| error.at_column(&column.name))?;
             self.quoting.tell_from_null(start, &mut batch.bytes);
         }
@@ -236,25 +244,35 @@ impl Csv {
         Ok(())
     }
 
+    fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        &self.shape.left_out
+    }
+}
+
+impl CsvEncoder {
     fn write_value(
         &self,
         column: &RowColumn,
-        form: Form,
+        notation: Notation,
         stored: &[u8],
         batch: &mut Encoded,
     ) -> format::Result<()> {
         let Encoded { bytes: out, scratch, unmapped, .. } = batch;
-        match form {
-            Form::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
-            Form::Real => append_real(&column.codec.value(stored)?, b"", out),
-            Form::Timestamp => self.timestamps.append(column, stored, out)?,
-            Form::Text => {
+        match notation {
+            Notation::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
+            Notation::Real => append_real(&column.codec.value(stored)?, b"", out),
+            Notation::Timestamp => self.timestamps.append(column, stored, out)?,
+            Notation::Text => {
                 scratch.clear();
                 *unmapped += column.codec.write_utf8(stored, scratch)?;
                 self.quoting.append(scratch, out);
             }
-            Form::Bytes(_) if stored.is_empty() => out.extend_from_slice(b"\"\""),
-            Form::Bytes(binary) => {
+            Notation::Bytes(_) if stored.is_empty() => out.extend_from_slice(b"\"\""),
+            Notation::Bytes(binary) => {
                 scratch.clear();
                 column.codec.write_text(stored, scratch)?;
                 match binary {
@@ -266,7 +284,7 @@ impl Csv {
                     }
                 }
             }
-            Form::Vector => {
+            Notation::Vector => {
                 out.push(b'"');
                 append_vector(stored, out);
                 out.push(b'"');

@@ -21,8 +21,10 @@ use innoscan_format::value::Value;
 
 use super::batch::Encoded;
 use super::csv::TimestampForm;
+use super::encoder::RowEncoder;
 use super::escape::{Finder, append_base64, escape_json_newlines};
 use super::real::{append_real, append_vector};
+use super::selected::NotSelectable;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// The shape of the output.
@@ -36,16 +38,16 @@ pub struct NdjsonOptions {
 
 /// A table's rows as NDJSON.
 #[derive(Debug)]
-pub struct Ndjson {
-    selection: RowShape,
-    forms: Vec<Form>,
+pub struct NdjsonEncoder {
+    shape: RowShape,
+    notations: Vec<Notation>,
     /// What stands before each value: `{"a":`, `,"b":`.
     keys: Vec<Vec<u8>>,
     timestamps: TimestampForm,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum Notation {
     /// JSON as it stands.
     Bare,
     /// Printed with leading zeros, which JSON does not allow.
@@ -60,56 +62,69 @@ enum Form {
     Vector,
 }
 
-impl Form {
-    fn of(column: &RowColumn) -> Form {
+impl Notation {
+    fn of(column: &RowColumn) -> Notation {
         match (column.codec.class(), &column.ty) {
-            (_, ColumnType::Float(_) | ColumnType::Double(_)) => Form::Real,
-            (_, ColumnType::Decimal { .. }) => Form::Quoted,
-            (_, ColumnType::Int { zerofill: true, .. } | ColumnType::Year { .. }) => Form::Number,
-            (Class::Number | Class::Bit, _) => Form::Bare,
-            (Class::Json, _) => Form::Json,
-            (_, ColumnType::Timestamp(_)) => Form::Timestamp,
-            (Class::Temporal | Class::Uuid | Class::Inet, _) => Form::Quoted,
-            (Class::Text | Class::Enum | Class::Set, _) => Form::Text,
-            (Class::Binary | Class::Geometry, _) => Form::Bytes,
-            (Class::Vector, _) => Form::Vector,
+            (_, ColumnType::Float(_) | ColumnType::Double(_)) => Notation::Real,
+            (_, ColumnType::Decimal { .. }) => Notation::Quoted,
+            (_, ColumnType::Int { zerofill: true, .. } | ColumnType::Year { .. }) => {
+                Notation::Number
+            }
+            (Class::Number | Class::Bit, _) => Notation::Bare,
+            (Class::Json, _) => Notation::Json,
+            (_, ColumnType::Timestamp(_)) => Notation::Timestamp,
+            (Class::Temporal | Class::Uuid | Class::Inet, _) => Notation::Quoted,
+            (Class::Text | Class::Enum | Class::Set, _) => Notation::Text,
+            (Class::Binary | Class::Geometry, _) => Notation::Bytes,
+            (Class::Vector, _) => Notation::Vector,
         }
     }
 }
 
-impl Ndjson {
-    /// For a table whose rows hold the columns `stored` (places in `def.columns`).
-    pub fn new(def: &TableDef, stored: &[usize], options: NdjsonOptions) -> format::Result<Ndjson> {
-        let NdjsonOptions { include_invisible, timestamps } = options;
-        let selection = RowShape::new(def, stored, Purpose::Select { include_invisible })?;
-        let forms = selection.columns.iter().map(Form::of).collect();
+impl RowEncoder for NdjsonEncoder {
+    type Options = NdjsonOptions;
+    type Selected = NotSelectable;
+
+    const NAME: Option<&'static str> = Some("ndjson");
+    const EXTENSION: &'static str = "ndjson";
+
+    fn include_invisible(options: &mut NdjsonOptions) {
+        options.include_invisible = true;
+    }
+
+    fn fingerprint(options: &NdjsonOptions) -> String {
+        format!("Ndjson({options:?})")
+    }
+
+    fn new(
+        def: &TableDef,
+        stored: &[usize],
+        options: &NdjsonOptions,
+    ) -> format::Result<NdjsonEncoder> {
+        let NdjsonOptions { include_invisible, timestamps } = *options;
+        let shape = RowShape::new(def, stored, Purpose::Select { include_invisible })?;
+        let notations = shape.columns.iter().map(Notation::of).collect();
         let mut keys = Vec::new();
-        for (index, column) in selection.columns.iter().enumerate() {
+        for (index, column) in shape.columns.iter().enumerate() {
             let mut key = if index > 0 { b",".to_vec() } else { Vec::new() };
             append_string(column.name.as_bytes(), &mut key);
             key.push(b':');
             keys.push(key);
         }
-        Ok(Ndjson { selection, forms, keys, timestamps })
+        Ok(NdjsonEncoder { shape, notations, keys, timestamps })
     }
 
-    /// The columns it does not write.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.selection.left_out
-    }
-
-    /// Adds a row to a batch; on an error the batch may hold a part of it.
-    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.selection.is_history(row) {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.shape.is_history(row) {
             return Ok(());
         }
         batch.bytes.push(b'{');
-        let columns = self.selection.columns.iter().zip(&self.forms).zip(&self.keys);
-        for ((column, form), key) in columns {
+        let columns = self.shape.columns.iter().zip(&self.notations).zip(&self.keys);
+        for ((column, notation), key) in columns {
             batch.bytes.extend_from_slice(key);
             match row[column.position] {
                 None => batch.bytes.extend_from_slice(b"null"),
-                Some(stored) => write_value(column, *form, self.timestamps, stored, batch)
+                Some(stored) => write_value(column, *notation, self.timestamps, stored, batch)
                     .map_err(|error| error.at_column(&column.name))?,
             }
         }
@@ -117,19 +132,23 @@ impl Ndjson {
         batch.rows += 1;
         Ok(())
     }
+
+    fn left_out(&self) -> &[LeftOut] {
+        &self.shape.left_out
+    }
 }
 
 fn write_value(
     column: &RowColumn,
-    form: Form,
+    notation: Notation,
     timestamps: TimestampForm,
     stored: &[u8],
     batch: &mut Encoded,
 ) -> format::Result<()> {
     let Encoded { bytes: out, scratch, unmapped, .. } = batch;
-    match form {
-        Form::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
-        Form::Number => {
+    match notation {
+        Notation::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
+        Notation::Number => {
             let number = match column.codec.value(stored)? {
                 Value::UInt(number) => number,
                 Value::Year(year) => u64::from(year),
@@ -137,35 +156,35 @@ fn write_value(
             };
             out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         }
-        Form::Real => append_real(&column.codec.value(stored)?, b"null", out),
-        Form::Quoted => {
+        Notation::Real => append_real(&column.codec.value(stored)?, b"null", out),
+        Notation::Quoted => {
             out.push(b'"');
             column.codec.write_text(stored, out)?;
             out.push(b'"');
         }
-        Form::Timestamp => {
+        Notation::Timestamp => {
             out.push(b'"');
             timestamps.append(column, stored, out)?;
             out.push(b'"');
         }
-        Form::Text => {
+        Notation::Text => {
             scratch.clear();
             *unmapped += column.codec.write_utf8(stored, scratch)?;
             append_string(scratch, out);
         }
-        Form::Json => {
+        Notation::Json => {
             let start = out.len();
             *unmapped += column.codec.write_utf8(stored, out)?;
             escape_json_newlines(out, start);
         }
-        Form::Bytes => {
+        Notation::Bytes => {
             scratch.clear();
             column.codec.write_text(stored, scratch)?;
             out.push(b'"');
             append_base64(scratch, out);
             out.push(b'"');
         }
-        Form::Vector => append_vector(stored, out),
+        Notation::Vector => append_vector(stored, out),
     }
     Ok(())
 }

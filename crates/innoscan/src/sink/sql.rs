@@ -32,10 +32,14 @@ use innoscan_format::schema::{ColumnDef, Family, TableDef};
 use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
 
-use super::batch::Encoded;
-pub use super::columns::quoted_name;
+use super::batch::{Compression, Encoded};
+use super::encoder::RowEncoder;
 use super::escape::{Escapes, Finder, append_hex, escape_json_newlines};
+use super::layout::Layout;
+pub use super::quoted_name::quoted_name;
 use super::real::real_text;
+use super::selected::{SelectedColumn, SelectedEncoder};
+use crate::Result;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// The verb of the statements.
@@ -88,10 +92,10 @@ const PAIRS: &[(u8, [u8; 2])] = &[
 
 /// A table's rows as `INSERT` statements.
 #[derive(Debug)]
-pub struct Sql {
-    selection: RowShape,
-    forms: Vec<Form>,
-    shape: Shape,
+pub struct SqlEncoder {
+    shape: RowShape,
+    notations: Vec<Notation>,
+    syntax: InsertSyntax,
     escapes: Box<Escapes<3>>,
     /// What stands before text in quotes.
     introducer: &'static [u8],
@@ -102,7 +106,7 @@ pub struct Sql {
 
 /// How a column's values are written.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum Notation {
     Bare,
     Real,
     /// In quotes, nothing to escape.
@@ -118,36 +122,67 @@ enum Form {
     Json,
 }
 
-impl Form {
-    fn of(column: &RowColumn, hex_blob: bool) -> Form {
+impl Notation {
+    fn of(column: &RowColumn, hex_blob: bool) -> Notation {
         match column.codec.class() {
             Class::Number => match column.ty {
-                ColumnType::Float(_) | ColumnType::Double(_) => Form::Real,
-                _ => Form::Bare,
+                ColumnType::Float(_) | ColumnType::Double(_) => Notation::Real,
+                _ => Notation::Bare,
             },
-            Class::Temporal => Form::Quoted,
-            Class::Text => Form::Escaped { stored: !matches!(column.ty, ColumnType::Char { .. }) },
-            Class::Binary if !hex_blob => Form::BinaryText,
-            Class::Binary | Class::Bit | Class::Geometry | Class::Vector => Form::Hex,
-            Class::Enum | Class::Set => Form::Number,
-            Class::Json => Form::Json,
-            Class::Uuid | Class::Inet => Form::Address,
+            Class::Temporal => Notation::Quoted,
+            Class::Text => {
+                Notation::Escaped { stored: !matches!(column.ty, ColumnType::Char { .. }) }
+            }
+            Class::Binary if !hex_blob => Notation::BinaryText,
+            Class::Binary | Class::Bit | Class::Geometry | Class::Vector => Notation::Hex,
+            Class::Enum | Class::Set => Notation::Number,
+            Class::Json => Notation::Json,
+            Class::Uuid | Class::Inet => Notation::Address,
         }
     }
 }
 
-impl Sql {
-    /// For a table whose rows hold the columns `stored` (places in `def.columns`).
-    pub fn new(def: &TableDef, stored: &[usize], options: &SqlOptions) -> format::Result<Sql> {
-        let selection = RowShape::new(def, stored, Purpose::Insert)?;
-        let forms =
-            selection.columns.iter().map(|column| Form::of(column, options.hex_blob)).collect();
-        let names = selection.columns.iter().map(|column| &*column.name);
-        let shape = Shape::new(&def.name, names, options);
-        Ok(Sql {
-            selection,
-            forms,
+impl RowEncoder for SqlEncoder {
+    type Options = SqlOptions;
+    type Selected = SqlSelected;
+
+    const NAME: Option<&'static str> = Some("sql");
+    const EXTENSION: &'static str = "sql";
+    const IS_SQL: bool = true;
+
+    fn for_layout(options: &SqlOptions, layout: Layout) -> Option<SqlOptions> {
+        match layout {
+            Layout::Files => Some(options.clone()),
+            Layout::MyDumper => Some(SqlOptions { comma_first: true, ..options.clone() }),
+            Layout::MySqlShell => None,
+        }
+    }
+
+    fn fingerprint(options: &SqlOptions) -> String {
+        format!("Sql({options:?})")
+    }
+
+    fn selected(
+        options: &SqlOptions,
+        table: &str,
+        columns: &[SelectedColumn],
+    ) -> Option<SqlSelected> {
+        let names = columns.iter().filter(|column| !column.is_generated);
+        let syntax = InsertSyntax::new(table, names.map(|column| &*column.name), options);
+        let statement_size_bytes = options.statement_size_bytes;
+        Some(SqlSelected { syntax, escapes: Box::new(literal_escapes()), statement_size_bytes })
+    }
+
+    fn new(def: &TableDef, stored: &[usize], options: &SqlOptions) -> format::Result<SqlEncoder> {
+        let shape = RowShape::new(def, stored, Purpose::Insert)?;
+        let notations =
+            shape.columns.iter().map(|column| Notation::of(column, options.hex_blob)).collect();
+        let names = shape.columns.iter().map(|column| &*column.name);
+        let syntax = InsertSyntax::new(&def.name, names, options);
+        Ok(SqlEncoder {
             shape,
+            notations,
+            syntax,
             escapes: Box::new(literal_escapes()),
             introducer: if reads_expressions_again(def) { b"_binary " } else { b"" },
             head: if reads_expressions_again(def) {
@@ -159,51 +194,45 @@ impl Sql {
         })
     }
 
-    /// What every file of rows begins with.
-    pub(super) fn head(&self) -> &str {
-        &self.head
-    }
-
-    /// The columns it does not write.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.selection.left_out
-    }
-
-    /// Adds a row to a batch; on an error the batch may hold a part of it.
-    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.selection.is_history(row) {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.shape.is_history(row) {
             return Ok(());
         }
-        let start = batch.bytes.len();
-        if batch.statement.is_some() {
-            batch.bytes.extend_from_slice(self.shape.separator);
-        } else {
-            batch.bytes.extend_from_slice(&self.shape.opening);
-        }
+        let start = self.syntax.begin_row(batch);
         self.values(row, batch)?;
-        self.shape.cut(start, self.statement_size_bytes, batch);
+        self.syntax.cut(start, self.statement_size_bytes, batch);
         batch.rows += 1;
         Ok(())
     }
 
-    /// Ends the batch's last statement.
-    pub(super) fn finish(&self, batch: &mut Encoded) {
-        if batch.statement.take().is_some() {
-            batch.bytes.extend_from_slice(self.shape.ending);
-        }
+    fn finish(&self, batch: &mut Encoded, compression: Compression) -> Result<()> {
+        self.syntax.end_statement(batch);
+        batch.compress(compression)
     }
 
+    fn head(&self) -> &[u8] {
+        self.head.as_bytes()
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        &self.shape.left_out
+    }
+}
+
+impl SqlEncoder {
     fn values(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
         let Encoded { bytes: out, scratch, .. } = batch;
         out.push(b'(');
-        for (index, (column, form)) in self.selection.columns.iter().zip(&self.forms).enumerate() {
+        for (index, (column, notation)) in
+            self.shape.columns.iter().zip(&self.notations).enumerate()
+        {
             if index > 0 {
                 out.push(b',');
             }
             match row[column.position] {
                 None => out.extend_from_slice(b"NULL"),
                 Some(stored) => self
-                    .value(column, *form, stored, out, scratch)
+                    .value(column, *notation, stored, out, scratch)
                     .map_err(|error| error.at_column(&column.name))?,
             }
         }
@@ -215,46 +244,46 @@ impl Sql {
     fn value(
         &self,
         column: &RowColumn,
-        form: Form,
+        notation: Notation,
         stored: &[u8],
         out: &mut Vec<u8>,
         scratch: &mut Vec<u8>,
     ) -> format::Result<()> {
         let codec = &column.codec;
-        match form {
-            Form::Bare => codec.write_text(stored, out)?,
-            Form::Real => append_real(&codec.value(stored)?, out),
-            Form::Quoted => {
+        match notation {
+            Notation::Bare => codec.write_text(stored, out)?,
+            Notation::Real => append_real(&codec.value(stored)?, out),
+            Notation::Quoted => {
                 out.push(b'\'');
                 codec.write_text(stored, out)?;
                 out.push(b'\'');
             }
-            Form::Escaped { stored: true } => {
+            Notation::Escaped { stored: true } => {
                 out.extend_from_slice(self.introducer);
                 self.quoted(stored, out);
             }
-            Form::Escaped { stored: false } => {
+            Notation::Escaped { stored: false } => {
                 scratch.clear();
                 codec.write_text(stored, scratch)?;
                 out.extend_from_slice(self.introducer);
                 self.quoted(scratch, out);
             }
-            Form::BinaryText => {
+            Notation::BinaryText => {
                 out.extend_from_slice(b"_binary ");
                 self.quoted(stored, out);
             }
-            Form::Hex => {
+            Notation::Hex => {
                 scratch.clear();
                 codec.write_text(stored, scratch)?;
                 append_hex_literal(scratch, out);
             }
-            Form::Number => append_number(&codec.value(stored)?, out),
-            Form::Address => match codec.value(stored)? {
+            Notation::Number => append_number(&codec.value(stored)?, out),
+            Notation::Address => match codec.value(stored)? {
                 Value::Uuid(bytes) | Value::Inet6(bytes) => append_hex_literal(&bytes, out),
                 Value::Inet4(bytes) => append_hex_literal(&bytes, out),
                 _ => return Err(format::Error::corrupt("an address that is none")),
             },
-            Form::Json => {
+            Notation::Json => {
                 scratch.clear();
                 codec.write_text(stored, scratch)?;
                 escape_json_newlines(scratch, 0);
@@ -276,21 +305,21 @@ impl Sql {
 
 /// What stands around the rows of a table.
 #[derive(Debug)]
-pub(super) struct Shape {
+struct InsertSyntax {
     /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and, unless commas come first, a newline.
-    pub opening: Vec<u8>,
+    opening: Vec<u8>,
     /// What stands between rows.
-    pub separator: &'static [u8],
+    separator: &'static [u8],
     /// What ends a statement.
-    pub ending: &'static [u8],
+    ending: &'static [u8],
 }
 
-impl Shape {
-    pub fn new<'n>(
+impl InsertSyntax {
+    fn new<'n>(
         table: &str,
         columns: impl Iterator<Item = &'n str>,
         options: &SqlOptions,
-    ) -> Shape {
+    ) -> InsertSyntax {
         let verb = match options.verb {
             Verb::Insert => "INSERT",
             Verb::InsertIgnore => "INSERT IGNORE",
@@ -303,13 +332,31 @@ impl Shape {
         };
         let opening =
             format!("{verb} INTO {} ({}) VALUES{line_end}", quoted_name(table), names.join(","));
-        Shape { opening: opening.into_bytes(), separator, ending }
+        InsertSyntax { opening: opening.into_bytes(), separator, ending }
+    }
+
+    /// Begins a row: opens a statement, or adds a separator. Returns where that starts in the batch.
+    #[inline]
+    fn begin_row(&self, batch: &mut Encoded) -> usize {
+        let start = batch.bytes.len();
+        batch.bytes.extend_from_slice(match batch.statement {
+            None => &self.opening,
+            Some(_) => self.separator,
+        });
+        start
+    }
+
+    /// Ends the batch's last statement.
+    fn end_statement(&self, batch: &mut Encoded) {
+        if batch.statement.take().is_some() {
+            batch.bytes.extend_from_slice(self.ending);
+        }
     }
 
     /// A row was written at `start`, after what opens a statement or a separator: if the statement
     /// is too long with it, it begins one of its own.
     #[inline]
-    pub fn cut(&self, start: usize, statement_size_bytes: usize, batch: &mut Encoded) {
+    fn cut(&self, start: usize, statement_size_bytes: usize, batch: &mut Encoded) {
         let Some(begun) = batch.statement else {
             batch.statement = Some(start);
             return;
@@ -322,13 +369,65 @@ impl Shape {
     }
 }
 
+/// The encoder of rows that a server's `SELECT` returned, for a session in charset `binary`.
+#[derive(Debug)]
+pub struct SqlSelected {
+    syntax: InsertSyntax,
+    escapes: Box<Escapes<3>>,
+    statement_size_bytes: usize,
+}
+
+impl SelectedEncoder for SqlSelected {
+    fn row<'r>(
+        &self,
+        values: impl Iterator<Item = (&'r SelectedColumn, Option<&'r [u8]>)>,
+        batch: &mut Encoded,
+    ) {
+        let start = self.syntax.begin_row(batch);
+        for (index, (column, value)) in values.enumerate() {
+            batch.bytes.push(if index == 0 { b'(' } else { b',' });
+            selected_value(column.class, value, &self.escapes, &mut batch.bytes);
+        }
+        batch.bytes.push(b')');
+        self.syntax.cut(start, self.statement_size_bytes, batch);
+    }
+
+    fn finish(&self, batch: &mut Encoded) {
+        self.syntax.end_statement(batch);
+    }
+
+    fn head(&self) -> &[u8] {
+        DATA_SESSION.as_bytes()
+    }
+}
+
+fn selected_value(class: Class, value: Option<&[u8]>, escapes: &Escapes<3>, out: &mut Vec<u8>) {
+    let Some(value) = value else {
+        out.extend_from_slice(b"NULL");
+        return;
+    };
+    let (before, after): (&[u8], &[u8]) = match class {
+        Class::Number => return out.extend_from_slice(value),
+        Class::Binary | Class::Bit | Class::Geometry | Class::Vector => {
+            return append_hex_literal(value, out);
+        }
+        Class::Temporal | Class::Text | Class::Enum | Class::Set => (b"'", b"'"),
+        Class::Json => (b"CONVERT('", b"' USING utf8mb4)"),
+        // a text in charset binary would be taken for the address's bytes
+        Class::Uuid | Class::Inet => (b"_utf8mb4'", b"'"),
+    };
+    out.extend_from_slice(before);
+    escapes.append(value, out);
+    out.extend_from_slice(after);
+}
+
 /// What a string literal replaces.
-pub(super) fn literal_escapes() -> Escapes<3> {
+fn literal_escapes() -> Escapes<3> {
     Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)
 }
 
 /// `0x` and digits; an empty string where there are none.
-pub(super) fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
+fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.is_empty() {
         out.extend_from_slice(b"''");
     } else {

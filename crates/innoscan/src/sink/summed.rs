@@ -1,24 +1,24 @@
 //! Rows as output bytes and as their sum, in one pass.
 
 use super::checksum::{Checksum, Sum};
-use super::{Encoded, Encoder, RowSink};
+use super::{Encoded, EncodingSink, RowSink};
 use crate::Result;
 
-/// An [`Encoder`] beside a [`Checksum`].
+/// An [`EncodingSink`] beside a [`Checksum`].
 #[derive(Debug)]
 pub struct Summed {
-    encoder: Encoder,
+    encoder: EncodingSink,
     checksum: Option<Checksum>,
 }
 
 impl Summed {
     /// Rows through `encoder`, and their sum where there is one to be had.
-    pub fn new(encoder: Encoder, checksum: Option<Checksum>) -> Summed {
+    pub fn new(encoder: EncodingSink, checksum: Option<Checksum>) -> Summed {
         Summed { encoder, checksum }
     }
 
     /// What writes the rows.
-    pub fn encoder(&self) -> &Encoder {
+    pub fn encoder(&self) -> &EncodingSink {
         &self.encoder
     }
 }

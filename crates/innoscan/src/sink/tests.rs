@@ -6,12 +6,12 @@ use innoscan_format::schema::{
 };
 use innoscan_format::types::{Class, ColumnType, IntWidth, RealFormat, Temporal, TemporalFormat};
 
-use super::csv::{BinaryForm, Csv, CsvOptions, NullText, Separator};
-use super::load::Load;
-use super::ndjson::{Ndjson, NdjsonOptions};
-use super::selected::{SelectedColumn, SelectedRows};
-use super::sql::{Sql, SqlOptions, Verb, create_table};
-use super::text::{Text, TextOptions};
+use super::csv::{BinaryForm, CsvEncoder, CsvOptions, NullText, Separator, TimestampForm};
+use super::ndjson::{NdjsonEncoder, NdjsonOptions};
+use super::outfile::{OutfileEncoder, OutfileOptions};
+use super::selected::SelectedColumn;
+use super::shell_tsv::{ShellTsvEncoder, ShellTsvOptions};
+use super::sql::{SqlEncoder, SqlOptions, Verb, create_table};
 use super::*;
 
 const LATIN1: CollationId = CollationId(8);
@@ -54,21 +54,21 @@ fn stored(def: &TableDef) -> Vec<usize> {
     (0..def.columns.len()).filter(|&index| def.columns[index].is_stored()).collect()
 }
 
-fn rows(form: Form, rows: &[&[Option<&[u8]>]]) -> Vec<u8> {
-    let encoder = Encoder::new(form, Compression::None);
-    let mut batch = encoder.new_batch();
+fn rows(encoder: TableEncoder, rows: &[&[Option<&[u8]>]]) -> Vec<u8> {
+    let sink = EncodingSink::new(encoder, Compression::None);
+    let mut batch = sink.new_batch();
     for row in rows {
-        encoder.row(row, &mut batch).unwrap();
+        sink.row(row, &mut batch).unwrap();
     }
-    encoder.finish(&mut batch).unwrap();
+    sink.finish(&mut batch).unwrap();
     batch.output().to_vec()
 }
 
 #[track_caller]
-fn text(types: &[ColumnType], options: &TextOptions, row: &[Option<&[u8]>], expected: &[u8]) {
+fn text(types: &[ColumnType], options: &OutfileOptions, row: &[Option<&[u8]>], expected: &[u8]) {
     let def = table(types);
-    let text = Text::new(&def, &stored(&def), options).unwrap();
-    let out = rows(Form::Text(text), &[row]);
+    let text = OutfileEncoder::new(&def, &stored(&def), options).unwrap();
+    let out = rows(TableEncoder::Outfile(text), &[row]);
     assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
 
@@ -78,7 +78,7 @@ fn i32_bytes(number: i32) -> [u8; 4] {
 
 #[test]
 fn text_escapes_what_the_default_clauses_say() {
-    let options = TextOptions::default();
+    let options = OutfileOptions::default();
     text(
         &[int(), varchar(LATIN1), varchar(LATIN1)],
         &options,
@@ -89,7 +89,7 @@ fn text_escapes_what_the_default_clauses_say() {
 
 #[test]
 fn text_without_an_escape_character_escapes_nothing() {
-    let options = TextOptions { escaped_by: None, ..TextOptions::default() };
+    let options = OutfileOptions { escaped_by: None, ..OutfileOptions::default() };
     text(
         &[varchar(LATIN1), varchar(LATIN1)],
         &options,
@@ -100,45 +100,47 @@ fn text_without_an_escape_character_escapes_nothing() {
 
 #[test]
 fn text_encloses_and_escapes_the_enclosing_character() {
-    let enclosed = TextOptions {
+    let enclosed = OutfileOptions {
         fields_terminated_by: b",".to_vec(),
         enclosed_by: Some(b'"'),
-        ..TextOptions::default()
+        ..OutfileOptions::default()
     };
     let types = [int(), varchar(LATIN1), int()];
     let row: &[Option<&[u8]>] = &[Some(&i32_bytes(1)), Some(b"say \"hi\", you"), None];
     text(&types, &enclosed, row, b"\"1\",\"say \\\"hi\\\", you\",\\N\n");
-    let optionally = TextOptions { optionally_enclosed: true, ..enclosed };
+    let optionally = OutfileOptions { optionally_enclosed: true, ..enclosed };
     text(&types, &optionally, row, b"1,\"say \\\"hi\\\", you\",\\N\n");
 }
 
 #[test]
 fn text_doubles_an_enclosing_character_that_means_more_escaped() {
-    let options = TextOptions {
+    let options = OutfileOptions {
         fields_terminated_by: b",".to_vec(),
         enclosed_by: Some(b'n'),
-        ..TextOptions::default()
+        ..OutfileOptions::default()
     };
     text(&[varchar(LATIN1)], &options, &[Some(b"nan\\")], b"nnnann\\\\n\n");
 }
 
 #[test]
 fn text_leaves_an_ambiguous_field_end_alone() {
-    let options = TextOptions { fields_terminated_by: b"t".to_vec(), ..TextOptions::default() };
+    let options =
+        OutfileOptions { fields_terminated_by: b"t".to_vec(), ..OutfileOptions::default() };
     text(&[varchar(LATIN1), int()], &options, &[Some(b"at\n"), None], b"at\\\nt\\N\n");
 }
 
 #[test]
 fn text_escapes_numbers_only_where_a_separator_could_be_one() {
-    let options = TextOptions { fields_terminated_by: b"-".to_vec(), ..TextOptions::default() };
+    let options =
+        OutfileOptions { fields_terminated_by: b"-".to_vec(), ..OutfileOptions::default() };
     text(&[varchar(LATIN1), int()], &options, &[Some(b"a-b"), Some(&i32_bytes(-5))], b"a-b--5\n");
-    let enclosed = TextOptions { enclosed_by: Some(b'1'), ..TextOptions::default() };
+    let enclosed = OutfileOptions { enclosed_by: Some(b'1'), ..OutfileOptions::default() };
     text(&[int()], &enclosed, &[Some(&i32_bytes(21))], b"12\\11\n");
 }
 
 #[test]
 fn text_breaks_up_no_character() {
-    let options = TextOptions::default();
+    let options = OutfileOptions::default();
     text(&[varchar(SJIS)], &options, &[Some(b"\x95\x5c\\\x95\t")], b"\x95\x5c\\\\\x95\\\t\n");
     text(&[varchar(UCS2)], &options, &[Some(b"\0a\0\n\0\\")], b"\0a\0\n\0\\\n");
     text(&[varchar(UTF8MB4)], &options, &[Some("é\t".as_bytes())], "é\\\t\n".as_bytes());
@@ -146,11 +148,11 @@ fn text_breaks_up_no_character() {
 
 #[test]
 fn text_starts_lines_and_ends_them_with_many_bytes() {
-    let options = TextOptions {
+    let options = OutfileOptions {
         lines_starting_by: b">>".to_vec(),
         lines_terminated_by: b"END".to_vec(),
         fields_terminated_by: b", ".to_vec(),
-        ..TextOptions::default()
+        ..OutfileOptions::default()
     };
     text(
         &[varchar(LATIN1), varchar(LATIN1)],
@@ -162,23 +164,23 @@ fn text_starts_lines_and_ends_them_with_many_bytes() {
 
 #[test]
 fn text_refuses_the_fixed_row_format() {
-    let options = TextOptions { fields_terminated_by: Vec::new(), ..TextOptions::default() };
+    let options = OutfileOptions { fields_terminated_by: Vec::new(), ..OutfileOptions::default() };
     let def = table(&[int()]);
-    let error = Text::new(&def, &[0], &options).unwrap_err();
+    let error = OutfileEncoder::new(&def, &[0], &options).unwrap_err();
     assert!(error.to_string().contains("fixed-row format"), "{error}");
 }
 
 #[test]
 fn bit_is_a_string_on_mysql_9_only() {
-    let options = TextOptions {
+    let options = OutfileOptions {
         enclosed_by: Some(b'"'),
         optionally_enclosed: true,
-        ..TextOptions::default()
+        ..OutfileOptions::default()
     };
     for (server, expected) in [(90_700, &b"\"\t\"\n"[..]), (80_033, b"\t\n"), (101_119, b"\t\n")] {
         let def = table_of(server, vec![ColumnDef::new("a", ColumnType::Bit { bits: 4 })]);
-        let text = Text::new(&def, &[0], &options).unwrap();
-        assert_eq!(rows(Form::Text(text), &[&[Some(b"\t")]]), expected);
+        let text = OutfileEncoder::new(&def, &[0], &options).unwrap();
+        assert_eq!(rows(TableEncoder::Outfile(text), &[&[Some(b"\t")]]), expected);
     }
 }
 
@@ -194,15 +196,18 @@ fn columns_that_are_not_there_are_named() {
     let def = table_of(80_033, columns);
     let row: [Option<&[u8]>; 3] = [Some(&i32_bytes(1)), Some(&i32_bytes(2)), Some(&i32_bytes(3))];
 
-    let text = Text::new(&def, &stored(&def), &TextOptions::default()).unwrap();
+    let text = OutfileEncoder::new(&def, &stored(&def), &OutfileOptions::default()).unwrap();
     let reasons: Vec<_> = text.left_out().iter().map(|left| left.reason).collect();
     assert_eq!(reasons, [LeftOutReason::Virtual, LeftOutReason::Invisible]);
-    assert_eq!(rows(Form::Text(text), &[&row]), b"1\t3\n");
+    assert_eq!(rows(TableEncoder::Outfile(text), &[&row]), b"1\t3\n");
 
-    let sql = Sql::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
+    let sql = SqlEncoder::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
     let reasons: Vec<_> = sql.left_out().iter().map(|left| left.reason).collect();
     assert_eq!(reasons, [LeftOutReason::Virtual, LeftOutReason::Generated]);
-    assert_eq!(rows(Form::Sql(sql), &[&row]), b"INSERT INTO `t``1` (`i`,`x`) VALUES\n(2,3);\n");
+    assert_eq!(
+        rows(TableEncoder::Sql(sql), &[&row]),
+        b"INSERT INTO `t``1` (`i`,`x`) VALUES\n(2,3);\n"
+    );
 }
 
 #[test]
@@ -213,10 +218,10 @@ fn rows_of_the_past_are_not_shown() {
     row_end.hidden = true;
     let mut def = table_of(101_119, vec![ColumnDef::new("x", int()), row_end]);
     def.versioned = true;
-    let text = Text::new(&def, &[0, 1], &TextOptions::default()).unwrap();
+    let text = OutfileEncoder::new(&def, &[0, 1], &OutfileOptions::default()).unwrap();
     let current: [Option<&[u8]>; 2] = [Some(&i32_bytes(1)), Some(b"\x7f\xff\xff\xff\x0f\x42\x3f")];
     let past: [Option<&[u8]>; 2] = [Some(&i32_bytes(2)), Some(b"\x65\x00\x00\x00\x00\x00\x01")];
-    assert_eq!(rows(Form::Text(text), &[&past, &current, &past]), b"1\n");
+    assert_eq!(rows(TableEncoder::Outfile(text), &[&past, &current, &past]), b"1\n");
 }
 
 #[test]
@@ -242,13 +247,13 @@ fn sql_values_have_the_form_of_their_type() {
         Some(b"\x01\x03"),
         Some(&[0x20; 16]),
     ];
-    let sql = Sql::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
+    let sql = SqlEncoder::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
     let expected = b"INSERT INTO `t``1` (`a`,`b`,`c`,`d`,`e`,`f`,`g`,`h`) VALUES\n\
         (1,'it\\'s \"q\"\\n\\r\\\\\\0\\Z\xe9',0x00FF,0.1,-0e0,2,0x0103,\
         0x20202020202020202020202020202020),\n\
         (NULL,NULL,'',NULL,NULL,0,NULL,NULL);\n";
     let empty: [Option<&[u8]>; 8] = [None, None, Some(b""), None, None, Some(b"\0"), None, None];
-    let out = rows(Form::Sql(sql), &[&row, &empty]);
+    let out = rows(TableEncoder::Sql(sql), &[&row, &empty]);
     assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
 
@@ -261,10 +266,10 @@ fn statements_end_before_they_are_too_long() {
         verb: Verb::InsertIgnore,
         ..SqlOptions::default()
     };
-    let sql = Sql::new(&def, &[0], &options).unwrap();
+    let sql = SqlEncoder::new(&def, &[0], &options).unwrap();
     let one = i32_bytes(1);
     let row: &[Option<&[u8]>] = &[Some(&one)];
-    let out = rows(Form::Sql(sql), &[row; 5]);
+    let out = rows(TableEncoder::Sql(sql), &[row; 5]);
     let statements: Vec<&str> = str::from_utf8(&out).unwrap().split_inclusive(";\n").collect();
     let lengths: Vec<usize> = statements.iter().map(|s| s.len() - opening).collect();
     assert_eq!(lengths, [10, 10, 5]);
@@ -277,10 +282,10 @@ fn commas_may_come_first() {
     let opening = b"INSERT INTO `t``1` (`a`) VALUES".len();
     let statement_size_bytes = opening + b"(1)\n,(1)\n;\n".len();
     let options = SqlOptions { statement_size_bytes, comma_first: true, ..SqlOptions::default() };
-    let sql = Sql::new(&def, &[0], &options).unwrap();
+    let sql = SqlEncoder::new(&def, &[0], &options).unwrap();
     let one = i32_bytes(1);
     let row: &[Option<&[u8]>] = &[Some(&one)];
-    let out = rows(Form::Sql(sql), &[row; 3]);
+    let out = rows(TableEncoder::Sql(sql), &[row; 3]);
     let expected =
         "INSERT INTO `t``1` (`a`) VALUES(1)\n,(1)\n;\nINSERT INTO `t``1` (`a`) VALUES(1)\n;\n";
     assert_eq!(str::from_utf8(&out).unwrap(), expected);
@@ -296,15 +301,16 @@ fn rows_to_load_are_text_in_utf8_or_base64() {
         ColumnType::Float(real()),
     ];
     let def = table(&types);
-    let load = Load::new(&def, &stored(&def)).unwrap();
-    let columns: Vec<(&str, bool)> = load.columns().collect();
+    let tsv = ShellTsvEncoder::new(&def, &stored(&def), &ShellTsvOptions).unwrap();
     let expected = [("a", false), ("b", false), ("c", true), ("d", true), ("e", false)];
-    assert_eq!(columns, expected);
+    let expected: Vec<(String, bool)> =
+        expected.into_iter().map(|(name, is_base64)| (name.to_owned(), is_base64)).collect();
+    assert_eq!(tsv.loaded_columns(), expected);
     let (one, tenth, nan) = (i32_bytes(1), 0.1f32.to_le_bytes(), f32::NAN.to_le_bytes());
     let text = Some("é\t\n\r\x08\\\0\x1a'".as_bytes());
     let row: [Option<&[u8]>; 5] = [Some(&one), text, Some(b"\xe9"), Some(b"\0\xff"), Some(&tenth)];
     let empty: [Option<&[u8]>; 5] = [None, Some(b""), None, Some(b""), Some(&nan)];
-    let out = rows(Form::Load(load), &[&row, &empty]);
+    let out = rows(TableEncoder::ShellTsv(tsv), &[&row, &empty]);
     let expected = "1\té\\t\\n\\r\\b\\\\\\0\\Z'\t6Q==\tAP8=\t0.1\n\\N\t\t\\N\t\t\\N\n";
     assert_eq!(str::from_utf8(&out).unwrap(), expected);
 }
@@ -323,28 +329,35 @@ fn rows_of_a_server_are_loaded_as_they_were() {
         .collect();
     let some = |text: &[u8]| Some(text.to_vec());
     let row = [some(b"1"), some(b"it's\n"), some(b"\xff"), some(b"0-1"), some(b"2")];
-    let write = |form: SelectedRows| {
+    let selected =
+        |format: Format| SelectedRows::new(&format, "t", &columns, Compression::None, u64::MAX);
+    let write = |format: Format| {
+        let rows = selected(format).unwrap();
         let mut batch = Encoded::default();
-        form.row(&row, &mut batch).unwrap();
-        form.row(&row[1..], &mut batch).unwrap_err();
-        form.row(&[None, None, None, None, None], &mut batch).unwrap();
-        form.finish(&mut batch).unwrap();
+        rows.row(&row, &mut batch).unwrap();
+        rows.row(&row[1..], &mut batch).unwrap_err();
+        rows.row(&[None, None, None, None, None], &mut batch).unwrap();
+        rows.finish(&mut batch).unwrap();
         assert_eq!(batch.rows(), 2);
         String::from_utf8(batch.output().to_vec()).unwrap()
     };
-    let sql = write(SelectedRows::sql("t", &columns, &SqlOptions::default()));
+    let sql = write(Format::Sql(SqlOptions::default()));
     let expected = "INSERT INTO `t` (`a`,`b`,`c`,`d`) VALUES\n\
         (1,'it\\'s\\n',0xFF,_utf8mb4'0-1'),\n(NULL,NULL,NULL,NULL);\n";
     assert_eq!(sql, expected);
-    let load = write(SelectedRows::load(&columns));
-    assert_eq!(load, "1\taXQncwo=\t/w==\t0-1\n\\N\t\\N\t\\N\t\\N\n");
+    let tsv = write(Format::ShellTsv(ShellTsvOptions));
+    assert_eq!(tsv, "1\taXQncwo=\t/w==\t0-1\n\\N\t\\N\t\\N\t\\N\n");
+    for name in ["text", "csv", "ndjson"] {
+        let error = selected(Format::named(name).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("not written in this format"), "{error}");
+    }
 }
 
 #[test]
 fn a_row_that_cannot_be_read_leaves_no_trace() {
     let def = table(&[int(), int()]);
-    let sql = Sql::new(&def, &[0, 1], &SqlOptions::default()).unwrap();
-    let encoder = Encoder::new(Form::Sql(sql), Compression::None);
+    let sql = SqlEncoder::new(&def, &[0, 1], &SqlOptions::default()).unwrap();
+    let encoder = EncodingSink::new(TableEncoder::Sql(sql), Compression::None);
     let mut batch = encoder.new_batch();
     let one = i32_bytes(1);
     encoder.row(&[Some(&one), Some(b"short")], &mut batch).unwrap_err();
@@ -364,17 +377,17 @@ fn csv_tells_null_from_empty() {
         &[Some(b"caf\xe9"), Some("a,\"é\"\n".as_bytes()), Some(b"\xca\xfe"), None],
         &[Some(b" x"), Some(b"plain"), Some(b""), None],
     ];
-    let csv = Csv::new(&def, &stored(&def), &CsvOptions::default()).unwrap();
+    let csv = CsvEncoder::new(&def, &stored(&def), &CsvOptions::default()).unwrap();
     assert_eq!(csv.head(), b"a,b,c,d\r\n");
-    let out = rows(Form::Csv(csv), &given);
+    let out = rows(TableEncoder::Csv(csv), &given);
     let expected = ",\"\",,\r\ncafé,\"a,\"\"é\"\"\n\",CAFE,\r\n\" x\",plain,\"\",\r\n";
     assert_eq!(str::from_utf8(&out).unwrap(), expected);
 
     let options =
         CsvOptions { binary: BinaryForm::Base64, line_end: "\n", ..CsvOptions::default() };
-    let csv = Csv::new(&def, &stored(&def), &options).unwrap();
+    let csv = CsvEncoder::new(&def, &stored(&def), &options).unwrap();
     let row: &[Option<&[u8]>] = &[None, None, Some(b"\xca\xfe"), None];
-    assert_eq!(rows(Form::Csv(csv), &[row]), b",,yv4=,\n");
+    assert_eq!(rows(TableEncoder::Csv(csv), &[row]), b",,yv4=,\n");
 }
 
 #[test]
@@ -390,7 +403,7 @@ fn csv_has_the_separator_and_null_that_are_wished() {
         binary: BinaryForm::Prefixed,
         ..CsvOptions::default()
     };
-    let csv = Csv::new(&def, &stored(&def), &options).unwrap();
+    let csv = CsvEncoder::new(&def, &stored(&def), &options).unwrap();
     assert_eq!(csv.head(), b"");
     let given: [&[Option<&[u8]>]; 4] = [
         &[None, None, None],
@@ -399,7 +412,7 @@ fn csv_has_the_separator_and_null_that_are_wished() {
         &[Some(b"a;b"), None, None],
     ];
     let expected = "NULL;NULL;NULL\n\"NULL\";0xCAFE;NULL\na,b;\"\";NULL\n\"a;b\";NULL;NULL\n";
-    assert_eq!(str::from_utf8(&rows(Form::Csv(csv), &given)).unwrap(), expected);
+    assert_eq!(str::from_utf8(&rows(TableEncoder::Csv(csv), &given)).unwrap(), expected);
 
     for wrong in [&b""[..], b";;", b"-", b".", b":", b" ", b"7", b"e", b"\"", b"\n", b"\xe9"] {
         assert_eq!(Separator::new(wrong), None, "{wrong:?}");
@@ -438,8 +451,8 @@ fn ndjson_is_exact() {
         Some(&vector),
         None,
     ];
-    let ndjson = Ndjson::new(&def, &stored(&def), NdjsonOptions::default()).unwrap();
-    let out = rows(Form::Ndjson(ndjson), &[&row]);
+    let ndjson = NdjsonEncoder::new(&def, &stored(&def), &NdjsonOptions::default()).unwrap();
+    let out = rows(TableEncoder::Ndjson(ndjson), &[&row]);
     let expected = "{\"a\":18446744073709551615,\"b\":\"q\\\"\\\\\\u0001\u{7f}\\n\\té\",\
         \"c\":\"Zm9vYg==\",\"d\":1e+300,\"e\":259,\"f\":0,\"g\":[1.5,-2],\"h\":null}\n";
     assert_eq!(str::from_utf8(&out).unwrap(), expected);
@@ -452,9 +465,12 @@ fn text_says_what_it_is_where_mysql_5_7_reads_expressions_by_the_session() {
     let columns = vec![ColumnDef::new("v", varchar(LATIN1)), generated];
     for (server, introducer) in [(50_722, "_binary "), (80_033, ""), (101_119, "")] {
         let def = table_of(server, columns.clone());
-        let sql = Sql::new(&def, &[0, 1], &SqlOptions::default()).unwrap();
-        assert_eq!(sql.head().contains("COLLATION_CONNECTION"), !introducer.is_empty());
-        let out = rows(Form::Sql(sql), &[&[Some(b"x"), None]]);
+        let sql = SqlEncoder::new(&def, &[0, 1], &SqlOptions::default()).unwrap();
+        assert_eq!(
+            str::from_utf8(sql.head()).unwrap().contains("COLLATION_CONNECTION"),
+            !introducer.is_empty()
+        );
+        let out = rows(TableEncoder::Sql(sql), &[&[Some(b"x"), None]]);
         let expected = format!("INSERT INTO `t``1` (`v`) VALUES\n({introducer}'x');\n");
         assert_eq!(str::from_utf8(&out).unwrap(), expected);
     }
@@ -478,4 +494,55 @@ fn definitions_can_be_read_again() {
     assert!(!create_table(&child, None, false).contains(setting));
     child.foreign_keys[0].parent_not_unique = true;
     assert!(create_table(&child, None, false).contains(setting));
+}
+
+/// The text in the journals of dumps that were begun by earlier versions.
+#[test]
+fn fingerprints_stay_as_they_were() {
+    let separator = Separator::new(b";").unwrap();
+    let csv = CsvOptions {
+        separator,
+        null: NullText::new("NULL", separator).unwrap(),
+        binary: BinaryForm::Prefixed,
+        timestamps: TimestampForm::Iso,
+        ..CsvOptions::default()
+    };
+    for (format, expected) in [
+        (
+            Format::Sql(SqlOptions::default()),
+            "Sql(SqlOptions { statement_size_bytes: 1000000, verb: Insert, hex_blob: true, \
+             comma_first: false })",
+        ),
+        (
+            Format::Outfile(OutfileOptions { enclosed_by: Some(b'"'), ..Default::default() }),
+            "Text(TextOptions { fields_terminated_by: [9], enclosed_by: Some(34), \
+             optionally_enclosed: false, escaped_by: Some(92), lines_starting_by: [], \
+             lines_terminated_by: [10], include_invisible: false })",
+        ),
+        (
+            Format::Csv(csv),
+            "Csv(CsvOptions { separator: Separator(59), null: NullText(\"NULL\"), header: true, \
+             line_end: \"\\r\\n\", binary: Prefixed, include_invisible: false, timestamps: Iso })",
+        ),
+        (
+            Format::Ndjson(NdjsonOptions::default()),
+            "Ndjson(NdjsonOptions { include_invisible: false, timestamps: Server })",
+        ),
+        (Format::ShellTsv(ShellTsvOptions), "Load"),
+    ] {
+        assert_eq!(format.fingerprint(), expected);
+    }
+}
+
+#[test]
+fn formats_have_names_and_layouts_of_their_own() {
+    let fits = |format: &Format, layout| format.for_layout(layout).is_some();
+    for format in Format::all() {
+        if let Some(name) = format.name() {
+            assert_eq!(Format::named(name), Some(format.clone()));
+            assert!(fits(&format, Layout::Files));
+        }
+        assert_eq!(fits(&format, Layout::MyDumper), format.is_sql());
+        assert_eq!(fits(&format, Layout::MySqlShell), format.name().is_none());
+    }
 }

@@ -1,33 +1,35 @@
 //! The output format from the arguments.
 
-use innoscan::dump::Format;
+use innoscan::sink::Format;
 use innoscan::sink::csv::{BinaryForm, CsvOptions, NullText, Separator, TimestampForm};
-use innoscan::sink::ndjson::NdjsonOptions;
-use innoscan::sink::sql::{SqlOptions, Verb};
-use innoscan::sink::text::TextOptions;
+use innoscan::sink::outfile::OutfileOptions;
+use innoscan::sink::sql::Verb;
 
-use crate::args::{BinaryArg, DumpArgs, FormatArg, TimestampsArg};
+use crate::args::{BinaryArg, DumpArgs, TimestampsArg};
 use crate::sizes::separator;
 
-/// The output format.
+/// The output format, with the options that the arguments set.
 pub(super) fn format(args: &DumpArgs) -> anyhow::Result<Format> {
-    Ok(match args.format.unwrap_or(FormatArg::Sql) {
-        FormatArg::Sql => Format::Sql(SqlOptions {
-            statement_size_bytes: usize::try_from(args.sql.statement_size.0)?,
-            verb: match (args.sql.insert_ignore, args.sql.replace) {
+    let mut format = args.format.clone().unwrap_or_default();
+    if args.include_invisible {
+        format.include_invisible();
+    }
+    match &mut format {
+        Format::Sql(options) => {
+            options.statement_size_bytes = usize::try_from(args.sql.statement_size.0)?;
+            options.verb = match (args.sql.insert_ignore, args.sql.replace) {
                 (true, _) => Verb::InsertIgnore,
                 (_, true) => Verb::Replace,
                 _ => Verb::Insert,
-            },
-            ..SqlOptions::default()
-        }),
-        FormatArg::Text => Format::Text(text_options(args)?),
-        FormatArg::Csv => Format::Csv(csv_options(args)?),
-        FormatArg::Ndjson => Format::Ndjson(NdjsonOptions {
-            include_invisible: args.include_invisible,
-            timestamps: timestamps(args),
-        }),
-    })
+            };
+        }
+        Format::Outfile(options) => set_outfile_options(options, args)?,
+        Format::Csv(options) => set_csv_options(options, args)?,
+        Format::Ndjson(options) => options.timestamps = timestamps(args),
+        // The other formats have no options on the command line.
+        _ => {}
+    }
+    Ok(format)
 }
 
 fn timestamps(args: &DumpArgs) -> TimestampForm {
@@ -37,7 +39,7 @@ fn timestamps(args: &DumpArgs) -> TimestampForm {
     }
 }
 
-fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
+fn set_csv_options(options: &mut CsvOptions, args: &DumpArgs) -> anyhow::Result<()> {
     let bytes = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
     let separator = match &args.text.fields_terminated_by {
         None => Separator::COMMA,
@@ -49,7 +51,7 @@ fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
         })?,
     };
     let line_end = match &args.text.lines_terminated_by {
-        None => CsvOptions::default().line_end,
+        None => options.line_end,
         Some(typed) => match &bytes(typed)?[..] {
             b"\n" => "\n",
             b"\r\n" => "\r\n",
@@ -65,7 +67,7 @@ fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
             args.csv.null
         )
     })?;
-    Ok(CsvOptions {
+    *options = CsvOptions {
         separator,
         null,
         header: !args.csv.no_header,
@@ -75,12 +77,13 @@ fn csv_options(args: &DumpArgs) -> anyhow::Result<CsvOptions> {
             BinaryArg::Base64 => BinaryForm::Base64,
             BinaryArg::Prefixed => BinaryForm::Prefixed,
         },
-        include_invisible: args.include_invisible,
         timestamps: timestamps(args),
-    })
+        ..*options
+    };
+    Ok(())
 }
 
-fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
+fn set_outfile_options(options: &mut OutfileOptions, args: &DumpArgs) -> anyhow::Result<()> {
     let bytes = |typed: &str| separator(typed).map_err(anyhow::Error::msg);
     let character = |typed: &str, option: &str| -> anyhow::Result<Option<u8>> {
         match &bytes(typed)?[..] {
@@ -96,13 +99,14 @@ fn text_options(args: &DumpArgs) -> anyhow::Result<TextOptions> {
         (None, Some(typed)) => (character(typed, "fields-optionally-enclosed-by")?, true),
         (None, None) => (None, false),
     };
-    Ok(TextOptions {
+    *options = OutfileOptions {
         fields_terminated_by: bytes(text.fields_terminated_by.as_deref().unwrap_or("\\t"))?,
         enclosed_by: enclosed,
         optionally_enclosed: optional,
         escaped_by: character(&text.fields_escaped_by, "fields-escaped-by")?,
         lines_starting_by: bytes(&text.lines_starting_by)?,
         lines_terminated_by: bytes(text.lines_terminated_by.as_deref().unwrap_or("\\n"))?,
-        include_invisible: args.include_invisible,
-    })
+        ..*options
+    };
+    Ok(())
 }

@@ -14,16 +14,17 @@ use std::time::Duration;
 
 use innoscan::counted;
 use innoscan::dump::{
-    ConfirmFn, Dump, DumpOptions, Format, Layout, OnChange, Origin, Summary, TableOutcome,
-    Unfinished, is_begun, to_directory, to_stream,
+    ConfirmFn, Dump, DumpOptions, Layout, OnChange, Origin, Summary, TableOutcome, Unfinished,
+    is_begun, to_directory, to_stream,
 };
 use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
-use innoscan::sink::{Compression, LeftOutReason};
+use innoscan::sink::shell_tsv::ShellTsvOptions;
+use innoscan::sink::{Compression, Format, LeftOutReason};
 use innoscan::{ErrorKind, Reason, Remedy, Table, Wanted};
 use innoscan_live::snapshot::Consistency;
 
 use self::format::format;
-use crate::args::{CompressArg, DumpArgs, FormatArg, LayoutArg, ResumeArg};
+use crate::args::{CompressArg, DumpArgs, LayoutArg, ResumeArg};
 use crate::messages::{self, Advice, Exit};
 use crate::progress::{Bar, Whole};
 use crate::sizes::bytes;
@@ -41,7 +42,10 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
 fn note_directory(args: &DumpArgs) {
     let directory = &args.outputdir;
     let extension = Path::new(directory).extension().and_then(|extension| extension.to_str());
-    let is_like_file = matches!(extension, Some("csv" | "sql" | "txt" | "tsv" | "json" | "ndjson"));
+    let is_of_format = |extension| {
+        extension == "json" || Format::all().iter().any(|format| format.extension() == extension)
+    };
+    let is_like_file = extension.is_some_and(is_of_format);
     if is_like_file && !args.tell.quiet && !Path::new(directory).exists() {
         note!(
             "innoscan: note: creating {directory} as a directory; to write one file, use > {directory}"
@@ -71,7 +75,7 @@ fn note_unmatched(ledger: &Ledger, args: &DumpArgs) {
 
 /// The filter of objects that the arguments select.
 fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
-    let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
+    let is_sql = args.format.as_ref().is_none_or(Format::is_sql);
     Ok(Filter {
         wanted: Wanted {
             databases: args.databases.clone(),
@@ -133,12 +137,12 @@ fn write(
 ) -> anyhow::Result<(Summary, Layout)> {
     let layout = layout(args, &dump.tables);
     let format = match layout {
-        Layout::MySqlShell if args.format.is_none() => Format::Load,
+        Layout::MySqlShell if args.format.is_none() => Format::ShellTsv(ShellTsvOptions),
         _ => format(args)?,
     };
     for table in &dump.tables {
         messages::row_notes(table);
-        if !args.no_schemas && args.format.is_none_or(|format| format == FormatArg::Sql) {
+        if !args.no_schemas && args.format.as_ref().is_none_or(Format::is_sql) {
             messages::definition_notes(&table.def, &table.notes);
         }
     }
@@ -285,7 +289,7 @@ fn require_something(
 /// The layout of the output. The default for SQL in a directory is mydumper's, if the databases of all
 /// tables are known: its file names start with them.
 fn layout(args: &DumpArgs, tables: &[&Table]) -> Layout {
-    let is_sql = args.format.is_none_or(|format| format == FormatArg::Sql);
+    let is_sql = args.format.as_ref().is_none_or(Format::is_sql);
     let named = tables.iter().all(|table| !table.def.schema.is_empty());
     match args.layout {
         _ if args.outputdir == "-" => Layout::Files,

@@ -114,9 +114,9 @@ impl Arrangement for Files<'_> {
         Ok(vec![self.directory.write(&file, text.as_bytes())?])
     }
 
-    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames {
+    fn chunk_names(&self, database: &str, table: &str, ending: String) -> ChunkNames {
         let stem = stem(database, table);
-        Box::new(move |number, _| format!("{stem}.{number:05}.{extension}"))
+        Box::new(move |number, _| format!("{stem}.{number:05}.{ending}"))
     }
 
     fn finish(&mut self, _summary: &Summary) -> Result<()> {

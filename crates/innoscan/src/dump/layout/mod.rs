@@ -24,7 +24,7 @@ use std::time::{Instant, SystemTime};
 use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
-use super::chunks::{ChunkForm, ChunkNames, Chunks};
+use super::chunks::{ChunkNames, ChunkOptions, Chunks};
 use super::done::{DumpedFile, partial_name};
 use super::files::Directory;
 use super::jobs::{self, Source, Target, concerns_all};
@@ -34,9 +34,9 @@ use super::outcome::MANIFEST_NAME;
 use super::rows::{self, Rows};
 use super::statements::{Ending, of_object};
 use super::unfinished::{Begun, version_of};
-use super::{Dump, DumpOptions, Format, Layout, Summary, TableOutcome};
+use super::{Dump, DumpOptions, Layout, Summary, TableOutcome};
 use crate::phases::Phase;
-use crate::sink::{Encoded, Form, sql};
+use crate::sink::{ChunkWriter, Encoded, SelectedRows, TableEncoder, sql};
 use crate::{Error, Remedy, Result};
 
 /// What a layout makes files of.
@@ -157,9 +157,9 @@ pub(super) trait Arrangement {
     /// A table's definition, and whatever else stands before its rows.
     fn table(&mut self, table: &TableFacts<'_>) -> Result<Vec<DumpedFile>>;
 
-    /// What a table's files of rows are called. `extension` is that of the rows' form and of the
-    /// compression.
-    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames;
+    /// The names of a table's files of rows. `ending` is the extension of the format with the suffix of
+    /// the compression.
+    fn chunk_names(&self, database: &str, table: &str, ending: String) -> ChunkNames;
 
     /// Writes what comes after the tables.
     fn finish(&mut self, summary: &Summary) -> Result<()>;
@@ -262,23 +262,15 @@ fn write_manifest(
 
 /// Refuses what a layout has no place for.
 fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
-    let (name, format_fits) = match (options.layout, &options.format) {
-        (Layout::Files, format) => ("files", *format != Format::Load),
-        (Layout::MyDumper, format) => ("mydumper", matches!(format, Format::Sql(_))),
-        (Layout::MySqlShell, format) => ("mysqlsh", *format == Format::Load),
-    };
-    if !format_fits {
-        return Err(Error::usage(
-            format!("the layout {name} does not hold rows in this format"),
-            [Remedy::KeepFormat, Remedy::ChooseLayout("files")],
-        ));
-    }
     if options.layout == Layout::Files {
         return Ok(());
     }
     if contents.tables.iter().any(|(database, _)| database.is_empty()) {
         return Err(Error::usage(
-            format!("the layout {name} names files after databases, and a table's is not known"),
+            format!(
+                "the layout {} names files after databases, and a table's is not known",
+                options.layout.name()
+            ),
             [Remedy::NameInDirectory, Remedy::ChooseLayout("files")],
         ));
     }
@@ -298,22 +290,21 @@ impl Target for Writer<'_> {
     fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let Source { table, ahead, confirm } = source;
         let (def, options) = (&table.def, self.options);
-        let form = self.begin(def, table.create_sql.as_deref(), outcome)?;
+        let encoder = self.begin(def, table.create_sql.as_deref(), outcome)?;
         if !options.rows {
             return Ok(());
         }
-        let head = form.head().to_vec();
         let key = (def.schema.clone(), def.name.clone());
-        let chunk_form = self.chunk_form(&key, form.extension(), &head);
+        let chunk_options = self.chunk_options(&key, encoder.chunk_writer(options.compression));
         let mut chunks = match self.begun.remove(&key) {
             None => {
                 let version = version_of(table)?;
-                Chunks::begin(self.directory, key, version, chunk_form)?
+                Chunks::begin(self.directory, key, version, chunk_options)?
             }
             Some(begun) => {
                 outcome.checksum = rows::checksum(def, options).map(|_| 0);
                 begun.chunks.iter().for_each(|chunk| outcome.keep(chunk));
-                Chunks::go_on(self.directory, key, begun, chunk_form)
+                Chunks::go_on(self.directory, key, begun, chunk_options)
             }
         };
         let is_resumed = !chunks.done().is_empty();
@@ -323,7 +314,7 @@ impl Target for Writer<'_> {
             let write = |batch: &Encoded, sum, end| chunks.write(batch, sum, end);
             let read = match ahead.filter(|_| !is_resumed) {
                 Some(ahead) => rows::replay(ahead, outcome, write),
-                None => rows::read(table, form, options, after, outcome, write),
+                None => rows::read(table, encoder, options, after, outcome, write),
             };
             if let Err(error) = read.and_then(|()| confirm()) {
                 return Err(given_up(chunks, error));
@@ -336,27 +327,31 @@ impl Target for Writer<'_> {
     fn select(&mut self, table: &mut SelectedTable<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let options = self.options;
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
-        let form = rows::selected_form(table, options)?
-            .with_compression(options.compression)
-            .with_batch_bytes(batch_bytes);
+        let rows = SelectedRows::new(
+            &options.format,
+            &table.name,
+            &table.columns,
+            options.compression,
+            batch_bytes,
+        )?;
         let key = (table.database.clone(), table.name.clone());
         outcome.files = self.arrangement.table(&TableFacts {
             database: &key.0,
             name: &key.1,
             create: table.create.trim_end().trim_end_matches(';').to_owned(),
             lenient: "",
-            columns: form.columns().map(|(name, coded)| (name.to_owned(), coded)).collect(),
+            columns: rows.loaded_columns(),
             primary_key: Vec::new(),
         })?;
         if !options.rows {
             return Ok(());
         }
-        let chunk_form = self.chunk_form(&key, form.extension(), form.head());
+        let chunk_options = self.chunk_options(&key, rows.chunk_writer());
         // Nothing tells whether such a table has changed: none is kept.
         let version = TableVersion::default();
-        let mut chunks = Chunks::begin(self.directory, key, version, chunk_form)?;
+        let mut chunks = Chunks::begin(self.directory, key, version, chunk_options)?;
         if let Err(error) =
-            rows::select(table, &form, outcome, |batch| chunks.write(batch, 0, None))
+            rows::select(table, &rows, outcome, |batch| chunks.write(batch, 0, None))
         {
             return Err(given_up(chunks, error));
         }
@@ -366,17 +361,17 @@ impl Target for Writer<'_> {
 
     fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
         let (def, options) = (table.def(), self.options);
-        let form = self.begin(def, table.create_sql(), outcome)?;
+        let encoder = self.begin(def, table.create_sql(), outcome)?;
         if !options.rows {
             return Ok(());
         }
-        let head = form.head().to_vec();
         let key = (def.schema.clone(), def.name.clone());
-        let chunk_form = self.chunk_form(&key, form.extension(), &head);
+        let chunk_options = self.chunk_options(&key, encoder.chunk_writer(options.compression));
         // Nothing tells whether such a table has changed: none is kept.
-        let mut chunks = Chunks::begin(self.directory, key, TableVersion::default(), chunk_form)?;
+        let mut chunks =
+            Chunks::begin(self.directory, key, TableVersion::default(), chunk_options)?;
         let given =
-            table.give(form, options, outcome, &mut |batch, sum| chunks.write(batch, sum, None));
+            table.give(encoder, options, outcome, &mut |batch, sum| chunks.write(batch, sum, None));
         if let Err(error) = given {
             return Err(given_up(chunks, error));
         }
@@ -390,46 +385,44 @@ impl Target for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Writes a table's definition; the form of its rows.
+    /// Writes a table's definition, and returns the encoder of its rows.
     fn begin(
         &mut self,
         def: &TableDef,
         create_sql: Option<&str>,
         outcome: &mut TableOutcome,
-    ) -> Result<Form> {
-        let form = self.options.format.form(def)?;
-        outcome.files = self.arrangement.table(&facts(def, create_sql, &form))?;
+    ) -> Result<TableEncoder> {
+        let encoder = self.options.format.encoder(def)?;
+        outcome.files = self.arrangement.table(&facts(def, create_sql, &encoder))?;
         if self.options.rows {
-            outcome.left_out = form.left_out().to_vec();
+            outcome.left_out = encoder.left_out().to_vec();
         }
-        Ok(form)
+        Ok(encoder)
     }
 
-    fn chunk_form<'h>(
+    fn chunk_options(
         &self,
         (database, table): &TableKey,
-        extension: &str,
-        head: &'h [u8],
-    ) -> ChunkForm<'h> {
-        let extension = format!("{extension}{}", self.options.compression.suffix());
-        let names = self.arrangement.chunk_names(database, table, extension);
-        ChunkForm::new(names, head, self.options)
+        writer: Box<dyn ChunkWriter>,
+    ) -> ChunkOptions {
+        let ending = self.options.format.file_ending(self.options.compression);
+        let names = self.arrangement.chunk_names(database, table, ending);
+        ChunkOptions::new(names, writer, self.options)
     }
 }
 
-/// What a layout is told of a table that is read in a form.
-fn facts<'d>(def: &'d TableDef, create_sql: Option<&str>, form: &Form) -> TableFacts<'d> {
+/// What a layout is told of a table.
+fn facts<'d>(
+    def: &'d TableDef,
+    create_sql: Option<&str>,
+    encoder: &TableEncoder,
+) -> TableFacts<'d> {
     TableFacts {
         database: &def.schema,
         name: &def.name,
         create: sql::definition(def, create_sql),
         lenient: sql::lenient(def),
-        columns: match form {
-            Form::Load(load) => {
-                load.columns().map(|(name, coded)| (name.to_owned(), coded)).collect()
-            }
-            _ => Vec::new(),
-        },
+        columns: encoder.loaded_columns(),
         primary_key: super::primary_key(def),
     }
 }

@@ -33,7 +33,7 @@ use crate::dump::objects::{Object, ObjectKind, Origin};
 use crate::dump::statements::{Ending, placeholder_table};
 use crate::dump::{DumpOptions, Summary};
 use crate::ledger::{Entry, Ledger, State, counted_kinds};
-use crate::sink::sql;
+use crate::sink::{quoted_name, sql};
 
 /// Bytes of a database's or a table's name in file names, at most; a file's has 255.
 const NAME_BYTES_MAX: usize = 100;
@@ -130,7 +130,7 @@ impl<'a> MyDumper<'a> {
             let stem = self.names.table(database, &view.name);
             let placeholder = format!("{}{}", session(), placeholder_table(view));
             self.directory.write(&format!("{stem}-schema.sql"), placeholder.as_bytes())?;
-            let name = sql::quoted_name(&view.name);
+            let name = quoted_name(&view.name);
             let head = format!(
                 "/*!40101 SET NAMES utf8mb4*/;\n{}DROP VIEW IF EXISTS {name};\n",
                 sql::drop_table(&view.name)
@@ -277,9 +277,9 @@ impl Arrangement for MyDumper<'_> {
         Ok(vec![self.directory.write(&file, text.as_bytes())?])
     }
 
-    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames {
+    fn chunk_names(&self, database: &str, table: &str, ending: String) -> ChunkNames {
         let stem = self.names.table(database, table);
-        Box::new(move |number, _| format!("{stem}.{number:05}.{extension}"))
+        Box::new(move |number, _| format!("{stem}.{number:05}.{ending}"))
     }
 
     fn finish(&mut self, _summary: &Summary) -> Result<()> {

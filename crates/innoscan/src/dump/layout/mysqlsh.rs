@@ -28,8 +28,7 @@ use crate::dump::clock::utc;
 use crate::dump::objects::{Object, ObjectKind, Origin};
 use crate::dump::statements::{Ending, in_place_of_its_placeholder, of_object, placeholder_view};
 use crate::dump::{DUMPER, DumpOptions, Summary};
-use crate::sink::Compression;
-use crate::sink::sql::{self, quoted_name};
+use crate::sink::{Compression, quoted_name, sql};
 
 /// Bytes of what file names begin with, at most; the longest end has some 30 more.
 const BASENAME_BYTES_MAX: usize = 200;
@@ -349,11 +348,11 @@ impl Arrangement for MySqlShell<'_> {
         Ok(files)
     }
 
-    fn chunk_names(&self, database: &str, table: &str, extension: String) -> ChunkNames {
+    fn chunk_names(&self, database: &str, table: &str, ending: String) -> ChunkNames {
         let base = self.names.table(database, table);
         Box::new(move |number, is_last| {
             let at = if is_last { "@@" } else { "@" };
-            format!("{base}{at}{number}.{extension}")
+            format!("{base}{at}{number}.{ending}")
         })
     }
 

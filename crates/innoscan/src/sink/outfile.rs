@@ -22,7 +22,9 @@ use innoscan_format::schema::{Family, ServerVersion, TableDef};
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
+use super::encoder::RowEncoder;
 use super::escape::Escapes;
+use super::selected::NotSelectable;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
 /// Characters that mean something else after an escape character (`ESCAPE_CHARS`).
@@ -34,7 +36,7 @@ const TEMPORAL: &[u8] = b"0123456789-:. ";
 
 /// The `FIELDS` and `LINES` clauses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextOptions {
+pub struct OutfileOptions {
     /// `FIELDS TERMINATED BY`.
     pub fields_terminated_by: Vec<u8>,
     /// `FIELDS ENCLOSED BY`.
@@ -51,9 +53,9 @@ pub struct TextOptions {
     pub include_invisible: bool,
 }
 
-impl Default for TextOptions {
-    fn default() -> TextOptions {
-        TextOptions {
+impl Default for OutfileOptions {
+    fn default() -> OutfileOptions {
+        OutfileOptions {
             fields_terminated_by: b"\t".to_vec(),
             enclosed_by: None,
             optionally_enclosed: false,
@@ -67,8 +69,8 @@ impl Default for TextOptions {
 
 /// A table's rows as `INTO OUTFILE` text.
 #[derive(Debug)]
-pub struct Text {
-    selection: RowShape,
+pub struct OutfileEncoder {
+    shape: RowShape,
     fields: Vec<Field>,
     null: Vec<u8>,
     line_start: Vec<u8>,
@@ -88,10 +90,36 @@ struct Field {
     verbatim: bool,
 }
 
-impl Text {
-    /// For a table whose rows hold the columns `stored` (places in `def.columns`). Refuses the
-    /// fixed-row format, which has no separators at all.
-    pub fn new(def: &TableDef, stored: &[usize], options: &TextOptions) -> format::Result<Text> {
+impl RowEncoder for OutfileEncoder {
+    type Options = OutfileOptions;
+    type Selected = NotSelectable;
+
+    const NAME: Option<&'static str> = Some("text");
+    const EXTENSION: &'static str = "txt";
+
+    fn include_invisible(options: &mut OutfileOptions) {
+        options.include_invisible = true;
+    }
+
+    /// The text is that of earlier versions, which called the format `Text`.
+    fn fingerprint(options: &OutfileOptions) -> String {
+        let OutfileOptions { fields_terminated_by, enclosed_by, optionally_enclosed, .. } = options;
+        let OutfileOptions { escaped_by, lines_starting_by, lines_terminated_by, .. } = options;
+        let OutfileOptions { include_invisible, .. } = options;
+        format!(
+            "Text(TextOptions {{ fields_terminated_by: {fields_terminated_by:?}, \
+             enclosed_by: {enclosed_by:?}, optionally_enclosed: {optionally_enclosed:?}, \
+             escaped_by: {escaped_by:?}, lines_starting_by: {lines_starting_by:?}, \
+             lines_terminated_by: {lines_terminated_by:?}, include_invisible: {include_invisible:?} }})"
+        )
+    }
+
+    /// Refuses the fixed-row format, which has no separators.
+    fn new(
+        def: &TableDef,
+        stored: &[usize],
+        options: &OutfileOptions,
+    ) -> format::Result<OutfileEncoder> {
         if options.fields_terminated_by.is_empty() && options.enclosed_by.is_none() {
             return Err(format::Error::unsupported(
                 "INTO OUTFILE's fixed-row format (FIELDS TERMINATED BY '' ENCLOSED BY '')",
@@ -99,33 +127,26 @@ impl Text {
             ));
         }
         let purpose = Purpose::Select { include_invisible: options.include_invisible };
-        let selection = RowShape::new(def, stored, purpose)?;
-        let rules = Rules::new(options, &selection.columns, def.server);
-        let fields = selection.columns.iter().map(|column| rules.field(column)).collect();
-        Ok(Text {
+        let shape = RowShape::new(def, stored, purpose)?;
+        let rules = Rules::new(options, &shape.columns, def.server);
+        let fields = shape.columns.iter().map(|column| rules.field(column)).collect();
+        Ok(OutfileEncoder {
             fields,
             null: rules.escape.map_or(b"NULL".to_vec(), |escape| vec![escape, b'N']),
             line_start: options.lines_starting_by.clone(),
             field_end: options.fields_terminated_by.clone(),
             line_end: rules.line_end,
-            selection,
+            shape,
         })
     }
 
-    /// The columns it does not write.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.selection.left_out
-    }
-
-    /// Adds a row to a batch; on an error the batch may hold a part of it.
-    pub(super) fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.selection.is_history(row) {
+    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
+        if self.shape.is_history(row) {
             return Ok(());
         }
         let Encoded { bytes: out, scratch, .. } = batch;
         out.extend_from_slice(&self.line_start);
-        for (index, (column, field)) in self.selection.columns.iter().zip(&self.fields).enumerate()
-        {
+        for (index, (column, field)) in self.shape.columns.iter().zip(&self.fields).enumerate() {
             if index > 0 {
                 out.extend_from_slice(&self.field_end);
             }
@@ -139,6 +160,10 @@ impl Text {
         out.extend_from_slice(&self.line_end);
         batch.rows += 1;
         Ok(())
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        &self.shape.left_out
     }
 }
 
@@ -193,7 +218,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn new(options: &TextOptions, columns: &[RowColumn], server: ServerVersion) -> Rules {
+    fn new(options: &OutfileOptions, columns: &[RowColumn], server: ServerVersion) -> Rules {
         let field_end = options.fields_terminated_by.first().copied();
         let separator = options.enclosed_by.or(field_end).unwrap_or_default();
         let doubled = MEANS_MORE_ESCAPED.contains(&separator);

@@ -1,6 +1,6 @@
-//! Names of columns in SQL.
+//! Identifiers in SQL.
 
-/// A name in backticks.
+/// A database's, table's or column's name in backticks.
 pub fn quoted_name(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

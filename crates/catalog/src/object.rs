@@ -1,24 +1,24 @@
 //! Objects of a server other than tables: views, triggers, routines, events, accounts.
 
-/// Something of a database that is not in an InnoDB file.
+/// An object of a database, or an account, that is not in an InnoDB file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its database; empty for what is of accounts.
+    /// The database; empty for accounts and their grants.
     pub database: String,
-    /// What it is.
+    /// The kind of the object.
     pub kind: ObjectKind,
-    /// Its name: of a database its own, of a user `'name'@'host'`.
+    /// The name; of a database the same as `database`, of a user `'name'@'host'`.
     pub name: String,
-    /// The columns of a view, for the placeholder that other views can be made over.
+    /// The columns of a view, for its placeholder.
     pub columns: Vec<String>,
-    /// Its statements as `SHOW CREATE` gives them, without delimiters at their ends.
+    /// The statements of `SHOW CREATE`, without delimiters.
     pub statements: Vec<String>,
-    /// The session it was made in, which is a part of it.
+    /// The session settings that the server stores with the object.
     pub session: Option<ObjectSession>,
 }
 
 impl Object {
-    /// An object with its statements, made in no session of its own.
+    /// An object without session settings.
     pub fn new(database: &str, kind: ObjectKind, name: &str, statements: Vec<String>) -> Object {
         Object {
             database: database.to_owned(),
@@ -30,7 +30,7 @@ impl Object {
         }
     }
 
-    /// The same, made in a session.
+    /// The object with session settings.
     pub fn made_in(self, session: ObjectSession) -> Object {
         Object { session: Some(session), ..self }
     }
@@ -43,7 +43,7 @@ pub enum ObjectKind {
     Database,
     View,
     Trigger {
-        /// The table it is of.
+        /// The table of the trigger.
         table: String,
     },
     Function,
@@ -54,36 +54,36 @@ pub enum ObjectKind {
     Sequence,
     /// An account or a role.
     User,
-    /// What one is granted.
+    /// The grants of an account or a role.
     Grants,
-    /// The roles an account has from the start (MySQL).
+    /// The default roles of an account (MySQL).
     DefaultRole,
 }
 
 impl ObjectKind {
-    /// Of accounts: in no database.
+    /// Whether the object belongs to accounts, and not to a database.
     pub fn is_of_accounts(&self) -> bool {
         matches!(self, ObjectKind::User | ObjectKind::Grants | ObjectKind::DefaultRole)
     }
 
-    /// Functions, procedures and packages.
+    /// Whether the object is a function, procedure or package.
     pub fn is_routine(&self) -> bool {
         use ObjectKind::{Function, Package, PackageBody, Procedure};
         matches!(self, Function | Procedure | Package | PackageBody)
     }
 }
 
-/// The settings an object was made under.
+/// The session settings that an object was created with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectSession {
     /// `sql_mode`.
     pub sql_mode: String,
-    /// `character_set_client`; empty: utf8mb4.
+    /// `character_set_client`; utf8mb4 if empty.
     pub character_set_client: String,
-    /// `collation_connection`; empty: that of the charset.
+    /// `collation_connection`; the charset's default if empty.
     pub collation_connection: String,
-    /// The database's collation at that time; empty: what it is now.
+    /// The database's collation at that time; the current one if empty.
     pub database_collation: String,
-    /// `time_zone`, which events run in; empty: +00:00.
+    /// `time_zone`, in which events run; +00:00 if empty.
     pub time_zone: String,
 }

@@ -1,44 +1,43 @@
-//! What a dump holds beside the tables that are read from files: it comes from whoever asks a
-//! server.
+//! The parts of a dump that are not read from table files: objects, and rows of a server's `SELECT`.
 
 use innoscan_engine::Result;
 use innoscan_format::schema::ServerVersion;
 
 pub use crate::sink::selected::SelectedColumn;
 
-/// Where a dump was made from.
+/// The source of a dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The server's version, where one was asked.
+    /// The server's version, if the source is a running server.
     pub server: Option<ServerVersion>,
-    /// The version as the server says it: `10.11.19-MariaDB-log`.
+    /// The version in the server's own words: `10.11.19-MariaDB-log`.
     pub version_text: String,
-    /// The machine.
+    /// The server's host name.
     pub hostname: String,
-    /// Who asked.
+    /// The user of the connection.
     pub user: String,
-    /// File and position in the binary log that the rows are of.
+    /// The file and position in the binary log that correspond to the rows.
     pub binlog: Option<(String, u64)>,
-    /// The transactions the rows hold (`gtid_executed`, `gtid_binlog_pos`); empty without.
+    /// The transactions that the rows include (`gtid_executed`, `gtid_binlog_pos`); empty without GTIDs.
     pub gtid: String,
-    /// Whether all tables are of one moment.
+    /// Whether the dump is a consistent snapshot.
     pub is_consistent: bool,
 }
 
-/// Rows as a server gives them: a value for each column, NULL apart.
+/// The rows of a `SELECT`: a value, or `None` for NULL, for each column.
 pub type SelectedRowsIter<'a> = Box<dyn Iterator<Item = Result<Vec<Option<Vec<u8>>>>> + 'a>;
 
-/// A table whose rows come from a server, since they are in no InnoDB file.
+/// A table whose rows are fetched by `SELECT`, because they are in no InnoDB file.
 pub struct SelectedTable<'a> {
-    /// Its database.
+    /// The database.
     pub database: String,
-    /// Its name.
+    /// The name of the table.
     pub name: String,
-    /// Its `SHOW CREATE TABLE`.
+    /// The table's `SHOW CREATE TABLE`.
     pub create: String,
     /// The columns of a row, in order.
     pub columns: Vec<SelectedColumn>,
-    /// The rows, as the text protocol gives them under `SET NAMES binary` and in time zone +00:00.
+    /// The rows in the text protocol, after `SET NAMES binary` and in time zone +00:00.
     pub rows: SelectedRowsIter<'a>,
 }
 

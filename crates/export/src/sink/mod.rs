@@ -25,10 +25,13 @@ pub mod summed;
 #[cfg(test)]
 mod tests;
 
-pub use self::batch::{Compression, Encoded};
-pub use self::chunk_writer::{ChunkOutput, ChunkWriter};
+pub use self::batch::Compression;
+pub use self::batch::Encoded;
+pub use self::chunk_writer::ChunkOutput;
+pub use self::chunk_writer::ChunkWriter;
 pub use self::encoder::RowEncoder;
 pub use self::encoding_sink::EncodingSink;
-pub use self::formats::{Format, TableEncoder};
+pub use self::formats::Format;
+pub use self::formats::TableEncoder;
 pub use self::layout::Layout;
 pub use self::selected_rows::SelectedRows;

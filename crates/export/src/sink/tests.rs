@@ -1,4 +1,4 @@
-//! What rows become, byte by byte.
+//! The output of every format, byte by byte.
 
 use innoscan_engine::{LeftOutReason, RowSink};
 use innoscan_format::charset::CollationId;

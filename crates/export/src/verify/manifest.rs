@@ -8,7 +8,7 @@ use innoscan_catalog::ledger::{Item, ItemKind, Listed};
 use innoscan_engine::{Error, Remedy, Result};
 use serde_json::Value;
 
-use crate::dump::{DumpedFile, Layout, MANIFEST_FORMAT, MANIFEST_NAME, is_begun};
+use crate::dump::{DumpedFile, Layout, MANIFEST_FORMAT, MANIFEST_NAME, is_interrupted};
 
 /// The manifest of a dump: its directory's own description.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ fn damaged(what: &str) -> Error {
 }
 
 fn without(directory: &Path) -> Error {
-    let error = if is_begun(directory) {
+    let error = if is_interrupted(directory) {
         Error::refused(
             "the dump in it is unfinished: innoscan.journal is there, and innoscan.json is not",
             [Remedy::Resume, "dump again into an empty directory".into()],

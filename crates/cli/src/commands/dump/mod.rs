@@ -6,29 +6,52 @@ mod live;
 mod offline;
 mod sources;
 
+use self::format::format;
+use crate::args::CompressArg;
+use crate::args::DumpArgs;
+use crate::args::LayoutArg;
+use crate::args::ResumeArg;
+use crate::messages;
+use crate::messages::Advice;
+use crate::messages::Exit;
+use crate::progress::Bar;
+use crate::progress::Whole;
+use crate::sizes::bytes;
+use crate::stats;
+use innoscan_catalog::TableSelection;
+use innoscan_catalog::ledger::Entry;
+use innoscan_catalog::ledger::Filter;
+use innoscan_catalog::ledger::ItemKind;
+use innoscan_catalog::ledger::Ledger;
+use innoscan_catalog::ledger::ObjectKinds;
+use innoscan_catalog::ledger::State;
+use innoscan_engine::ErrorKind;
+use innoscan_engine::LeftOutReason;
+use innoscan_engine::Reason;
+use innoscan_engine::Remedy;
+use innoscan_engine::Table;
+use innoscan_engine::counted;
+use innoscan_export::dump::ConfirmFn;
+use innoscan_export::dump::Dump;
+use innoscan_export::dump::DumpOptions;
+use innoscan_export::dump::InterruptedDump;
+use innoscan_export::dump::Layout;
+use innoscan_export::dump::OnChange;
+use innoscan_export::dump::Origin;
+use innoscan_export::dump::Summary;
+use innoscan_export::dump::TableOutcome;
+use innoscan_export::dump::is_interrupted;
+use innoscan_export::dump::to_directory;
+use innoscan_export::dump::to_stream;
+use innoscan_export::sink::Compression;
+use innoscan_export::sink::Format;
+use innoscan_export::sink::shell_tsv::ShellTsvOptions;
+use innoscan_live::snapshot::Consistency;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-use innoscan_catalog::TableSelection;
-use innoscan_catalog::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
-use innoscan_engine::{ErrorKind, LeftOutReason, Reason, Remedy, Table, counted};
-use innoscan_export::dump::{
-    ConfirmFn, Dump, DumpOptions, Layout, OnChange, Origin, Summary, TableOutcome, Unfinished,
-    is_begun, to_directory, to_stream,
-};
-use innoscan_export::sink::shell_tsv::ShellTsvOptions;
-use innoscan_export::sink::{Compression, Format};
-use innoscan_live::snapshot::Consistency;
-
-use self::format::format;
-use crate::args::{CompressArg, DumpArgs, LayoutArg, ResumeArg};
-use crate::messages::{self, Advice, Exit};
-use crate::progress::{Bar, Whole};
-use crate::sizes::bytes;
-use crate::stats;
 
 /// Buffer size for a dump to stdout.
 const STREAM_BYTES: usize = 64 << 10;
@@ -100,13 +123,13 @@ fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
 }
 
 /// The state of the interrupted dump that `--resume` continues.
-fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
+fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<InterruptedDump>> {
     let on_change = match args.resume {
         None => return Ok(None),
         Some(ResumeArg::Unchanged) => OnChange::Refuse,
         Some(ResumeArg::Redo) => OnChange::Redo,
     };
-    let Some(unfinished) = Unfinished::open(Path::new(&args.outputdir), on_change)? else {
+    let Some(unfinished) = InterruptedDump::open(Path::new(&args.outputdir), on_change)? else {
         return Ok(None);
     };
     for (file, wrong) in unfinished.spoiled() {
@@ -220,7 +243,7 @@ fn with_resume(error: innoscan_engine::Error, args: &DumpArgs) -> anyhow::Error 
     // Other errors have a remedy of their own.
     use ErrorKind::{BrokenPipe, Interrupted, Resources, Server, Write};
     let ends_work = matches!(error.kind(), BrokenPipe | Interrupted | Resources | Server | Write);
-    if !ends_work || args.outputdir == "-" || !is_begun(Path::new(&args.outputdir)) {
+    if !ends_work || args.outputdir == "-" || !is_interrupted(Path::new(&args.outputdir)) {
         return error.into();
     }
     let without = match args.lock.consistency() {

@@ -1,4 +1,4 @@
-//! Rows as output bytes, in batches that are used again, and their compression.
+//! Batches of encoded rows, which are used again, and the compression of output.
 
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -7,27 +7,27 @@ use flate2::write::GzEncoder;
 
 use crate::{Error, Result};
 
-/// How output is compressed. Every batch becomes a zstd frame or a gzip member of its own, on the
-/// decode worker that made it; frames and members may follow each other in a file.
+/// The compression of output. Every batch becomes a zstd frame or a gzip member of its own, on the
+/// decode worker that made it; a file may consist of several frames or members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     #[default]
     None,
-    /// zstd, at a level of 1..=22.
+    /// zstd, at a level from 1 to 22.
     Zstd {
-        /// Higher is smaller and slower; 3 is zstd's own default.
+        /// A higher level is slower, and its output smaller; 3 is zstd's own default.
         level: i32,
     },
-    /// gzip, at a level of 1..=9.
+    /// gzip, at a level from 1 to 9.
     Gzip {
-        /// Higher is smaller and slower; 6 is gzip's own default.
+        /// A higher level is slower, and its output smaller; 6 is gzip's own default.
         level: u32,
     },
 }
 
 impl Compression {
-    /// What file names get: `.zst`, `.gz` or nothing.
+    /// The suffix of file names: `.zst`, `.gz` or nothing.
     pub fn suffix(self) -> &'static str {
         match self {
             Compression::None => "",
@@ -36,7 +36,7 @@ impl Compression {
         }
     }
 
-    /// A frame or member of its own, appended.
+    /// Appends `plain` to `out`, compressed as a frame or member of its own.
     pub(crate) fn append(self, plain: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let failed = |error| Error::write("compressing", error);
         match self {
@@ -57,20 +57,20 @@ impl Compression {
     }
 }
 
-/// Rows as output bytes.
+/// A batch of rows as output bytes.
 #[derive(Debug, Default)]
 pub struct Encoded {
     /// The rows' bytes, not compressed.
     pub(super) bytes: Vec<u8>,
-    /// How many rows they are.
+    /// The number of rows.
     pub(super) rows: u64,
     /// The same bytes compressed, once the batch is finished.
     compressed: Option<Vec<u8>>,
-    /// Where the `INSERT` that is not ended yet begins in `bytes`.
+    /// The offset in `bytes` of the `INSERT` statement that is not complete yet.
     pub(super) statement: Option<usize>,
-    /// Characters without a meaning in their charset that became U+FFFD.
+    /// The number of characters that are not valid in their charset and became U+FFFD.
     pub(super) unmapped: u64,
-    /// Room for a value on its way.
+    /// A buffer for one value.
     pub(super) scratch: Vec<u8>,
 }
 
@@ -83,27 +83,27 @@ impl Encoded {
         Ok(Encoded { compressed: Some(compressed), ..Encoded::default() })
     }
 
-    /// What is to be written.
+    /// The bytes to write: compressed, once the batch is finished.
     pub fn output(&self) -> &[u8] {
         self.compressed.as_deref().unwrap_or(&self.bytes)
     }
 
-    /// How many rows it holds.
+    /// The number of rows in the batch.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many characters had no meaning in their column's charset and became U+FFFD.
+    /// The number of characters that are not valid in their column's charset and became U+FFFD.
     pub fn unmapped_characters(&self) -> u64 {
         self.unmapped
     }
 
-    /// Its size in bytes before compression.
+    /// The size of the rows in bytes before compression.
     pub fn plain_bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Compresses what is there.
+    /// Compresses the rows.
     pub(super) fn compress(&mut self, compression: Compression) -> Result<()> {
         if compression != Compression::None && !self.bytes.is_empty() {
             let mut compressed = std::mem::take(&mut self.scratch);
@@ -114,7 +114,7 @@ impl Encoded {
         Ok(())
     }
 
-    /// Empties it and keeps its memory.
+    /// Empties the batch, and keeps its memory.
     fn clear(&mut self) {
         if let Some(compressed) = self.compressed.take() {
             self.scratch = compressed;
@@ -126,20 +126,20 @@ impl Encoded {
         self.statement = None;
     }
 
-    /// Its memory in bytes.
+    /// The size of its buffers in bytes.
     fn capacity(&self) -> usize {
         self.bytes.capacity() + self.scratch.capacity()
     }
 }
 
-/// Used batches, kept to be filled again.
+/// Used batches, which are filled again.
 #[derive(Debug, Default)]
 pub(super) struct BatchPool(Mutex<Vec<Encoded>>);
 
 impl BatchPool {
-    /// Batches kept at most.
+    /// The maximum number of batches that are kept.
     const KEPT_MAX: usize = 16;
-    /// Memory of a batch that is kept, at most: one that met a large value gives it back.
+    /// The maximum size of a batch that is kept, in bytes: one that held a large value is freed.
     const KEPT_BYTES_MAX: usize = 16 << 20;
 
     pub fn take(&self) -> Encoded {

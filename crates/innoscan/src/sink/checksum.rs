@@ -1,4 +1,4 @@
-//! Rows as a sum: what `CHECKSUM TABLE` of the server that wrote the file would give.
+//! The checksum of a table's rows: the result of `CHECKSUM TABLE` on the server that wrote the file.
 
 use innoscan_format as format;
 use innoscan_format::schema::TableDef;
@@ -6,24 +6,24 @@ use innoscan_format::types::checksum::RowChecksum;
 
 use super::RowSink;
 
-/// Counts a table's rows, and sums them.
+/// The sink that counts a table's rows and computes their checksum.
 #[derive(Debug)]
 pub struct Checksum {
     rows: Option<RowChecksum>,
 }
 
-/// The count and sum of some rows.
+/// The number of some rows, and their checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Their sum modulo 2^32; 0 where only rows are counted.
+    /// The sum of the rows' checksums modulo 2^32; 0 if rows are only counted.
     pub sum: u32,
     scratch: Vec<u8>,
 }
 
 impl Sum {
-    /// Adds other rows of the same table; their order does not matter.
+    /// Adds the sum of other rows of the same table, in any order.
     pub fn add(&mut self, other: &Sum) {
         self.rows += other.rows;
         self.sum = self.sum.wrapping_add(other.sum);
@@ -31,12 +31,15 @@ impl Sum {
 }
 
 impl Checksum {
-    /// Sums rows. Refuses tables whose sum takes values that are not in the file.
+    /// A sink for the checksum of a table.
+    ///
+    /// # Errors
+    /// The checksum includes values that are not in the file.
     pub fn new(def: &TableDef) -> format::Result<Checksum> {
         Ok(Checksum { rows: Some(RowChecksum::new(def)?) })
     }
 
-    /// Counts rows alone.
+    /// A sink that only counts rows.
     pub fn count_only() -> Checksum {
         Checksum { rows: None }
     }

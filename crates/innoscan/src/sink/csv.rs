@@ -1,10 +1,9 @@
-//! Rows as CSV (RFC 4180): for other programs, so UTF-8 and lossless rather than the server's
-//! form.
+//! CSV (RFC 4180). It is for other programs, so its text is UTF-8 and lossless, not the server's own.
 //!
 //! ```text
-//! NULL                          nothing between the commas, or the text for it; what is that text
-//!                               and not NULL is quoted: an empty string is ""
-//! numbers                       bare; FLOAT and DOUBLE with the fewest digits that give the same
+//! NULL                          an empty field, or the text that is set for NULL; an equal value that
+//!                               is not NULL is quoted: an empty string is ""
+//! numbers                       unquoted; FLOAT and DOUBLE with the fewest digits that give the same
 //!                               float again; BIT as the decimal number of its bits
 //! text, ENUM, SET, JSON         in UTF-8; quoted where it holds a comma, a quote or a line end,
 //!                               begins or ends with a blank, or is empty
@@ -25,49 +24,49 @@ use super::real::{append_real, append_vector};
 use super::selected::NotSelectable;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
-/// How bytes without a charset are written.
+/// The text of binary values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BinaryForm {
-    /// Upper-case hexadecimal digits.
+    /// Upper-case hexadecimal digits: `CAFE`.
     #[default]
     Hex,
-    /// base64 with padding.
+    /// base64 with padding: `yv4=`.
     Base64,
-    /// `0x` and upper-case hexadecimal digits.
+    /// `0x` and upper-case hexadecimal digits: `0xCAFE`.
     Prefixed,
 }
 
-/// The shape of the output.
+/// The options of CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// What stands between fields.
+    /// The character between fields.
     pub separator: Separator,
-    /// What NULL is written as.
+    /// The text of NULL.
     pub null: NullText,
-    /// A first line with the columns' names.
+    /// Write a first line with the columns' names.
     pub header: bool,
-    /// What ends a line.
+    /// The end of a line.
     pub line_end: &'static str,
-    /// How bytes are written.
+    /// The text of binary values.
     pub binary: BinaryForm,
     /// Write invisible columns too.
     pub include_invisible: bool,
-    /// How `TIMESTAMP` is written.
+    /// The text of `TIMESTAMP` values.
     pub timestamps: TimestampForm,
 }
 
-/// How values of `TIMESTAMP` are written, which are in UTC.
+/// The text of `TIMESTAMP` values, which are in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimestampForm {
     /// `2024-01-01 12:00:00`, as the server prints them.
     #[default]
     Server,
-    /// `2024-01-01T12:00:00Z` (ISO 8601); the zero date, which is no time, as the server prints it.
+    /// `2024-01-01T12:00:00Z` (ISO 8601); the zero date as the server prints it.
     Iso,
 }
 
 impl TimestampForm {
-    /// Appends a `TIMESTAMP`.
+    /// Appends a `TIMESTAMP` value.
     pub(super) fn append(
         self,
         column: &RowColumn,
@@ -88,7 +87,7 @@ impl TimestampForm {
     }
 }
 
-/// A character between fields: one that is never part of a value that is written bare.
+/// A character between fields, which is never part of an unquoted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separator(u8);
 
@@ -96,8 +95,8 @@ impl Separator {
     /// The comma.
     pub const COMMA: Separator = Separator(b',');
 
-    /// `None` for what is more or less than one character of ASCII, is a quote or a line end, or can
-    /// be part of a number, a time, an address or of base64.
+    /// A separator of one ASCII character. `None` for a quote, a line end, and characters that can be
+    /// part of a number, a time, an address or base64.
     pub fn new(typed: &[u8]) -> Option<Separator> {
         let &[byte] = typed else { return None };
         let is_of_values = byte.is_ascii_alphanumeric() || b"+-./:= \"\r\n".contains(&byte);
@@ -105,13 +104,13 @@ impl Separator {
     }
 }
 
-/// What NULL is written as.
+/// The text of NULL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NullText(String);
 
 impl NullText {
-    /// `None` for a text that would have to be quoted: one with the separator, a quote or a line
-    /// end, or that begins or ends with a blank.
+    /// The text of NULL. `None` for a text that would have to be quoted: it contains the separator, a
+    /// quote or a line end, or begins or ends with a blank.
     pub fn new(text: &str, separator: Separator) -> Option<NullText> {
         let special = [separator.0, b'"', b'\r', b'\n'];
         let is_plain = !text.bytes().any(|byte| special.contains(&byte)) && text.trim() == text;
@@ -133,7 +132,7 @@ impl Default for CsvOptions {
     }
 }
 
-/// A table's rows as CSV.
+/// The encoder of CSV.
 #[derive(Debug)]
 pub struct CsvEncoder {
     shape: RowShape,
@@ -144,7 +143,7 @@ pub struct CsvEncoder {
     timestamps: TimestampForm,
 }
 
-/// Which texts are quoted.
+/// The rules by which texts are quoted.
 #[derive(Clone, Debug)]
 struct Quoting {
     separator: u8,
@@ -152,10 +151,11 @@ struct Quoting {
     special: Finder<4>,
 }
 
+/// How a column's values are written.
 #[derive(Clone, Copy, Debug)]
 enum Notation {
-    /// Never needs quotes.
-    Bare,
+    /// Text that never needs quotes.
+    Unquoted,
     Real,
     Timestamp,
     Text,
@@ -171,7 +171,7 @@ impl Notation {
             }
             Class::Temporal if matches!(column.ty, ColumnType::Timestamp(_)) => Notation::Timestamp,
             Class::Number | Class::Temporal | Class::Bit | Class::Uuid | Class::Inet => {
-                Notation::Bare
+                Notation::Unquoted
             }
             Class::Text | Class::Enum | Class::Set | Class::Json => Notation::Text,
             Class::Binary | Class::Geometry => Notation::Bytes(binary),
@@ -237,7 +237,7 @@ impl RowEncoder for CsvEncoder {
             let start = batch.bytes.len();
             self.write_value(column, *notation, stored, batch)
                 .map_err(|error| error.at_column(&column.name))?;
-            self.quoting.tell_from_null(start, &mut batch.bytes);
+            self.quoting.quote_if_null(start, &mut batch.bytes);
         }
         batch.bytes.extend_from_slice(self.line_end.as_bytes());
         batch.rows += 1;
@@ -263,7 +263,7 @@ impl CsvEncoder {
     ) -> format::Result<()> {
         let Encoded { bytes: out, scratch, unmapped, .. } = batch;
         match notation {
-            Notation::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
+            Notation::Unquoted => *unmapped += column.codec.write_utf8(stored, out)?,
             Notation::Real => append_real(&column.codec.value(stored)?, b"", out),
             Notation::Timestamp => self.timestamps.append(column, stored, out)?,
             Notation::Text => {
@@ -295,7 +295,7 @@ impl CsvEncoder {
 }
 
 impl Quoting {
-    /// Appends a text, in quotes where it needs them.
+    /// Appends a text, in quotes if it needs them.
     fn append(&self, text: &[u8], out: &mut Vec<u8>) {
         let blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
         if !blank(text.first()) && !blank(text.last()) && self.special.is_clean(text) {
@@ -310,10 +310,10 @@ impl Quoting {
         out.push(b'"');
     }
 
-    /// Quotes a value that was written from `start` on if it reads as NULL does. (The empty string
-    /// is quoted already.)
+    /// Quotes the value from `start` on if it equals the text of NULL. (The empty string is quoted
+    /// already.)
     #[inline]
-    fn tell_from_null(&self, start: usize, out: &mut Vec<u8>) {
+    fn quote_if_null(&self, start: usize, out: &mut Vec<u8>) {
         if !self.null.is_empty() && out[start..] == self.null {
             out.insert(start, b'"');
             out.push(b'"');

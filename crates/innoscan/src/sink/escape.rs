@@ -1,18 +1,16 @@
-//! Replacing single bytes by two, fast where there is nothing to replace.
+//! Escaping: single bytes are replaced by two, fast if there is nothing to replace.
 //!
-//! Almost no value holds a byte that needs escaping, so the search must cost next to nothing: 8
-//! bytes at a time are tried as one number, in a loop that compilers turn into vector
-//! instructions.
+//! Few values contain a byte that needs escaping, so the search must cost next to nothing: it tests 8
+//! bytes at a time as one number, in a loop that compilers turn into vector instructions.
 
 use innoscan_format::charset::Charset;
 
-/// Bytes of a word.
+/// The size of a word in bytes.
 const WORD: usize = 8;
 /// The number with 1 in every byte.
 const ONES: u64 = u64::MAX / 255;
 
-/// Finds out whether any byte of a word is `base`, or one of the next bytes (of a range that
-/// begins at a multiple of its length).
+/// The test whether any byte of a word is in a range, which begins at a multiple of its length.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     bases: u64,
@@ -24,8 +22,8 @@ impl Test {
         Test { bases: base as u64 * ONES, lengths: length as u64 * ONES }
     }
 
-    /// A number with the top bit set in some byte if the word has such a byte, and in none if it
-    /// has not: the well-known "has a byte less than n" of what is left of the base.
+    /// A number whose bytes have a top bit set only if the word has a byte in the range: the well-known
+    /// "has a byte less than n" of the word XOR the range's first byte.
     #[inline(always)]
     fn hits(self, word: u64) -> u64 {
         let rest = word ^ self.bases;
@@ -33,12 +31,12 @@ impl Test {
     }
 }
 
-/// Finds out fast that a text has none of some bytes.
+/// The fast test that a text has none of some bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finder<const TESTS: usize>([Test; TESTS]);
 
 impl<const TESTS: usize> Finder<TESTS> {
-    /// For single bytes.
+    /// A finder of single bytes.
     pub(super) const fn new(bytes: [u8; TESTS]) -> Finder<TESTS> {
         let mut tests = [Test::new(0, 1); TESTS];
         let mut index = 0;
@@ -76,30 +74,31 @@ impl<const TESTS: usize> Finder<TESTS> {
 }
 
 impl Finder<3> {
-    /// For a quote, backslashes and control characters.
+    /// A finder of a quote, backslashes and control characters.
     pub(super) const fn of_controls(quote: u8) -> Finder<3> {
         Finder([Test::new(quote, 1), Test::new(b'\\', 1), Test::new(0, 0x20)])
     }
 }
 
-/// Which bytes are replaced, and by which pairs.
+/// The bytes that are replaced, and the pairs that replace them.
 #[derive(Clone, Debug)]
 pub(super) struct Escapes<const TESTS: usize> {
-    /// It finds every byte that is replaced, and may find others.
+    /// The finder of every byte that is replaced; it may find others.
     finder: Finder<TESTS>,
     /// The pair's first byte.
     first: [u8; 256],
-    /// The pair's second byte; 0: the byte stands for itself.
+    /// The pair's second byte; 0 if the byte is not replaced.
     second: [u8; 256],
 }
 
 impl<const N: usize> Escapes<N> {
-    /// From `(byte, pair)`. Later entries for the same byte are ignored. No pair ends in NUL.
+    /// Escapes made from `(byte, pair)`. Of several entries for a byte the first counts. No pair ends in
+    /// NUL.
     pub(super) fn new(pairs: [(u8, [u8; 2]); N]) -> Escapes<N> {
         Escapes::with_finder(Finder::new(pairs.map(|(byte, _)| byte)), &pairs)
     }
 
-    /// With a finder that finds at least the bytes that are replaced.
+    /// Escapes with a finder that finds at least the bytes that are replaced.
     pub(super) fn with_finder(finder: Finder<N>, pairs: &[(u8, [u8; 2])]) -> Escapes<N> {
         let mut escapes = Escapes { finder, first: [0; 256], second: [0; 256] };
         for &(byte, [first, second]) in pairs.iter().rev() {
@@ -109,7 +108,7 @@ impl<const N: usize> Escapes<N> {
         escapes
     }
 
-    /// Takes a byte out again, so that it stands for itself.
+    /// Removes a byte: it is not replaced.
     pub(super) fn remove(&mut self, byte: u8) {
         self.second[byte as usize] = 0;
     }
@@ -119,7 +118,7 @@ impl<const N: usize> Escapes<N> {
         self.second[byte as usize] != 0
     }
 
-    /// Appends `text`, with what must be replaced replaced.
+    /// Appends `text` with its escapes.
     #[inline]
     pub(super) fn append(&self, text: &[u8], out: &mut Vec<u8>) {
         if self.finder.is_clean(text) {
@@ -157,7 +156,7 @@ impl<const N: usize> Escapes<N> {
         }
     }
 
-    /// Appends `text`, replacing nothing inside multi-byte characters.
+    /// Appends `text` with its escapes, but none inside multi-byte characters.
     pub(super) fn append_characters(&self, text: &[u8], charset: Charset, out: &mut Vec<u8>) {
         let mut rest = text;
         while let Some(&byte) = rest.first() {
@@ -173,8 +172,8 @@ impl<const N: usize> Escapes<N> {
     }
 }
 
-/// Escapes raw line ends in the JSON text that begins at `from`. MySQL 5.7 and 8.0.12 print
-/// some, in the base64 of long binary values, though they would not read them again.
+/// Escapes raw line ends in the JSON text that begins at `from`. MySQL 5.7 and 8.0.12 print such line
+/// ends, in the base64 of long binary values, but do not accept them in JSON.
 pub(super) fn escape_json_newlines(text: &mut Vec<u8>, from: usize) {
     if text[from..].contains(&b'\n') {
         let lines = text.split_off(from);

@@ -1,16 +1,16 @@
-//! Rows as NDJSON: one JSON object a line, in UTF-8.
+//! NDJSON: one JSON object per line, in UTF-8.
 //!
 //! ```text
 //! NULL                          null
-//! integers, YEAR, BIT           a number, all digits (up to 64 bits: readers that know only
-//!                               doubles round what is beyond 2^53)
-//! FLOAT, DOUBLE                 a number, the fewest digits that give the same float again
-//! DECIMAL                       a string: most readers would make a double of a number
+//! integers, YEAR, BIT           a number with all digits, up to 64 bits (readers that only have
+//!                               doubles round numbers beyond 2^53)
+//! FLOAT, DOUBLE                 a number with the fewest digits that give the same float again
+//! DECIMAL                       a string: most readers would round a number to a double
 //! text, ENUM, SET               a string
 //! dates and times               a string as the server prints it, TIMESTAMP in UTC, or as
 //!                               2024-01-01T12:00:00Z
-//! JSON                          the document itself (MariaDB's JSON is text, and stays a string)
-//! BINARY, BLOB, GEOMETRY        a string of base64
+//! JSON                          the document itself (MariaDB's JSON is text: a string)
+//! BINARY, BLOB, GEOMETRY        a string in base64
 //! VECTOR                        an array of numbers
 //! ```
 
@@ -27,33 +27,34 @@ use super::real::{append_real, append_vector};
 use super::selected::NotSelectable;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
-/// The shape of the output.
+/// The options of NDJSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NdjsonOptions {
     /// Write invisible columns too.
     pub include_invisible: bool,
-    /// How `TIMESTAMP` is written.
+    /// The text of `TIMESTAMP` values.
     pub timestamps: TimestampForm,
 }
 
-/// A table's rows as NDJSON.
+/// The encoder of NDJSON.
 #[derive(Debug)]
 pub struct NdjsonEncoder {
     shape: RowShape,
     notations: Vec<Notation>,
-    /// What stands before each value: `{"a":`, `,"b":`.
+    /// The text before each value: `"a":`, `,"b":`.
     keys: Vec<Vec<u8>>,
     timestamps: TimestampForm,
 }
 
+/// How a column's values are written.
 #[derive(Clone, Copy, Debug)]
 enum Notation {
-    /// JSON as it stands.
-    Bare,
-    /// Printed with leading zeros, which JSON does not allow.
-    Number,
+    /// The value's text, which is a JSON number.
+    Unquoted,
+    /// A number without the leading zeros of its text, which JSON does not allow.
+    WithoutZeros,
     Real,
-    /// In quotes, nothing to escape.
+    /// In quotes, without anything to escape.
     Quoted,
     Timestamp,
     Text,
@@ -68,9 +69,9 @@ impl Notation {
             (_, ColumnType::Float(_) | ColumnType::Double(_)) => Notation::Real,
             (_, ColumnType::Decimal { .. }) => Notation::Quoted,
             (_, ColumnType::Int { zerofill: true, .. } | ColumnType::Year { .. }) => {
-                Notation::Number
+                Notation::WithoutZeros
             }
-            (Class::Number | Class::Bit, _) => Notation::Bare,
+            (Class::Number | Class::Bit, _) => Notation::Unquoted,
             (Class::Json, _) => Notation::Json,
             (_, ColumnType::Timestamp(_)) => Notation::Timestamp,
             (Class::Temporal | Class::Uuid | Class::Inet, _) => Notation::Quoted,
@@ -147,8 +148,8 @@ fn write_value(
 ) -> format::Result<()> {
     let Encoded { bytes: out, scratch, unmapped, .. } = batch;
     match notation {
-        Notation::Bare => *unmapped += column.codec.write_utf8(stored, out)?,
-        Notation::Number => {
+        Notation::Unquoted => *unmapped += column.codec.write_utf8(stored, out)?,
+        Notation::WithoutZeros => {
             let number = match column.codec.value(stored)? {
                 Value::UInt(number) => number,
                 Value::Year(year) => u64::from(year),

@@ -1,18 +1,18 @@
-//! Rows as `SELECT * INTO OUTFILE` writes them, to the byte.
+//! The text of `SELECT * INTO OUTFILE`, byte for byte.
 //!
-//! The server transcodes nothing unless it is told a `CHARACTER SET`, so values are the columns'
-//! own bytes. What it escapes, and how, follows from the separators alone
+//! Without `CHARACTER SET`, the server transcodes nothing: values are the columns' own bytes. The
+//! separators alone decide what it escapes, and how
 //! (`Query_result_export::send_data` in sql/query_result.cc, MySQL 9.7; `select_export::send_data`
 //! in sql/sql_class.cc, MariaDB 10.11):
 //!
 //! ```text
-//! escaped in strings     the escape character, NUL (as escape and "0"), the first byte of what
-//!                        ends a line, and the enclosing character where the field is enclosed,
-//!                        else the first byte of what ends a field
+//! escaped in strings     the escape character, NUL (as escape and "0"), the first byte of a line's
+//!                        end, and the enclosing character of an enclosed field, otherwise the
+//!                        first byte of a field's end
 //! escaped in numbers     the same, but only if that last byte is one of ".0123456789e+-"
 //! never escaped          bytes inside a multi-byte character of the column's charset
-//! doubled, not escaped   an enclosing (or, if there is none, ending) character of "ntrb0ZN",
-//!                        because an escape before it would change its meaning
+//! doubled, not escaped   an enclosing (or, if there is none, ending) character that is one of
+//!                        "ntrb0ZN": after an escape it would have another meaning
 //! NULL                   the escape character and "N"; without one, NULL
 //! ```
 
@@ -27,11 +27,11 @@ use super::escape::Escapes;
 use super::selected::NotSelectable;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
-/// Characters that mean something else after an escape character (`ESCAPE_CHARS`).
+/// Characters that have another meaning after an escape character (`ESCAPE_CHARS`).
 const MEANS_MORE_ESCAPED: &[u8] = b"ntrb0ZN\0";
-/// Characters that numbers are written with (`NUMERIC_CHARS`).
+/// The characters of numbers (`NUMERIC_CHARS`).
 const NUMERIC: &[u8] = b".0123456789e+-\0";
-/// Characters that dates and times are written with.
+/// The characters of dates and times.
 const TEMPORAL: &[u8] = b"0123456789-:. ";
 
 /// The `FIELDS` and `LINES` clauses.
@@ -41,7 +41,7 @@ pub struct OutfileOptions {
     pub fields_terminated_by: Vec<u8>,
     /// `FIELDS ENCLOSED BY`.
     pub enclosed_by: Option<u8>,
-    /// `OPTIONALLY`: only strings are enclosed.
+    /// `FIELDS OPTIONALLY ENCLOSED BY`: only strings are enclosed.
     pub optionally_enclosed: bool,
     /// `FIELDS ESCAPED BY`; `None` is the empty string.
     pub escaped_by: Option<u8>,
@@ -67,7 +67,7 @@ impl Default for OutfileOptions {
     }
 }
 
-/// A table's rows as `INTO OUTFILE` text.
+/// The encoder of `INTO OUTFILE` text.
 #[derive(Debug)]
 pub struct OutfileEncoder {
     shape: RowShape,
@@ -82,11 +82,11 @@ pub struct OutfileEncoder {
 #[derive(Debug)]
 struct Field {
     enclosed_by: Option<u8>,
-    /// What is escaped; `None`: nothing that the column's text can hold.
+    /// The bytes that are escaped; `None` if the column's text cannot contain any.
     escapes: Option<Escapes<4>>,
-    /// The charset whose characters must not be broken up, where that is not plain from the bytes.
+    /// The charset, if its multi-byte characters may contain bytes that are escaped elsewhere.
     characters: Option<Charset>,
-    /// The text is what is stored.
+    /// Whether the text is the stored bytes.
     verbatim: bool,
 }
 
@@ -114,7 +114,7 @@ impl RowEncoder for OutfileEncoder {
         )
     }
 
-    /// Refuses the fixed-row format, which has no separators.
+    /// Refuses the server's fixed-row format, which has no separators.
     fn new(
         def: &TableDef,
         stored: &[usize],
@@ -198,7 +198,7 @@ impl Field {
     }
 }
 
-/// What the server makes of the clauses before the first row (`prepare` in the sources above).
+/// What the server derives from the clauses before the first row (`prepare` in the sources above).
 struct Rules {
     escape: Option<u8>,
     enclosed_by: Option<u8>,
@@ -206,7 +206,7 @@ struct Rules {
     line_end: Vec<u8>,
     /// `field_term_char`.
     field_end: Option<u8>,
-    /// `field_sep_char`: the enclosing character, or else `field_end`.
+    /// `field_sep_char`: the enclosing character, otherwise `field_end`.
     separator: u8,
     /// `is_ambiguous_field_sep`.
     doubled: bool,
@@ -288,7 +288,7 @@ impl Rules {
         Field { enclosed_by, escapes, characters, verbatim }
     }
 
-    /// `NEED_ESCAPING`, and what is written instead.
+    /// The bytes of `NEED_ESCAPING`, and their replacements.
     fn escapes(&self, escape: u8, enclosed: bool) -> Escapes<4> {
         let field = if enclosed { Some(self.separator) } else { self.field_end };
         let pair = |byte: u8| {
@@ -308,8 +308,8 @@ impl Rules {
     }
 }
 
-/// Whether there are columns that the server takes for strings, and for numbers. It stops looking
-/// at the first that can be 16 MiB long.
+/// Whether the server sees columns of strings, and of numbers. It ignores the first column that can be
+/// 16 MiB long, and the columns after it.
 fn result_types(columns: &[RowColumn]) -> (bool, bool) {
     let (mut strings, mut numbers) = (false, false);
     for column in columns {

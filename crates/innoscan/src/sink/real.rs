@@ -1,13 +1,13 @@
-//! Floats with the fewest digits that give the same float again.
+//! The text of floats: the fewest digits that give the same float again.
 //!
-//! A server reads a number as a `DOUBLE` first and rounds that to a `FLOAT`. Of all floats there
-//! are two whose fewest digits do not survive this (all 2^31 were tried): 7.038531e-26, which is
-//! rounded twice and becomes its neighbour, and the greatest, whose digits are a double just
-//! beyond it. These two are written as doubles.
+//! A server reads a number as a `DOUBLE` first and rounds that to a `FLOAT`. Two of all floats do not
+//! survive this with their fewest digits (all 2^31 were tried): 7.038531e-26 is rounded twice and
+//! becomes its neighbour, and the digits of the greatest float are a double just beyond it. These two
+//! are written as doubles.
 
 use innoscan_format::value::Value;
 
-/// The text of a `FLOAT` or `DOUBLE`; `None` where it is no number, which no server stores.
+/// The text of a `FLOAT` or `DOUBLE`; `None` for NaN and infinity, which no server stores.
 pub(super) fn real_text<'b>(value: &Value<'_>, buffer: &'b mut zmij::Buffer) -> Option<&'b str> {
     let text = match *value {
         Value::Float(real) if is_lost_as_double(real) => buffer.format_finite(f64::from(real)),
@@ -22,7 +22,7 @@ fn is_lost_as_double(real: f32) -> bool {
     matches!(real.abs().to_bits(), 0x15ae_43fd | 0x7f7f_ffff)
 }
 
-/// Appends a `FLOAT` or `DOUBLE`, or what is given where it is no number.
+/// Appends a `FLOAT` or `DOUBLE`; `not_finite` for NaN and infinity.
 pub(super) fn append_real(value: &Value<'_>, not_finite: &[u8], out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let text = real_text(value, &mut buffer).map_or(not_finite, str::as_bytes);

@@ -1,9 +1,9 @@
-//! The interface between a scan and what is made of its rows.
+//! The interface between a scan and its output.
 
 use crate::Result;
 
-/// Takes the rows of a scan. One sink serves all decode workers at once; what a worker writes
-/// goes into a batch that is its own, and batches are delivered in key order.
+/// The receiver of a scan's rows. One sink serves all decode workers at once; each worker fills batches
+/// of its own, and batches are delivered in key order.
 ///
 /// ```
 /// use innoscan::{Result, RowShape, RowSink, ScanOptions, Value, scan};
@@ -48,37 +48,42 @@ use crate::Result;
 /// # }
 /// ```
 pub trait RowSink: Sync {
-    /// What several consecutive leaves' rows become.
+    /// The result for the rows of several consecutive leaves.
     type Batch: Send;
 
-    /// An empty batch. Called on decode workers; sinks hand out used batches again.
+    /// An empty batch; sinks may return a used one. Called on decode workers.
     fn new_batch(&self) -> Self::Batch;
 
-    /// Adds a row: its stored columns in the order of the definition, virtual generated ones left
-    /// out ([`RowColumn::position`](crate::RowColumn::position)), each as the bytes stored in the record (off-page parts fetched, defaults of instant columns filled in), or
-    /// `None` for NULL. Called on decode workers.
+    /// Adds a row. `row` has the stored columns in the order of the definition, without virtual generated
+    /// ones ([`RowColumn::position`](crate::RowColumn::position)). Each is the bytes stored in the record,
+    /// with off-page parts and the defaults of instant columns, or `None` for NULL. Called on decode
+    /// workers.
     ///
-    /// On an error the batch is as it was before the call, so that a scan which skips damage can
-    /// go on with the next row. The error names the column at most; the caller knows the place.
+    /// After an error the batch is the same as before the call, so a scan that skips damage can
+    /// continue with the next row.
+    ///
+    /// # Errors
+    /// The row is damaged. The error may name the column; the caller adds the place.
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Self::Batch) -> Result<()>;
 
-    /// Whether [`RowSink::row`] looks at the column at a place of its rows; by default at all. What
-    /// stands at the place of a column that it does not look at has no meaning: an off-page value is
-    /// not read then.
+    /// Whether [`RowSink::row`] uses the column at a position of its rows; by default it uses all. The
+    /// value of an unused column has no meaning: if it is off-page, it is not read.
     fn reads_column(&self, position: usize) -> bool {
         let _ = position;
         true
     }
 
-    /// Whether the batch has grown so large that it should be delivered before more is added.
-    /// Asked after each row; a batch of few leaves grows large by off-page values alone.
+    /// Whether the batch is so large that it should be delivered before more rows are added. Called after
+    /// each row: off-page values can make a batch of few leaves large.
     fn is_full(&self, batch: &Self::Batch) -> bool {
         let _ = batch;
         false
     }
 
-    /// The batch's last row was added. Called on the decode worker, before the batch leaves it:
-    /// the place for work on whole batches, such as compression.
+    /// Completes a batch after its last row, for example by compressing it. Called on the decode worker.
+    ///
+    /// # Errors
+    /// The batch cannot be completed.
     fn finish(&self, batch: &mut Self::Batch) -> Result<()> {
         let _ = batch;
         Ok(())

@@ -1,7 +1,7 @@
 //! The interface of an output format to rows that a server's `SELECT` returned.
 //!
-//! Such rows are of tables that are not InnoDB's: the text protocol under `SET NAMES binary` gives every
-//! value as the bytes of its column's own charset, dates and numbers as text, and NULL apart.
+//! The tables of such rows are not InnoDB's. In the text protocol after `SET NAMES binary`, a value is the
+//! bytes of its column's own charset, dates and numbers are text, and NULL is distinct from them.
 
 use innoscan_format::types::Class;
 

@@ -1,11 +1,11 @@
-//! Rows as `LOAD DATA ... CHARACTER SET utf8mb4` reads them: what a dump for the MySQL Shell holds.
+//! The tab-separated text of a MySQL Shell dump, which `LOAD DATA ... CHARACTER SET utf8mb4` reads.
 //!
 //! ```text
-//! numbers                      as they are; FLOAT and DOUBLE with the fewest digits that give the
-//!                              same float again, \N where one is no number
+//! numbers                      as the server prints them; FLOAT and DOUBLE with the fewest digits
+//!                              that give the same float again, \N for a NaN
 //! dates and times              as the server prints them, TIMESTAMP in UTC
 //! text, ENUM, SET, in UTF-8    escaped: \0 \b \n \r \t \Z \\
-//! the same in other charsets   base64 of the column's own bytes, so that nothing is transcoded
+//! the same in other charsets   base64 of the column's own bytes, so nothing is transcoded
 //! BINARY, BLOB, BIT,           base64
 //! GEOMETRY, VECTOR
 //! JSON, UUID, INET4, INET6     text
@@ -28,7 +28,7 @@ use super::real::append_real;
 use super::selected::{SelectedColumn, SelectedEncoder};
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
-/// What `LOAD DATA` reads as one byte.
+/// The escape sequences that `LOAD DATA` reads as one byte.
 const PAIRS: &[(u8, [u8; 2])] = &[
     (b'\\', *b"\\\\"),
     (b'\n', *b"\\n"),
@@ -39,12 +39,12 @@ const PAIRS: &[(u8, [u8; 2])] = &[
     (0x1a, *b"\\Z"),
 ];
 
-/// What a field replaces.
+/// The escapes of a field.
 fn field_escapes() -> Escapes<3> {
     Escapes::with_finder(Finder::of_controls(b'\\'), PAIRS)
 }
 
-/// The format has no options.
+/// The options of the format: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShellTsvOptions;
 
@@ -59,7 +59,7 @@ pub struct ShellTsvEncoder {
 /// How a column's values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Notation {
-    Bare,
+    Unescaped,
     Real,
     Escaped,
     Json,
@@ -72,9 +72,9 @@ impl Notation {
         match column.codec.class() {
             Class::Number => match column.ty {
                 ColumnType::Float(_) | ColumnType::Double(_) => Notation::Real,
-                _ => Notation::Bare,
+                _ => Notation::Unescaped,
             },
-            Class::Temporal | Class::Uuid | Class::Inet => Notation::Bare,
+            Class::Temporal | Class::Uuid | Class::Inet => Notation::Unescaped,
             Class::Json => Notation::Json,
             Class::Text | Class::Enum | Class::Set if utf8.contains(&column.codec.charset()) => {
                 Notation::Escaped
@@ -163,7 +163,7 @@ impl ShellTsvEncoder {
     ) -> format::Result<()> {
         let Encoded { bytes: out, scratch, .. } = batch;
         match notation {
-            Notation::Bare => column.codec.write_text(stored, out)?,
+            Notation::Unescaped => column.codec.write_text(stored, out)?,
             Notation::Real => append_real(&column.codec.value(stored)?, b"\\N", out),
             Notation::Escaped | Notation::Json | Notation::Base64 => {
                 scratch.clear();

@@ -1,27 +1,27 @@
-//! Rows as extended `INSERT` statements.
+//! Extended `INSERT` statements, and the other statements of SQL dumps.
 //!
-//! Values are the columns' own bytes: the file says `SET NAMES binary`, so nothing is transcoded
-//! on the way back, and bytes that are no valid text of their charset survive. What a value looks
-//! like is chosen so that a restored table has the same `CHECKSUM TABLE`:
+//! Values are the columns' own bytes: the file has `SET NAMES binary`, so loading transcodes nothing, and
+//! bytes that are not valid in their charset survive. The notation of values is chosen so that a restored
+//! table has the same `CHECKSUM TABLE`:
 //!
 //! ```text
-//! numbers                    bare; FLOAT and DOUBLE with the fewest digits that give the same
+//! numbers                    unquoted; FLOAT and DOUBLE with the fewest digits that give the same
 //!                            float again (the server's own text of a FLOAT has 6 and loses bits)
 //! dates and times            '2024-01-31 12:00:00.5', TIMESTAMP in UTC
 //! CHAR, VARCHAR, TEXT        'raw bytes, escaped'
-//! ENUM, SET                  index and mask: exact even for a refused value or twins
+//! ENUM, SET                  index and mask: exact even for the error value '' and equal members
 //! BINARY, BLOB               0xC0FFEE, or _binary 'raw bytes, escaped'
 //! BIT, GEOMETRY, VECTOR      0xC0FFEE: the stored bytes
-//! UUID, INET4, INET6         0xC0FFEE: bytes in text order (text in charset binary is refused)
-//! JSON (MySQL's)             CONVERT('...' USING utf8mb4) (a binary string is refused)
+//! UUID, INET4, INET6         0xC0FFEE: bytes in text order (servers refuse text in charset binary)
+//! JSON (MySQL's)             CONVERT('...' USING utf8mb4) (servers refuse a binary string)
 //! ```
 //!
 //! MySQL's JSON loses two things, as in any dump. Values that only SQL can put into a document
-//! (dates, DECIMAL, BLOB, BIT) come back as strings and doubles, because their text is that. And
+//! (dates, DECIMAL, BLOB, BIT) are restored as strings and doubles, because that is their text. And
 //! MySQL reads a double in JSON less exactly than it prints it: the last bit may differ.
 //!
-//! Rows of the past in MariaDB's system-versioned tables are not written, and those of today begin
-//! their life when they are inserted, again as in any dump.
+//! Old versions of rows in MariaDB's system-versioned tables are not written, and the `row_start` of
+//! the current ones becomes the time of the restore, as with any dump.
 //!
 //! A statement ends with `;` at the end of a line, and no value holds a raw newline.
 
@@ -42,30 +42,29 @@ use super::selected::{SelectedColumn, SelectedEncoder};
 use crate::Result;
 use crate::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
 
-/// The verb of the statements.
+/// The verb of `INSERT` statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verb {
     /// `INSERT INTO`.
     #[default]
     Insert,
-    /// `INSERT IGNORE INTO`: rows that are there already stay.
+    /// `INSERT IGNORE INTO`: existing rows with the same key are kept.
     InsertIgnore,
-    /// `REPLACE INTO`: rows that are there already go.
+    /// `REPLACE INTO`: existing rows with the same key are replaced.
     Replace,
 }
 
-/// The shape of the statements.
+/// The options of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlOptions {
-    /// Bytes of a statement at most, unless a single row is longer.
+    /// The maximum size of a statement in bytes, unless a single row is longer.
     pub statement_size_bytes: usize,
-    /// What is said of the rows.
+    /// The verb of the statements.
     pub verb: Verb,
-    /// `BINARY` and `BLOB` as hexadecimal digits; otherwise as `_binary '...'`, which is half the
-    /// size and no text.
+    /// Write `BINARY` and `BLOB` as hexadecimal digits; otherwise as `_binary '...'`, which is half the
+    /// size but not text.
     pub hex_blob: bool,
-    /// The comma between rows stands before the second one, at the beginning of its line, as
-    /// mydumper writes it: its loader cuts statements into smaller ones there.
+    /// Begin lines with the comma between rows, as mydumper does: myloader splits statements there.
     pub comma_first: bool,
 }
 
@@ -80,7 +79,7 @@ impl Default for SqlOptions {
     }
 }
 
-/// What a string literal cannot hold as it stands, or should not, for the clients' sake.
+/// The escape sequences of bytes that string literals must not contain, or that clients may misread.
 const PAIRS: &[(u8, [u8; 2])] = &[
     (b'\'', *b"\\'"),
     (b'\\', *b"\\\\"),
@@ -90,16 +89,16 @@ const PAIRS: &[(u8, [u8; 2])] = &[
     (0x1a, *b"\\Z"),
 ];
 
-/// A table's rows as `INSERT` statements.
+/// The encoder of `INSERT` statements.
 #[derive(Debug)]
 pub struct SqlEncoder {
     shape: RowShape,
     notations: Vec<Notation>,
     syntax: InsertSyntax,
     escapes: Box<Escapes<3>>,
-    /// What stands before text in quotes.
+    /// The charset introducer of text literals.
     introducer: &'static [u8],
-    /// What a file of rows begins with.
+    /// The beginning of every file of rows.
     head: String,
     statement_size_bytes: usize,
 }
@@ -107,17 +106,18 @@ pub struct SqlEncoder {
 /// How a column's values are written.
 #[derive(Clone, Copy, Debug)]
 enum Notation {
-    Bare,
+    Unquoted,
     Real,
-    /// In quotes, nothing to escape.
+    /// In quotes, without anything to escape.
     Quoted,
-    /// In quotes; `stored`: the text is what is stored.
+    /// In quotes; `stored`: the text is the stored bytes.
     Escaped {
         stored: bool,
     },
     BinaryText,
     Hex,
-    Number,
+    /// The number of an ENUM's member, or the mask of a SET.
+    Index,
     Address,
     Json,
 }
@@ -127,7 +127,7 @@ impl Notation {
         match column.codec.class() {
             Class::Number => match column.ty {
                 ColumnType::Float(_) | ColumnType::Double(_) => Notation::Real,
-                _ => Notation::Bare,
+                _ => Notation::Unquoted,
             },
             Class::Temporal => Notation::Quoted,
             Class::Text => {
@@ -135,7 +135,7 @@ impl Notation {
             }
             Class::Binary if !hex_blob => Notation::BinaryText,
             Class::Binary | Class::Bit | Class::Geometry | Class::Vector => Notation::Hex,
-            Class::Enum | Class::Set => Notation::Number,
+            Class::Enum | Class::Set => Notation::Index,
             Class::Json => Notation::Json,
             Class::Uuid | Class::Inet => Notation::Address,
         }
@@ -184,8 +184,8 @@ impl RowEncoder for SqlEncoder {
             notations,
             syntax,
             escapes: Box::new(literal_escapes()),
-            introducer: if reads_expressions_again(def) { b"_binary " } else { b"" },
-            head: if reads_expressions_again(def) {
+            introducer: if parses_expressions_on_insert(def) { b"_binary " } else { b"" },
+            head: if parses_expressions_on_insert(def) {
                 format!("{DATA_SESSION}{TEXT_EXPRESSIONS}")
             } else {
                 DATA_SESSION.to_owned()
@@ -200,7 +200,7 @@ impl RowEncoder for SqlEncoder {
         }
         let start = self.syntax.begin_row(batch);
         self.values(row, batch)?;
-        self.syntax.cut(start, self.statement_size_bytes, batch);
+        self.syntax.end_row(start, self.statement_size_bytes, batch);
         batch.rows += 1;
         Ok(())
     }
@@ -251,7 +251,7 @@ impl SqlEncoder {
     ) -> format::Result<()> {
         let codec = &column.codec;
         match notation {
-            Notation::Bare => codec.write_text(stored, out)?,
+            Notation::Unquoted => codec.write_text(stored, out)?,
             Notation::Real => append_real(&codec.value(stored)?, out),
             Notation::Quoted => {
                 out.push(b'\'');
@@ -277,7 +277,7 @@ impl SqlEncoder {
                 codec.write_text(stored, scratch)?;
                 append_hex_literal(scratch, out);
             }
-            Notation::Number => append_number(&codec.value(stored)?, out),
+            Notation::Index => append_index(&codec.value(stored)?, out),
             Notation::Address => match codec.value(stored)? {
                 Value::Uuid(bytes) | Value::Inet6(bytes) => append_hex_literal(&bytes, out),
                 Value::Inet4(bytes) => append_hex_literal(&bytes, out),
@@ -303,14 +303,14 @@ impl SqlEncoder {
     }
 }
 
-/// What stands around the rows of a table.
+/// The text around the rows of `INSERT` statements.
 #[derive(Debug)]
 struct InsertSyntax {
-    /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and, unless commas come first, a newline.
+    /// ``INSERT INTO `t` (`a`,`b`) VALUES`` and, unless lines begin with commas, a newline.
     opening: Vec<u8>,
-    /// What stands between rows.
+    /// The text between rows.
     separator: &'static [u8],
-    /// What ends a statement.
+    /// The end of a statement.
     ending: &'static [u8],
 }
 
@@ -335,7 +335,8 @@ impl InsertSyntax {
         InsertSyntax { opening: opening.into_bytes(), separator, ending }
     }
 
-    /// Begins a row: opens a statement, or adds a separator. Returns where that starts in the batch.
+    /// Begins a row with the opening of a statement, or a separator. Returns the offset of that text in
+    /// the batch.
     #[inline]
     fn begin_row(&self, batch: &mut Encoded) -> usize {
         let start = batch.bytes.len();
@@ -353,15 +354,15 @@ impl InsertSyntax {
         }
     }
 
-    /// A row was written at `start`, after what opens a statement or a separator: if the statement
-    /// is too long with it, it begins one of its own.
+    /// Ends a row, which began at `start` with an opening or a separator: if the row makes the statement
+    /// too long, the row begins a new one.
     #[inline]
-    fn cut(&self, start: usize, statement_size_bytes: usize, batch: &mut Encoded) {
-        let Some(begun) = batch.statement else {
+    fn end_row(&self, start: usize, statement_size_bytes: usize, batch: &mut Encoded) {
+        let Some(statement_start) = batch.statement else {
             batch.statement = Some(start);
             return;
         };
-        if batch.bytes.len() - begun + self.ending.len() > statement_size_bytes {
+        if batch.bytes.len() - statement_start + self.ending.len() > statement_size_bytes {
             let between = self.ending.iter().chain(&self.opening).copied();
             batch.bytes.splice(start..start + self.separator.len(), between);
             batch.statement = Some(start + self.ending.len());
@@ -389,7 +390,7 @@ impl SelectedEncoder for SqlSelected {
             selected_value(column.class, value, &self.escapes, &mut batch.bytes);
         }
         batch.bytes.push(b')');
-        self.syntax.cut(start, self.statement_size_bytes, batch);
+        self.syntax.end_row(start, self.statement_size_bytes, batch);
     }
 
     fn finish(&self, batch: &mut Encoded) {
@@ -421,12 +422,12 @@ fn selected_value(class: Class, value: Option<&[u8]>, escapes: &Escapes<3>, out:
     out.extend_from_slice(after);
 }
 
-/// What a string literal replaces.
+/// The escapes of string literals.
 fn literal_escapes() -> Escapes<3> {
     Escapes::with_finder(Finder::of_controls(b'\''), PAIRS)
 }
 
-/// `0x` and digits; an empty string where there are none.
+/// Appends `0x` and digits; of no bytes an empty string.
 fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.is_empty() {
         out.extend_from_slice(b"''");
@@ -436,7 +437,7 @@ fn append_hex_literal(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn append_number(value: &Value<'_>, out: &mut Vec<u8>) {
+fn append_index(value: &Value<'_>, out: &mut Vec<u8>) {
     let number = match *value {
         Value::Enum(index) => u64::from(index),
         Value::Set(mask) => mask,
@@ -445,7 +446,8 @@ fn append_number(value: &Value<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// A negative zero keeps its sign only as a float literal, with an exponent. (MariaDB stores none.)
+/// Appends a `FLOAT` or `DOUBLE`. A negative zero keeps its sign only as a float literal, with an
+/// exponent. (MariaDB stores no negative zero.)
 fn append_real(value: &Value<'_>, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     out.extend_from_slice(match real_text(value, &mut buffer) {
@@ -455,7 +457,7 @@ fn append_real(value: &Value<'_>, out: &mut Vec<u8>) {
     });
 }
 
-/// What a file of `INSERT` statements begins with: a session in which they mean what they say.
+/// The beginning of a file of `INSERT` statements: the session settings that the values rely on.
 pub const DATA_SESSION: &str = "\
 /*!40101 SET NAMES binary*/;
 /*!40014 SET FOREIGN_KEY_CHECKS=0*/;
@@ -464,27 +466,27 @@ pub const DATA_SESSION: &str = "\
 /*!40103 SET TIME_ZONE='+00:00' */;
 ";
 
-/// What follows [`DATA_SESSION`] where expressions are read again with every row.
+/// The setting after [`DATA_SESSION`] for tables of [`parses_expressions_on_insert`].
 const TEXT_EXPRESSIONS: &str = "/*!50503 SET COLLATION_CONNECTION=utf8mb4_general_ci */;\n";
 
-/// Whether the server reads a table's expressions by the charset of the session that inserts.
-/// MySQL 5.7 keeps the literals of a generated column without their charset, and JSON paths, for
-/// one, may not be binary. Then literals are text for the session, and values say what they are.
-fn reads_expressions_again(def: &TableDef) -> bool {
+/// Whether the server parses a table's expressions in the charset of the session that inserts. MySQL 5.7
+/// stores the literals of a generated column without their charset, and JSON paths, for example, must not
+/// be binary. For such tables the session's charset is a text charset, and values have an introducer.
+fn parses_expressions_on_insert(def: &TableDef) -> bool {
     def.server.family == Family::MySql
         && def.server.number < 80_000
         && def.columns.iter().any(|column| column.generated.is_some())
 }
 
-/// What a file of definitions begins with.
+/// The beginning of a file of definitions.
 pub const SCHEMA_SESSION: &str = "\
 /*!40014 SET FOREIGN_KEY_CHECKS=0*/;
 /*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'*/;
 /*!40103 SET TIME_ZONE='+00:00' */;
 ";
 
-/// What a whole script begins with: as [`DATA_SESSION`] but for the charset, keeping what was set
-/// before.
+/// The beginning of a whole script: the settings of [`DATA_SESSION`] except the charset. The previous
+/// settings are saved.
 pub const SCRIPT_HEAD: &str = "\
 /*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
 /*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;
@@ -496,7 +498,7 @@ pub const SCRIPT_HEAD: &str = "\
 /*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES' */;
 ";
 
-/// What a whole script ends with.
+/// The end of a whole script: restores the settings that [`SCRIPT_HEAD`] saved.
 pub const SCRIPT_TAIL: &str = "\
 /*!40101 SET SQL_MODE=@OLD_SQL_MODE */;
 /*!40014 SET FOREIGN_KEY_CHECKS=@OLD_FOREIGN_KEY_CHECKS */;
@@ -507,13 +509,13 @@ pub const SCRIPT_TAIL: &str = "\
 /*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
 ";
 
-/// What a session needs to make a table again that its server has; empty for most.
+/// The session setting that creating a table again needs; empty for most tables.
 pub fn lenient(def: &TableDef) -> &'static str {
     match def.server.family {
-        // MariaDB keeps options that it would not accept again. (In MySQL 8 not every user may say
-        // so.)
+        // MariaDB keeps options that it would not accept again. (In MySQL 8 the setting needs a
+        // privilege.)
         Family::MariaDb => "/*M!100100 SET INNODB_STRICT_MODE=0 */;\n",
-        // MySQL 8.4 and later refuse what older ones took, and what they took with this setting.
+        // MySQL 8.4 and later refuse foreign keys that older versions, or this setting, allow.
         Family::MySql if def.foreign_keys.iter().any(|key| key.parent_not_unique) => {
             "/*!80400 SET RESTRICT_FK_ON_NON_STANDARD_KEY=0 */;\n"
         }
@@ -521,11 +523,11 @@ pub fn lenient(def: &TableDef) -> &'static str {
     }
 }
 
-/// The `CREATE TABLE` that makes a table again, without an end; `said`: what its running server
-/// says of it.
-pub fn definition(def: &TableDef, said: Option<&str>) -> String {
-    match (readable_again(def), said) {
-        (Cow::Borrowed(_), Some(said)) => said.to_owned(),
+/// The `CREATE TABLE` of a table, without a delimiter; `create_sql` is the running server's own
+/// `SHOW CREATE TABLE`.
+pub fn definition(def: &TableDef, create_sql: Option<&str>) -> String {
+    match (parsable_order(def), create_sql) {
+        (Cow::Borrowed(_), Some(create_sql)) => create_sql.to_owned(),
         (def, _) => def.to_create_table(),
     }
 }
@@ -535,20 +537,20 @@ pub fn drop_table(name: &str) -> String {
     format!("DROP TABLE IF EXISTS {};\n", quoted_name(name))
 }
 
-/// The statements that make a table, in UTF-8 whatever the session's charset is; `said`: what its
-/// running server says of it.
-pub fn create_table(def: &TableDef, said: Option<&str>, drop_first: bool) -> String {
+/// The statements that create a table, with a charset setting for them; `create_sql` is the running
+/// server's own `SHOW CREATE TABLE`.
+pub fn create_table(def: &TableDef, create_sql: Option<&str>, drop_first: bool) -> String {
     let drop = if drop_first { drop_table(&def.name) } else { String::new() };
-    let (lenient, create) = (lenient(def), definition(def, said));
+    let (lenient, create) = (lenient(def), definition(def, create_sql));
     format!("{SET_UTF8}{lenient}{drop}{create};\n")
 }
 
-/// The statements that follow are in UTF-8.
+/// The setting before statements in UTF-8.
 pub const SET_UTF8: &str = "/*!50503 SET NAMES utf8mb4 */;\n";
 
-/// The definition in an order its server can read. MariaDB 10.2 prints a column's `CHECK` before
-/// its `COMMENT` and reads only the other way round.
-fn readable_again(def: &TableDef) -> Cow<'_, TableDef> {
+/// The definition in an order that its server can parse. MariaDB 10.2 prints a column's `CHECK` before
+/// its `COMMENT`, but parses only the opposite order.
+fn parsable_order(def: &TableDef) -> Cow<'_, TableDef> {
     let unreadable = |column: &ColumnDef| column.check.is_some() && !column.comment.is_empty();
     let server = def.server;
     if server.family != Family::MariaDb
@@ -565,18 +567,18 @@ fn readable_again(def: &TableDef) -> Cow<'_, TableDef> {
     Cow::Owned(def)
 }
 
-/// The statement that makes a database unless it is there.
+/// The statement that creates a database unless it exists.
 pub fn create_database(name: &str) -> String {
     format!("CREATE DATABASE /*!32312 IF NOT EXISTS*/ {};\n", quoted_name(name))
 }
 
-/// The statements that make a database unless it is there, and go into it.
+/// The statements that create a database unless it exists, and select it.
 pub fn use_database(name: &str) -> String {
     let create = create_database(name);
     format!("/*!50503 SET NAMES utf8mb4 */;\n{create}USE {};\n", quoted_name(name))
 }
 
-/// A comment's line that no name can break out of.
+/// A comment line, without control characters: no name can end the line.
 pub fn comment(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("-- {line}\n")

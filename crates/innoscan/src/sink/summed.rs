@@ -1,10 +1,10 @@
-//! Rows as output bytes and as their sum, in one pass.
+//! The sink that encodes rows and computes their checksum in one pass.
 
 use super::checksum::{Checksum, Sum};
 use super::{Encoded, EncodingSink, RowSink};
 use crate::Result;
 
-/// An [`EncodingSink`] beside a [`Checksum`].
+/// The sink that passes rows to an [`EncodingSink`] and a [`Checksum`].
 #[derive(Debug)]
 pub struct Summed {
     encoder: EncodingSink,
@@ -12,12 +12,12 @@ pub struct Summed {
 }
 
 impl Summed {
-    /// Rows through `encoder`, and their sum where there is one to be had.
+    /// A sink that encodes rows, and computes their checksum if `checksum` is given.
     pub fn new(encoder: EncodingSink, checksum: Option<Checksum>) -> Summed {
         Summed { encoder, checksum }
     }
 
-    /// What writes the rows.
+    /// The sink that encodes the rows.
     pub fn encoder(&self) -> &EncodingSink {
         &self.encoder
     }

@@ -1,4 +1,4 @@
-//! What rows become, byte by byte.
+//! The output of every format, byte by byte.
 
 use innoscan_format::charset::CollationId;
 use innoscan_format::schema::{

@@ -1,7 +1,7 @@
-//! Small tables, read by several threads before their turn to be written.
+//! Reading small tables in advance, several in parallel.
 //!
-//! A table that is read in a millisecond costs a file of its output more to make than its rows to
-//! read, so small tables are read side by side, a few more than are being written.
+//! For a table whose rows are read in a millisecond, creating the output file takes longer than reading.
+//! So several threads read small tables before the writer needs them, with a limit on tables in memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,18 +12,18 @@ use super::rows::{self, ReadTable};
 use crate::scan::{SMALL_TABLE_BYTES, spawn};
 use crate::{Result, Table};
 
-/// Tables read beyond the one that is being written, for each thread.
+/// The number of tables that are read in advance, per thread.
 const AHEAD_TABLES: usize = 8;
 
-/// Tables on their way from the threads that read them.
+/// Small tables between the threads that read them and the writer.
 pub(super) struct Ahead<'t> {
     tables: Vec<&'t Table>,
     options: &'t DumpOptions,
     window: usize,
     state: Mutex<State>,
-    /// A table that the writer waits for was read.
+    /// Signals that the table that the writer waits for was read.
     read: Condvar,
-    /// There is room for more.
+    /// Signals that more tables may be read.
     room: Condvar,
     is_over: AtomicBool,
 }
@@ -32,17 +32,17 @@ pub(super) struct Ahead<'t> {
 struct State {
     /// The next table for a thread to read.
     next: usize,
-    /// Tables that were taken.
+    /// The number of tables that the writer took.
     taken: usize,
     read: BTreeMap<usize, ReadTable>,
     /// The table that the writer waits for.
     awaited: Option<usize>,
-    /// Threads that wait for room.
+    /// The number of threads that wait until more tables may be read.
     waiting: usize,
 }
 
 impl<'t> Ahead<'t> {
-    /// The small ones among tables, in their order.
+    /// Selects the small tables, in their order.
     pub fn new(tables: &[&'t Table], options: &'t DumpOptions) -> Ahead<'t> {
         let is_small = |table: &&&Table| table.size_bytes() <= SMALL_TABLE_BYTES;
         let reads = options.rows && options.scan.hooks.foreground.is_none();
@@ -57,12 +57,12 @@ impl<'t> Ahead<'t> {
         }
     }
 
-    /// Starts the threads. They end when all is read, or [`Ahead::end`] is called.
+    /// Starts the threads. They end when all tables are read, or [`Ahead::end`] is called.
     pub fn start<'scope>(
         &'scope self,
         scope: &'scope std::thread::Scope<'scope, '_>,
     ) -> Result<()> {
-        // Few tables are read as fast when their turn comes.
+        // A few tables are read as fast without threads.
         let threads = threads(self.options).min(self.tables.len() / 2);
         for number in 0..threads {
             spawn(scope, format!("table-{number}"), move || self.work())?;
@@ -73,8 +73,8 @@ impl<'t> Ahead<'t> {
         Ok(())
     }
 
-    /// A table that was read before its turn; `None` when it is to be read now. Tables are asked for
-    /// in their order.
+    /// Takes a table that was read in advance; `None` if the caller has to read it. The caller asks for
+    /// tables in their order.
     pub fn take(&self, table: &Table) -> Option<ReadTable> {
         let mut state = self.lock();
         let place = state.taken;
@@ -84,7 +84,7 @@ impl<'t> Ahead<'t> {
             return None;
         }
         state.taken += 1;
-        // Nobody is woken for one table: of those that are read half are taken first.
+        // Threads are woken when half of the tables are taken, not for each one.
         if state.waiting > 0 && state.next <= state.taken + self.window / 2 {
             self.room.notify_all();
         }
@@ -96,10 +96,10 @@ impl<'t> Ahead<'t> {
         state.read.remove(&place)
     }
 
-    /// Nothing more is taken.
+    /// Ends the threads: the writer takes no more tables.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Under the lock, so that nobody is between looking and waiting.
+        // The lock makes sure that no thread is between its check and its wait.
         let _state = self.lock();
         self.read.notify_all();
         self.room.notify_all();

@@ -1,7 +1,7 @@
-//! A table's rows in numbered files.
+//! The numbered files of a table's rows.
 //!
-//! A file that is done is noted in the journal; it gets its name with the others,
-//! when all of its table is done.
+//! A finished file is noted in the journal. The files of a table get their names together, when all of
+//! them are finished.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ use innoscan_io::Output;
 use super::DumpOptions;
 use super::done::{DumpedFile, partial_name};
 use super::files::{Directory, Partial};
-use super::journal::{DoneChunk, Entry, TableKey, TableVersion};
-use super::unfinished::Begun;
+use super::journal::{Entry, FinishedChunk, TableKey, TableVersion};
+use super::unfinished::FinishedChunks;
 use crate::scan::LeafPlace;
 use crate::sink::{ChunkOutput, ChunkWriter, Compression, Encoded};
 use crate::{Error, Result};
 
-/// What a table's files of rows are called: by their number, from 0, and whether it is the last.
+/// The names of a table's files of rows, from the number of a file (from 0) and whether it is the last.
 pub(super) type ChunkNames = Box<dyn Fn(usize, bool) -> String>;
 
 /// The common properties of a table's files of rows.
@@ -39,13 +39,13 @@ impl ChunkOptions {
     }
 }
 
-/// A table's rows on their way into files.
+/// The files of a table's rows while they are written.
 pub(super) struct Chunks<'a> {
     directory: &'a Directory,
     table: TableKey,
     options: ChunkOptions,
     open: Option<Open>,
-    done: Vec<DoneChunk>,
+    done: Vec<FinishedChunk>,
 }
 
 /// The file that is being written.
@@ -54,11 +54,11 @@ struct Open {
     partial: Partial,
     output: Output,
     crc32: crc32fast::Hasher,
-    written: DoneChunk,
+    written: FinishedChunk,
 }
 
 impl<'a> Chunks<'a> {
-    /// Begins a table, which is of a version if what is done of it may be kept.
+    /// Begins a table. Finished files are kept by a later run only if the table still has this version.
     pub fn begin(
         directory: &'a Directory,
         table: TableKey,
@@ -69,23 +69,23 @@ impl<'a> Chunks<'a> {
         Ok(Chunks { directory, table, options, open: None, done: Vec::new() })
     }
 
-    /// Goes on with a table of which files are done.
-    pub fn go_on(
+    /// Resumes a table some of whose files are finished.
+    pub fn resume(
         directory: &'a Directory,
         table: TableKey,
-        begun: Begun,
+        begun: FinishedChunks,
         options: ChunkOptions,
     ) -> Chunks<'a> {
         Chunks { directory, table, options, open: None, done: begun.chunks }
     }
 
-    /// The files that are done.
-    pub fn done(&self) -> &[DoneChunk] {
+    /// The finished files.
+    pub fn done(&self) -> &[FinishedChunk] {
         &self.done
     }
 
-    /// Adds rows, and what they sum to; a batch is never split. `end` is the leaf after which the
-    /// table can be gone on with.
+    /// Adds a batch, which is never split, and its checksum. `end` is the leaf after which the table can
+    /// be resumed.
     pub fn write(&mut self, batch: &Encoded, sum: u32, end: Option<LeafPlace>) -> Result<()> {
         if batch.plain_bytes() == 0 {
             return Ok(());
@@ -108,8 +108,7 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// All rows were added: the files get their names. There is at least one, if only to say that
-    /// the table has no rows.
+    /// Ends the last file, and gives all files their names. A table without rows has one file.
     pub fn finish(mut self) -> Result<Vec<DumpedFile>> {
         let is_whole = self.done.last().is_some_and(|chunk| chunk.is_last);
         if self.open.is_none() && !is_whole {
@@ -125,7 +124,7 @@ impl<'a> Chunks<'a> {
         Ok(self.done.into_iter().map(|chunk| chunk.file).collect())
     }
 
-    /// Takes away what is done: the table cannot be dumped.
+    /// Removes the finished files, because the table cannot be dumped.
     pub fn discard(self) {
         for chunk in &self.done {
             self.directory.remove(&chunk.partial);
@@ -135,7 +134,7 @@ impl<'a> Chunks<'a> {
     fn open_next(&mut self) -> Result<Open> {
         let name = (self.options.names)(self.done.len(), false);
         let (partial, output) = Partial::create(self.directory, &name)?;
-        let written = DoneChunk {
+        let written = FinishedChunk {
             partial: partial_name(&name),
             file: DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0, crc32: 0 },
             rows_bytes: 0,
@@ -166,9 +165,10 @@ impl<'a> Chunks<'a> {
 }
 
 impl Open {
-    /// Whether a new file is to begin: where the table can be gone on with, if that comes soon.
+    /// Whether a new file should begin: at a leaf after which the table can be resumed, unless such a leaf
+    /// does not come before twice the size.
     fn is_full(&self, bytes: u64) -> bool {
-        let DoneChunk { file, after, .. } = &self.written;
+        let FinishedChunk { file, after, .. } = &self.written;
         let most_bytes = if after.is_some() { bytes } else { bytes.saturating_mul(2) };
         file.plain_bytes >= most_bytes
     }

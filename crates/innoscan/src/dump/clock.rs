@@ -1,4 +1,4 @@
-//! The time of day, as the loaders' manifests have it.
+//! The time of day in the notation of the loaders' manifests.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

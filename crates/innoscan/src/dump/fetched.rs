@@ -1,9 +1,9 @@
-//! Small tables whose rows a server sends, fetched by several connections side by side.
+//! Small tables that are fetched from a server, by several connections in parallel.
 //!
-//! To lock thousands of tables for the export of their files costs a server more than to read the
-//! small ones by itself. All connections see one moment. Each sends every n-th table, some messages
-//! ahead of the writer, who takes the tables in their order: so memory is bounded, and none waits for
-//! another.
+//! Locking thousands of tables for the export of their files costs a server more than sending the rows of
+//! the small ones. All connections share one consistent snapshot. Each fetches every n-th table, a limited
+//! number of messages ahead of the writer, which takes the tables in their order: so memory is bounded,
+//! and no connection waits for another.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
@@ -18,13 +18,13 @@ use crate::scan::spawn;
 use crate::sink::{Encoded, TableEncoder, quoted_name};
 use crate::{Error, Result};
 
-/// Messages that a connection may be ahead of the writer: of small tables each has three.
+/// The number of messages that a connection may be ahead of the writer; a small table has three.
 const MESSAGES_AHEAD: usize = 24;
 
-/// A batch of rows is sent on when it has this many bytes.
+/// The size in bytes at which a batch of rows is sent to the writer.
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// A connection to a server whose transaction sees the moment of the dump.
+/// A connection to a server whose transaction sees the consistent snapshot of the dump.
 pub trait TableSession: Send {
     /// The server's version.
     fn version(&self) -> ServerVersion;
@@ -32,14 +32,14 @@ pub trait TableSession: Send {
     /// A table's `SHOW CREATE TABLE`.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server reports an error.
     fn create_table(&mut self, name: &TableName) -> Result<String>;
 
-    /// Gives every row of a table, in the order of its clustered index, to `row`: the value of each
-    /// of `expressions` as text in charset `binary` and time zone +00:00, or `None` for NULL.
+    /// Calls `row` with every row of a table, in the order of its clustered index: the value of each of
+    /// `expressions` as text in charset `binary` and time zone +00:00, or `None` for NULL.
     ///
     /// # Errors
-    /// What the server says; what `row` returns.
+    /// The server reports an error, or `row` returns one.
     fn for_each_row(
         &mut self,
         name: &TableName,
@@ -47,22 +47,22 @@ pub trait TableSession: Send {
         row: &mut SentRowFn<'_>,
     ) -> Result<()>;
 
-    /// Whether the connection, and its transaction with it, is still there.
+    /// Checks that the connection, and its transaction, still exists.
     ///
     /// # Errors
-    /// When it is not.
+    /// It does not.
     fn confirm(&mut self) -> Result<()>;
 }
 
-/// Takes a row as a server sends it.
+/// The function that is called with each row that a server sends.
 pub type SentRowFn<'a> = dyn FnMut(&[Option<Vec<u8>>]) -> Result<()> + 'a;
 
-/// A small table whose rows a server sends.
+/// A small table that is fetched from a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmallTable {
     /// Its name.
     pub name: TableName,
-    /// Bytes of its files, about.
+    /// The approximate size of its files in bytes.
     pub size_bytes: u64,
 }
 
@@ -75,14 +75,14 @@ pub struct SmallTables {
     pub sessions: Vec<Box<dyn TableSession>>,
 }
 
-/// What a connection has of a table.
+/// A message of a connection to the writer.
 enum Message {
     Definition(Box<Definition>),
     Rows(Encoded, u32),
     End(Option<u32>),
-    /// The table cannot be had.
+    /// The table cannot be fetched.
     Failed(Error),
-    /// The connection is gone, and the moment with it.
+    /// The connection was lost, and its snapshot with it.
     Lost(Error),
 }
 
@@ -91,14 +91,15 @@ struct Definition {
     create: String,
 }
 
-/// Tables on their way from the connections that fetch them.
+/// Small tables between the connections that fetch them and the writer.
 pub(super) struct Fetching {
     messages: Vec<Receiver<Message>>,
     taken: usize,
 }
 
 impl Fetching {
-    /// Starts a thread for each connection. The threads end when all is fetched, or when this is gone.
+    /// Starts a thread for each connection. The threads end when all tables are fetched, or when this value
+    /// is dropped.
     pub fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         sessions: Vec<Box<dyn TableSession>>,
@@ -116,14 +117,14 @@ impl Fetching {
             spawn(scope, format!("fetch-{nth}"), move || {
                 let mut connection = Connection { session, options, sender };
                 let own = tables.iter().skip(nth).step_by(count);
-                // An error is that nobody takes the messages any more.
+                // An error means that the writer takes no more messages.
                 _ = own.map(|table| connection.fetch(&table.name)).find(|sent| sent.is_err());
             })?;
         }
         Ok(Fetching { messages, taken: 0 })
     }
 
-    /// Gives the next table to `write`; tables come in their order.
+    /// Passes the next table, in order, to `write`.
     pub fn next(&mut self, write: impl FnOnce(&mut dyn Rows) -> Result<()>) -> Result<Result<()>> {
         let messages = self.messages.get(self.taken % self.messages.len().max(1));
         let messages = messages.ok_or_else(nothing_sent)?;
@@ -134,10 +135,10 @@ impl Fetching {
             Ok(Message::Lost(error)) => return Err(error),
             Ok(Message::Rows(..) | Message::End(_)) | Err(_) => return Err(nothing_sent()),
         };
-        let mut table = FetchedTable { definition: *definition, messages, end: Ending::None };
+        let mut table = FetchedTable { definition: *definition, messages, end: Ending::Pending };
         let written = write(&mut table);
-        // What the writer left.
-        while matches!(table.end, Ending::None) {
+        // The messages that the writer did not take.
+        while matches!(table.end, Ending::Pending) {
             table.message()?;
         }
         match table.end {
@@ -151,24 +152,25 @@ fn nothing_sent() -> Error {
     Error::resources("the thread that fetches tables has ended before its time")
 }
 
-/// A table as it comes.
+/// A table that is being fetched.
 struct FetchedTable<'m> {
     definition: Definition,
     messages: &'m Receiver<Message>,
     end: Ending,
 }
 
-/// How a table ended.
+/// The end of a table.
 enum Ending {
-    None,
-    /// With this sum of its rows.
+    /// The table has not ended yet.
+    Pending,
+    /// All rows were sent; this is their checksum.
     Whole(Option<u32>),
     Failed(Option<Error>),
     Lost(Error),
 }
 
 impl FetchedTable<'_> {
-    /// The next rows and their sum, until the table ends.
+    /// The next rows and their checksum; `None` at the end of the table.
     fn message(&mut self) -> Result<Option<(Encoded, u32)>> {
         self.end = match self.messages.recv().map_err(|_| nothing_sent())? {
             Message::Rows(batch, sum) => return Ok(Some((batch, sum))),
@@ -207,23 +209,23 @@ impl Rows for FetchedTable<'_> {
                 Ok(())
             }
             Ending::Failed(error) => Err(error.take().unwrap_or_else(nothing_sent)),
-            Ending::Lost(_) | Ending::None => Err(nothing_sent()),
+            Ending::Lost(_) | Ending::Pending => Err(nothing_sent()),
         }
     }
 }
 
-/// A connection at work.
+/// A connection and its channel to the writer.
 struct Connection<'o> {
     session: Box<dyn TableSession>,
     options: &'o DumpOptions,
     sender: SyncSender<Message>,
 }
 
-/// Nobody takes the messages any more.
-struct NotTaken;
+/// The error of a message that cannot be sent: the writer takes no more.
+struct ReceiverGone;
 
 impl Connection<'_> {
-    fn fetch(&mut self, name: &TableName) -> std::result::Result<(), NotTaken> {
+    fn fetch(&mut self, name: &TableName) -> std::result::Result<(), ReceiverGone> {
         let last = match self.send_table(name) {
             Ok(checksum) => Message::End(checksum),
             Err(error) => match self.session.confirm() {
@@ -231,7 +233,7 @@ impl Connection<'_> {
                 Err(_) => Message::Lost(error),
             },
         };
-        self.sender.send(last).map_err(|_| NotTaken)
+        self.sender.send(last).map_err(|_| ReceiverGone)
     }
 
     fn send_table(&mut self, name: &TableName) -> Result<Option<u32>> {
@@ -270,7 +272,8 @@ impl Connection<'_> {
     }
 }
 
-/// How the stored columns of a table are asked for, and become what a record stores.
+/// The expressions that fetch the stored columns of a table, and the codecs that convert the values to
+/// stored bytes.
 struct Received {
     expressions: Vec<String>,
     codecs: Vec<(String, Codec)>,
@@ -293,7 +296,8 @@ impl Received {
         Ok(received)
     }
 
-    /// Puts a row's values into `stored`, and where each is into `places`.
+    /// Converts a row: appends the stored bytes of its values to `stored`, and the range of each to
+    /// `places`.
     fn store(
         &self,
         row: &[Option<Vec<u8>>],

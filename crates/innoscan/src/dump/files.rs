@@ -1,8 +1,7 @@
 //! Files that appear only when they are complete.
 //!
-//! A file is written as `NAME.partial`, and renamed when all of its table is on disk. What the
-//! names are is the layouts' business. The directory's journal knows every name before its file is
-//! there.
+//! A file is written as `NAME.partial`, and renamed when all files of its table are written. The layouts
+//! choose the names. The directory's journal has every name before its file exists.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,12 +14,12 @@ use rustix::fs::syncfs;
 
 use super::done::{DumpedFile, partial_name};
 use super::journal::{Entry, Journal};
-use super::unfinished::{self, is_begun};
+use super::unfinished::{self, is_interrupted};
 use super::{DumpOptions, Layout};
 use crate::{Error, Remedy, Result};
 
-/// A file of so many bytes is put on the disk by itself, so that not all of a dump waits in memory
-/// for that.
+/// The size from which a file is synced by itself, in bytes, so that not all of a dump is in memory
+/// before the first sync.
 const SYNCED_FROM_BYTES: u64 = 8 << 20;
 
 /// A file under its temporary name; it is removed unless it is [`kept`](Partial::keep).
@@ -43,15 +42,15 @@ impl Partial {
         &self.path
     }
 
-    /// All of its bytes were written. A large file is on the disk now, if files are to be; small ones
-    /// are put there all at once ([`Directory::flush`]).
+    /// Ends the file after its last byte. A large file is synced, if files are to be synced; small ones
+    /// are synced together ([`Directory::flush`]).
     pub fn finish(&self, output: Output, bytes: u64, directory: &Directory) -> Result<()> {
         output
             .finish(directory.sync && bytes >= SYNCED_FROM_BYTES)
             .map_err(|error| Error::write("writing", error).in_file(&self.path))
     }
 
-    /// Leaves it where it is.
+    /// Keeps the file when this value is dropped.
     pub fn keep(mut self) {
         self.is_kept = true;
     }
@@ -66,24 +65,25 @@ impl Drop for Partial {
     }
 }
 
-/// A directory that output is written to.
+/// The output directory of a dump.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
     journal: RefCell<Journal>,
-    /// Whether files are on the disk before they get their names.
+    /// Whether files are synced to disk before they get their names.
     sync: bool,
-    /// Whether rows are written around the page cache, where the file system can.
+    /// Whether rows bypass the page cache, if the file system supports that.
     around_cache: bool,
-    /// The files that were written whole, by their names.
+    /// The files that were written as a whole, by their names.
     whole: RefCell<BTreeMap<String, DumpedFile>>,
 }
 
 impl Directory {
-    /// Makes the directory if it is not there, and begins a journal. Refuses one that holds anything,
-    /// unless its files may be overwritten; in a layout of a loader, which reads all there is, always.
+    /// Creates the directory if it does not exist, and begins a journal. A directory that is not empty is
+    /// refused unless its files may be overwritten, and always in the layouts of loaders, which read every
+    /// file.
     pub fn prepare(path: &Path, options: &DumpOptions) -> Result<Directory> {
-        if is_begun(path) && !options.overwrite {
+        if is_interrupted(path) && !options.overwrite {
             return Err(Error::refused(
                 "it has a dump that is not complete",
                 [Remedy::Resume, Remedy::EmptyDirectory],
@@ -119,7 +119,7 @@ impl Directory {
         }
         let mut journal = Journal::open(path, options.sync)?;
         journal.clear()?;
-        // Files of a dump that is complete are replaced one by one: it is complete no longer.
+        // The files of a complete dump are replaced one by one, so it is no longer complete.
         match std::fs::remove_file(path.join("innoscan.json")) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
@@ -128,7 +128,7 @@ impl Directory {
         Ok(Directory::of(path, journal, options))
     }
 
-    /// The directory of a journal.
+    /// The directory of an open journal.
     pub fn of(path: &Path, journal: Journal, options: &DumpOptions) -> Directory {
         Directory {
             path: path.to_owned(),
@@ -139,17 +139,17 @@ impl Directory {
         }
     }
 
-    /// The files that were written whole, those of tables' definitions among them.
+    /// The files that were written as a whole, including those of tables' definitions.
     pub fn whole_files(&self) -> Vec<DumpedFile> {
         self.whole.borrow().values().cloned().collect()
     }
 
-    /// Notes in the journal what is done.
+    /// Adds an entry to the journal.
     pub fn note(&self, entry: &Entry) -> Result<()> {
         self.journal.borrow_mut().note(entry)
     }
 
-    /// Gives a file its name, unless it has it.
+    /// Gives a file its name, unless it has the name already.
     pub fn rename(&self, partial: &str, name: &str) -> Result<()> {
         let name = self.path.join(name);
         match std::fs::rename(self.path.join(partial), &name) {
@@ -159,13 +159,13 @@ impl Directory {
         }
     }
 
-    /// Takes a file away.
+    /// Removes a file.
     pub fn remove(&self, name: &str) {
         // Nothing more can be done about a file that cannot be removed.
         let _ = std::fs::remove_file(self.path.join(name));
     }
 
-    /// Puts all files that were written on the disk.
+    /// Syncs all files that were written.
     pub fn flush(&self) -> Result<()> {
         if !self.sync {
             return Ok(());
@@ -176,7 +176,7 @@ impl Directory {
         })
     }
 
-    /// The dump is complete.
+    /// Removes the journal of a complete dump.
     pub fn complete(self) -> Result<()> {
         self.journal.borrow().remove()?;
         self.sync()
@@ -191,7 +191,7 @@ impl Directory {
         Ok(file)
     }
 
-    /// Writes all of a file, which does not get its name yet.
+    /// Writes a whole file, which keeps its temporary name for now.
     pub fn write_partial(&self, name: &str, content: &[u8]) -> Result<(DumpedFile, Partial)> {
         let (partial, mut output) = Partial::create(self, name)?;
         output
@@ -209,7 +209,7 @@ impl Directory {
         Ok((file, partial))
     }
 
-    /// Puts the names themselves on the disk.
+    /// Syncs the directory, and so the names of its files.
     pub fn sync(&self) -> Result<()> {
         File::open(&self.path)
             .and_then(|directory| if self.sync { directory.sync_all() } else { Ok(()) })

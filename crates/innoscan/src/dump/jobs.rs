@@ -12,7 +12,7 @@ use super::{Dump, DumpOptions, SmallTable, SmallTables, TableOutcome};
 use crate::phases::Phase;
 use crate::{Error, ErrorKind, Result, Table};
 
-/// A table that is locked when its turn comes, and only while it is read.
+/// A table that is locked only while it is read.
 pub struct DeferredTable<'a> {
     /// The database.
     pub database: String,
@@ -34,37 +34,37 @@ pub trait LockedTable {
     fn confirm(&self) -> Result<()>;
 }
 
-/// A table to be written, and its rows if they were read before its turn.
+/// A table to be written, and its rows if they were read in advance.
 pub(super) struct Source<'s> {
     pub table: &'s Table,
     pub ahead: Option<ReadTable>,
-    /// Asks whether the table was held while it was read, when all of it was.
+    /// Checks, after the whole table was read, that it was locked all the time.
     pub confirm: &'s dyn Fn() -> Result<()>,
 }
 
-/// Where tables are written to.
+/// The output that tables are written to.
 pub(super) trait Target {
-    /// Reads a table's files, unless they were read before, and writes its definition and rows.
+    /// Writes a table's definition and rows; reads the rows unless they were read in advance.
     fn read(&mut self, source: Source<'_>, out: &mut TableOutcome) -> Result<()>;
 
-    /// Writes a table whose rows a server gives.
+    /// Writes a table whose rows are fetched by `SELECT`.
     fn select(&mut self, table: &mut SelectedTable<'_>, out: &mut TableOutcome) -> Result<()>;
 
-    /// Writes a table's definition and the rows that are given.
+    /// Writes a table's definition and rows from a source other than InnoDB's files.
     fn write(&mut self, table: &mut dyn Rows, out: &mut TableOutcome) -> Result<()>;
 
     /// Writes the definition of a table that has no rows.
     fn define(&mut self, def: &TableDef, out: &mut TableOutcome) -> Result<()>;
 
-    /// A table is done, or could not be dumped.
+    /// Called when a table is finished or could not be dumped.
     fn end(&mut self, out: &TableOutcome) -> Result<()> {
         let _ = out;
         Ok(())
     }
 }
 
-/// Writes all tables of a dump to a target; `finished` is called with each outcome. What took how long
-/// is added to the dump's phases.
+/// Writes all tables of a dump to a target; `finished` is called with each outcome. The time is added to
+/// the dump's phases.
 pub(super) fn run(
     dump: &mut Dump<'_>,
     target: &mut dyn Target,
@@ -80,7 +80,7 @@ pub(super) fn run(
     };
     let begun = Instant::now();
     write_locked(dump, target, options, &mut end)?;
-    // Nothing more is read of what is locked.
+    // All locked tables have been read.
     options.confirmed()?;
     if let Some(since) = dump.locked_since {
         dump.phases.add(Phase::Locked, since.elapsed());
@@ -91,7 +91,7 @@ pub(super) fn run(
     Ok(outcomes)
 }
 
-/// Writes the tables that may be locked until they are read.
+/// Writes the tables that may be locked until they have been read.
 fn write_locked(
     dump: &mut Dump<'_>,
     target: &mut dyn Target,
@@ -122,12 +122,12 @@ fn write_locked(
         let outcome = attempt(&database, &name, |out| target.select(table, out))?;
         end(target, outcome)?;
     }
-    // Whoever holds them still for the server lets go.
+    // Their locks are released.
     dump.selected.clear();
     Ok(())
 }
 
-/// Writes the small tables that a server sends.
+/// Writes the small tables that are fetched from a server.
 fn write_small(
     dump: &mut Dump<'_>,
     target: &mut dyn Target,
@@ -156,10 +156,10 @@ fn write_small(
     })
 }
 
-/// Called with each outcome.
+/// The function that is called with each outcome.
 type EndFn<'a> = dyn FnMut(&mut dyn Target, TableOutcome) -> Result<()> + 'a;
 
-/// Writes what is no table of InnoDB.
+/// Writes tables of other engines, and tables without rows.
 fn write_others(dump: &Dump<'_>, target: &mut dyn Target, end: &mut EndFn<'_>) -> Result<()> {
     for mut table in dump.engine_tables.iter().copied() {
         let TableDef { schema, name, .. } = &table.def;
@@ -174,8 +174,10 @@ fn write_others(dump: &Dump<'_>, target: &mut dyn Target, end: &mut EndFn<'_>) -
 }
 
 impl DeferredTable<'_> {
-    /// Locks the table while the target reads it. An error if the lock was lost: no further table is
-    /// read then.
+    /// Locks the table while the target reads it.
+    ///
+    /// # Errors
+    /// The lock was lost, which ends the dump.
     fn attempt(self, target: &mut dyn Target) -> Result<TableOutcome> {
         let mut lost = None;
         let outcome = attempt(&self.database, &self.name, |out| {
@@ -190,7 +192,7 @@ impl DeferredTable<'_> {
     }
 }
 
-/// Dumps a table, and keeps an error with it unless it concerns all.
+/// Dumps a table. An error becomes a part of the outcome, unless it ends the dump.
 fn attempt(
     database: &str,
     table: &str,
@@ -201,7 +203,7 @@ fn attempt(
     let dumped = dump(&mut outcome);
     outcome.elapsed = begun.elapsed();
     match dumped {
-        Err(error) if concerns_all(&error) => Err(error),
+        Err(error) if ends_dump(&error) => Err(error),
         Err(error) => {
             outcome.checksum = None;
             outcome.error = Some(error);
@@ -211,7 +213,7 @@ fn attempt(
     }
 }
 
-/// Whether what kept a table from being dumped keeps the others too.
-pub(super) fn concerns_all(error: &Error) -> bool {
+/// Whether an error ends the dump, because no other table can be dumped either.
+pub(super) fn ends_dump(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Write | ErrorKind::BrokenPipe | ErrorKind::Interrupted)
 }

@@ -1,15 +1,16 @@
-//! What is done of a dump, noted in its directory as it goes on: what `--resume` goes by.
+//! The journal of a dump in its directory: its finished files, from which `--resume` continues.
 //!
 //! ```text
-//! {"dump":"innoscan 0.1.0","outline":{"layout":"MyDumper",...}}       how it is dumped
-//! {"file":"shop.orders.00000.sql.zst"}                                it is about to be made
+//! {"dump":"innoscan 0.1.0","outline":{"layout":"mydumper",...}}       the options of the dump
+//! {"file":"shop.orders.00000.sql.zst"}                                a file will be created
 //! {"table":["shop","orders"],"definition":123,"stamps":["..."]}       a table begins
-//! {"chunk":["shop","orders"],"name":"...","crc32":...,"after":[0,7]}  a file of its rows is done
-//! {"kept":[["shop","orders",3]]}                                      it was gone on with these
+//! {"chunk":["shop","orders"],"name":"...","crc32":...,"after":[0,7]}  a file of its rows is finished
+//! {"kept":[["shop","orders",3]]}                                      resumed with these files
 //! ```
 //!
-//! A line a note; a line without an end was being written when the dump was killed. Who writes into
-//! the directory holds a lock on the journal. It goes when the dump is complete.
+//! Each line is an entry. A line without an end was being written when the dump was killed. The process
+//! that writes into the directory holds a lock on the journal. The journal is removed when the dump is
+//! complete.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -24,63 +25,63 @@ use super::done::DumpedFile;
 use crate::scan::LeafPlace;
 use crate::{Error, Result};
 
-/// Its name in the dump's directory.
+/// The name of the journal in the dump's directory.
 pub(super) const NAME: &str = "innoscan.journal";
 
-/// It is on the disk after so many bytes of chunks at the latest, as the chunks themselves are: a
-/// dump of many small tables does not wait for it at each.
+/// The size of finished files after which the journal is synced, in bytes: the size from which files are
+/// synced by themselves. A dump of many small tables does not wait for a sync per table.
 const SYNC_BYTES: u64 = 8 << 20;
 
-/// Database and table.
+/// The names of a database and a table.
 pub(super) type TableKey = (String, String);
 
-/// What two runs must have in common, by what it is called.
+/// The properties that must be the same in the interrupted and the resuming run, by name.
 pub(super) type Outline = BTreeMap<String, String>;
 
-/// A table's definition and files as they were when it was dumped.
+/// The state of a table's definition and files when it was dumped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TableVersion {
     /// The CRC-32 of its `CREATE TABLE`.
     pub definition: u32,
-    /// Its files' stamps.
+    /// The stamps of its files.
     pub stamps: Vec<String>,
 }
 
-/// A file of rows that is on the disk.
+/// A finished file of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DoneChunk {
-    /// What it is called until the whole table is done.
+pub(super) struct FinishedChunk {
+    /// The name until all files of the table are finished.
     pub partial: String,
-    /// The file, and what it is called then.
+    /// The file, with its final name.
     pub file: DumpedFile,
-    /// Bytes of its rows before compression, without what each file begins with.
+    /// The size of its rows in bytes before compression, without the head of the file.
     pub rows_bytes: u64,
-    /// Characters that became U+FFFD.
+    /// The number of characters that became U+FFFD.
     pub unmapped_characters: u64,
-    /// The sum of its rows.
+    /// The checksum of its rows.
     pub sum: u32,
-    /// Where its table is to be gone on with, if that can be said.
+    /// The leaf after which the table can be resumed, if there is one.
     pub after: Option<LeafPlace>,
-    /// No row follows.
+    /// Whether this is the last file of the table.
     pub is_last: bool,
 }
 
-/// A line.
+/// A line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// Who dumps, and how.
+    /// The program and the options of the dump.
     Head { dumper: String, outline: Outline },
-    /// A file is about to be made.
+    /// A file will be created.
     File(String),
-    /// A table begins, whatever was done of it before.
+    /// A table begins; its earlier files no longer count.
     Table { table: TableKey, version: TableVersion },
-    /// A file of its rows is done.
-    Chunk { table: TableKey, chunk: DoneChunk },
-    /// The dump is gone on with: how many files of rows are kept of each table.
+    /// A file of a table's rows is finished.
+    Chunk { table: TableKey, chunk: FinishedChunk },
+    /// The dump was resumed with this number of files of rows per table.
     Kept(Vec<(TableKey, usize)>),
 }
 
-/// The journal of a dump, which nobody else writes to.
+/// The journal of a dump, locked by this process.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
@@ -90,7 +91,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a directory, or makes one, and locks it.
+    /// Opens or creates the journal of a directory, and locks it.
     pub fn open(directory: &Path, sync: bool) -> Result<Journal> {
         let path = directory.join(NAME);
         let mut options = OpenOptions::new();
@@ -108,12 +109,12 @@ impl Journal {
         Ok(Journal { path, file, sync, unsynced_bytes: 0 })
     }
 
-    /// Forgets all that was noted.
+    /// Removes all entries.
     pub fn clear(&mut self) -> Result<()> {
         self.cut(0)
     }
 
-    /// What was noted. A line that was being written when its writer was killed is taken away.
+    /// Reads all entries. Removes a last line without an end, whose writer was killed.
     pub fn read(&mut self) -> Result<Vec<Entry>> {
         let mut text = Vec::new();
         self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.read_to_end(&mut text)).map_err(
@@ -140,7 +141,7 @@ impl Journal {
         cut.map(|_| ()).map_err(|error| self.failed(error))
     }
 
-    /// Adds a line.
+    /// Adds an entry.
     pub fn note(&mut self, entry: &Entry) -> Result<()> {
         let mut line = entry.to_json().to_string();
         line.push('\n');
@@ -157,7 +158,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The dump is complete.
+    /// Removes the journal of a complete dump.
     pub fn remove(&self) -> Result<()> {
         std::fs::remove_file(&self.path)
             .map_err(|error| Error::write("removing the journal", error).in_file(&self.path))
@@ -221,7 +222,10 @@ impl Entry {
             return Some(Entry::Table { table: key(table)?, version });
         }
         if let Some(table) = json.get("chunk") {
-            return Some(Entry::Chunk { table: key(table)?, chunk: DoneChunk::from_json(json)? });
+            return Some(Entry::Chunk {
+                table: key(table)?,
+                chunk: FinishedChunk::from_json(json)?,
+            });
         }
         let kept = json.get("kept")?.as_array()?.iter();
         let kept = kept.map(|table| Some((key(table)?, number(table.get(2)?)?)));
@@ -229,8 +233,8 @@ impl Entry {
     }
 }
 
-impl DoneChunk {
-    fn from_json(json: &Value) -> Option<DoneChunk> {
+impl FinishedChunk {
+    fn from_json(json: &Value) -> Option<FinishedChunk> {
         let after = match json.get("after")? {
             Value::Null => None,
             place => Some(LeafPlace {
@@ -238,7 +242,7 @@ impl DoneChunk {
                 page: PageNo(number(place.get(1)?)?),
             }),
         };
-        Some(DoneChunk {
+        Some(FinishedChunk {
             partial: file_name(json.get("partial")?)?,
             file: DumpedFile {
                 name: file_name(json.get("name")?)?,
@@ -260,7 +264,7 @@ fn text(json: &Value) -> Option<String> {
     json.as_str().map(str::to_owned)
 }
 
-/// A name that stays in the directory.
+/// A name that cannot leave the directory.
 fn file_name(json: &Value) -> Option<String> {
     let name = json.as_str()?;
     let is_plain = !name.contains(['/', '\0']) && !matches!(name, "" | "." | ".." | NAME);
@@ -284,7 +288,7 @@ mod tests {
             file_bytes: 7,
             crc32: u32::MAX,
         };
-        let chunk = DoneChunk {
+        let chunk = FinishedChunk {
             partial: "t.00001.sql.partial".to_owned(),
             file,
             rows_bytes: 2,
@@ -293,7 +297,7 @@ mod tests {
             after: Some(LeafPlace { file: 2, page: PageNo(9) }),
             is_last: false,
         };
-        let last = DoneChunk { after: None, is_last: true, ..chunk.clone() };
+        let last = FinishedChunk { after: None, is_last: true, ..chunk.clone() };
         vec![
             Entry::Head {
                 dumper: "innoscan".to_owned(),

@@ -1,8 +1,8 @@
-//! Whole tables as files in a directory, or as one stream.
+//! Dumps of whole tables, into files of a directory or one stream.
 //!
 //! Tables are dumped one after the other, each with all threads. A table that cannot be read is
-//! told of in its [`TableOutcome`] and does not stop the others; an output that cannot be written
-//! does, since it is the others' too.
+//! reported in its [`TableOutcome`] and does not stop the others; an output that cannot be written
+//! ends the dump.
 
 mod ahead;
 mod chunks;
@@ -42,7 +42,7 @@ pub use self::outcome::Summary;
 pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
 pub use self::stream::to_stream;
 pub use self::table_outcome::TableOutcome;
-pub use self::unfinished::{OnChange, Unfinished, is_begun};
+pub use self::unfinished::{InterruptedDump, OnChange, is_interrupted};
 use crate::ledger::{Ledger, Listed, Means, State};
 use crate::phases::Phases;
 use crate::scan::ScanOptions;
@@ -51,7 +51,7 @@ pub use crate::sink::{Format, Layout};
 use crate::source::EngineTable;
 use crate::{Error, Remedy, Result, Table};
 
-/// Who wrote a dump.
+/// The program and version that a dump names as its writer.
 const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
 
 /// The names of a primary key's columns.
@@ -65,47 +65,47 @@ fn primary_key(def: &TableDef) -> Vec<String> {
     parts.iter().filter_map(|part| column(&part.source)).collect()
 }
 
-/// What to dump: tables from their files, and beside them what only a server has.
+/// The content of a dump: tables read from their files, and objects that only a server has.
 #[derive(Default)]
 pub struct Dump<'a> {
     /// Tables, read from their files.
     pub tables: Vec<&'a Table>,
-    /// What is no table.
+    /// Objects other than tables.
     pub objects: Vec<&'a Object>,
-    /// Tables that are held only while they are read.
+    /// Tables that are locked only while they are read.
     pub deferred: Vec<DeferredTable<'a>>,
-    /// Tables whose rows a server gives.
+    /// Tables whose rows are fetched by `SELECT`.
     pub selected: Vec<SelectedTable<'a>>,
-    /// Small tables of InnoDB whose rows a server sends.
+    /// Small InnoDB tables that are fetched from a server.
     pub small: SmallTables,
     /// Tables of MyISAM and Aria, read from their files.
     pub engine_tables: Vec<&'a EngineTable>,
-    /// Tables that have a definition and no rows.
+    /// Tables that have a definition but no rows.
     pub without_rows: Vec<&'a TableDef>,
-    /// What is there of a dump that was begun into the same directory.
-    pub unfinished: Option<Unfinished>,
-    /// All objects of the source, these and those that are not dumped.
+    /// The interrupted dump in the same directory, which is to be resumed.
+    pub unfinished: Option<InterruptedDump>,
+    /// All objects of the source, including those that are not dumped.
     pub ledger: Ledger,
-    /// What has taken time so far.
+    /// The time that each phase has taken so far.
     pub phases: Phases,
-    /// Since when `tables` are locked, where they are until they are read.
+    /// The time at which `tables` were locked, if they are locked until they are read.
     pub locked_since: Option<Instant>,
 }
 
 impl<'a> Dump<'a> {
-    /// Of tables alone.
+    /// A dump of tables only.
     pub fn of(tables: impl IntoIterator<Item = &'a Table>) -> Dump<'a> {
         Dump { tables: tables.into_iter().collect(), ..Dump::default() }
     }
 
-    /// With objects.
+    /// Adds objects.
     #[must_use]
     pub fn with_objects(mut self, objects: impl IntoIterator<Item = &'a Object>) -> Dump<'a> {
         self.objects.extend(objects);
         self
     }
 
-    /// With tables whose rows a server gives.
+    /// Adds tables whose rows are fetched by `SELECT`.
     #[must_use]
     pub fn with_selected(
         mut self,
@@ -115,14 +115,14 @@ impl<'a> Dump<'a> {
         self
     }
 
-    /// How many tables there are.
+    /// The number of tables.
     fn table_count(&self) -> usize {
         let read = self.tables.len() + self.deferred.len() + self.engine_tables.len();
         read + self.selected.len() + self.small.tables.len() + self.without_rows.len()
     }
 
-    /// Leaves out the tables that sequences are in their files: the objects stand for them. A ledger
-    /// that lists nothing gets what is to be dumped.
+    /// Removes the tables that hold sequences, which are dumped as objects. An empty ledger gets the
+    /// content of the dump.
     fn prepared(mut self) -> Dump<'a> {
         let is_sequence = |table: &&Table| {
             self.objects.iter().any(|object| {
@@ -137,7 +137,7 @@ impl<'a> Dump<'a> {
         self
     }
 
-    /// Database and name of every table.
+    /// The database and name of every table.
     fn table_names(&self) -> Vec<(String, String)> {
         let of_def = |def: &TableDef| (def.schema.clone(), def.name.clone());
         let named = |database: &String, name: &String| (database.clone(), name.clone());
@@ -166,22 +166,22 @@ impl<'a> Dump<'a> {
     }
 }
 
-/// How to dump.
+/// The options of a dump.
 #[derive(Clone)]
 pub struct DumpOptions {
-    /// How a directory is laid out; a stream is not.
+    /// The layout of the directory; without effect on a stream.
     pub layout: Layout,
-    /// Where the tables are from, to be written down.
+    /// The source of the tables, which the dump records.
     pub origin: Option<Origin>,
-    /// Tell of every table what `CHECKSUM TABLE` says, from the same pass over its rows.
+    /// Compute the `CHECKSUM TABLE` of each table, in the same pass over its rows.
     pub checksums: bool,
-    /// What rows are written as.
+    /// The format of rows.
     pub format: Format,
-    /// How the output is compressed. Definitions are not, but in a stream.
+    /// The compression of rows; in a stream also of definitions.
     pub compression: Compression,
-    /// A new file begins once one has this many bytes before compression; at least 64 KiB.
+    /// The size at which a new file of rows begins, in bytes before compression; at least 64 KiB.
     pub chunk_bytes: Option<u64>,
-    /// Databases or tables were chosen, by name or by a pattern: to be written down.
+    /// Whether databases or tables were selected, by name or by a pattern, which the dump records.
     pub is_selection: bool,
     /// Write definitions.
     pub definitions: bool,
@@ -189,33 +189,33 @@ pub struct DumpOptions {
     pub rows: bool,
     /// `DROP TABLE IF EXISTS` before each `CREATE TABLE`.
     pub drop_tables: bool,
-    /// Files are on the disk before they get their names.
+    /// Sync files to disk before they get their names.
     pub sync: bool,
-    /// The output directory may hold files already; those of the same name are replaced. Loaders read
-    /// every file, so their layouts want an empty one all the same.
+    /// Allow an output directory that is not empty; files of the same names are replaced. Loaders read
+    /// every file, so their layouts need an empty directory nevertheless.
     pub overwrite: bool,
-    /// Called when all rows were read, before the files are put on the disk: confirms that the tables
-    /// were locked until now, and unlocks them.
+    /// Called after all rows were read, before the files are synced: confirms that the tables were locked
+    /// until then, and unlocks them.
     pub confirm: Option<Arc<ConfirmFn>>,
-    /// How tables are read.
+    /// The options of reading tables.
     pub scan: ScanOptions,
 }
 
-/// Confirms that what was read holds; its error ends the dump.
+/// Confirms that the rows read are valid; its error ends the dump.
 pub type ConfirmFn = dyn Fn() -> Result<()> + Send + Sync;
 
 impl DumpOptions {
-    /// The statement before a table's `CREATE TABLE`, if there is to be one.
+    /// The `DROP TABLE` before a table's `CREATE TABLE`; empty if it is not wanted.
     fn drop_table(&self, name: &str) -> String {
         if self.drop_tables { sql::drop_table(name) } else { String::new() }
     }
 
-    /// Whether what was read still holds.
+    /// Calls [`DumpOptions::confirm`].
     fn confirmed(&self) -> Result<()> {
         self.confirm.as_ref().map_or(Ok(()), |confirm| confirm())
     }
 
-    /// All there is of each table, uncompressed, in one file a table.
+    /// Definitions and rows of each table, uncompressed, in one file of rows per table.
     pub fn new(format: Format) -> DumpOptions {
         DumpOptions {
             layout: Layout::Files,
@@ -235,7 +235,7 @@ impl DumpOptions {
         }
     }
 
-    /// What a layout has where nobody says otherwise; its loader is told the checksums.
+    /// The defaults of a layout. Layouts of loaders have checksums, which the loader compares.
     pub fn in_layout(layout: Layout, format: Format) -> DumpOptions {
         DumpOptions {
             layout,
@@ -247,13 +247,13 @@ impl DumpOptions {
     }
 }
 
-/// Dumps into a directory, which is made if it is not there. `finished` is told of each table. The
-/// directory is complete when the last file of its layout is there: `innoscan.json`, `metadata` or
-/// `@.done.json`.
+/// Dumps into a directory, which is created if it does not exist. `finished` is called with the outcome
+/// of each table. The dump is complete when the last file of its layout exists: `innoscan.json`,
+/// `metadata` or `@.done.json`.
 ///
 /// # Errors
-/// When the output cannot be written, the layout has no place for what is to be written, or the user
-/// asked to stop.
+/// The output cannot be written, the layout cannot hold the format or a table, or the user interrupted
+/// the dump.
 pub fn to_directory(
     dump: Dump<'_>,
     path: &Path,

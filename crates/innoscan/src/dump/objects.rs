@@ -1,49 +1,48 @@
-//! What a dump holds beside the tables that are read from files: it comes from whoever asks a
-//! server.
+//! The parts of a dump that are not read from table files: objects, and rows of a server's `SELECT`.
 
 use innoscan_format::schema::ServerVersion;
 
 use crate::Result;
 pub use crate::sink::selected::SelectedColumn;
 
-/// Where a dump was made from.
+/// The source of a dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The server's version, where one was asked.
+    /// The server's version, if the source is a running server.
     pub server: Option<ServerVersion>,
-    /// The version as the server says it: `10.11.19-MariaDB-log`.
+    /// The version in the server's own words: `10.11.19-MariaDB-log`.
     pub version_text: String,
-    /// The machine.
+    /// The server's host name.
     pub hostname: String,
-    /// Who asked.
+    /// The user of the connection.
     pub user: String,
-    /// File and position in the binary log that the rows are of.
+    /// The file and position in the binary log that correspond to the rows.
     pub binlog: Option<(String, u64)>,
-    /// The transactions the rows hold (`gtid_executed`, `gtid_binlog_pos`); empty without.
+    /// The transactions that the rows include (`gtid_executed`, `gtid_binlog_pos`); empty without GTIDs.
     pub gtid: String,
-    /// Whether all tables are of one moment.
+    /// Whether the dump is a consistent snapshot.
     pub is_consistent: bool,
 }
 
-/// Something of a database that is not in an InnoDB file.
+/// An object of a database, or an account, that is not in an InnoDB file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its database; empty for what is of accounts.
+    /// The database; empty for accounts and their grants.
     pub database: String,
-    /// What it is.
+    /// The kind of the object.
     pub kind: ObjectKind,
-    /// Its name: of a database its own, of a user `'name'@'host'`.
+    /// The name; of a database the same as `database`, of a user `'name'@'host'`.
     pub name: String,
-    /// The columns of a view, for the placeholder that other views can be made over.
+    /// The columns of a view, for its placeholder.
     pub columns: Vec<String>,
-    /// Its statements as `SHOW CREATE` gives them, without delimiters at their ends.
+    /// The statements of `SHOW CREATE`, without delimiters.
     pub statements: Vec<String>,
-    /// The session it was made in, which is a part of it.
+    /// The session settings that the server stores with the object.
     pub session: Option<ObjectSession>,
 }
 
 impl Object {
-    /// An object with its statements, made in no session of its own.
+    /// An object without session settings.
     pub fn new(database: &str, kind: ObjectKind, name: &str, statements: Vec<String>) -> Object {
         Object {
             database: database.to_owned(),
@@ -55,7 +54,7 @@ impl Object {
         }
     }
 
-    /// The same, made in a session.
+    /// The object with session settings.
     pub fn made_in(self, session: ObjectSession) -> Object {
         Object { session: Some(session), ..self }
     }
@@ -68,7 +67,7 @@ pub enum ObjectKind {
     Database,
     View,
     Trigger {
-        /// The table it is of.
+        /// The table of the trigger.
         table: String,
     },
     Function,
@@ -79,54 +78,54 @@ pub enum ObjectKind {
     Sequence,
     /// An account or a role.
     User,
-    /// What one is granted.
+    /// The grants of an account or a role.
     Grants,
-    /// The roles an account has from the start (MySQL).
+    /// The default roles of an account (MySQL).
     DefaultRole,
 }
 
 impl ObjectKind {
-    /// Of accounts: in no database.
+    /// Whether the object belongs to accounts, and not to a database.
     pub fn is_of_accounts(&self) -> bool {
         matches!(self, ObjectKind::User | ObjectKind::Grants | ObjectKind::DefaultRole)
     }
 
-    /// Functions, procedures and packages.
+    /// Whether the object is a function, procedure or package.
     pub fn is_routine(&self) -> bool {
         use ObjectKind::{Function, Package, PackageBody, Procedure};
         matches!(self, Function | Procedure | Package | PackageBody)
     }
 }
 
-/// The settings an object was made under.
+/// The session settings that an object was created with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectSession {
     /// `sql_mode`.
     pub sql_mode: String,
-    /// `character_set_client`; empty: utf8mb4.
+    /// `character_set_client`; utf8mb4 if empty.
     pub character_set_client: String,
-    /// `collation_connection`; empty: that of the charset.
+    /// `collation_connection`; the charset's default if empty.
     pub collation_connection: String,
-    /// The database's collation at that time; empty: what it is now.
+    /// The database's collation at that time; the current one if empty.
     pub database_collation: String,
-    /// `time_zone`, which events run in; empty: +00:00.
+    /// `time_zone`, in which events run; +00:00 if empty.
     pub time_zone: String,
 }
 
-/// Rows as a server gives them: a value for each column, NULL apart.
+/// The rows of a `SELECT`: a value, or `None` for NULL, for each column.
 pub type SelectedRowsIter<'a> = Box<dyn Iterator<Item = Result<Vec<Option<Vec<u8>>>>> + 'a>;
 
-/// A table whose rows come from a server, since they are in no InnoDB file.
+/// A table whose rows are fetched by `SELECT`, because they are in no InnoDB file.
 pub struct SelectedTable<'a> {
-    /// Its database.
+    /// The database.
     pub database: String,
-    /// Its name.
+    /// The name of the table.
     pub name: String,
-    /// Its `SHOW CREATE TABLE`.
+    /// The table's `SHOW CREATE TABLE`.
     pub create: String,
     /// The columns of a row, in order.
     pub columns: Vec<SelectedColumn>,
-    /// The rows, as the text protocol gives them under `SET NAMES binary` and in time zone +00:00.
+    /// The rows in the text protocol, after `SET NAMES binary` and in time zone +00:00.
     pub rows: SelectedRowsIter<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! What became of a dump.
+//! The result of a dump, and `innoscan.json`.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,36 +13,36 @@ use super::table_outcome::{TableOutcome, file_json};
 use crate::ledger::Ledger;
 use crate::phases::Phases;
 
-/// The version of `innoscan.json`: it grows when a field goes away or changes its meaning.
+/// The version of `innoscan.json`, which grows when a field is removed or changes its meaning.
 pub(crate) const MANIFEST_FORMAT: u64 = 1;
 
-/// Its name in the directory.
+/// The name of `innoscan.json` in the directory.
 pub(crate) const MANIFEST_NAME: &str = "innoscan.json";
 
-/// What became of a dump.
+/// The result of a dump.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Each table, in the order they were dumped.
+    /// The outcome of each table, in the order of the dump.
     pub tables: Vec<TableOutcome>,
-    /// What became of every object of the source.
+    /// The state of every object of the source.
     pub ledger: Ledger,
-    /// Where they are from, where that was said.
+    /// The source of the dump, if it is known.
     pub origin: Option<Origin>,
-    /// How its directory is laid out; `None` of a stream.
+    /// The layout of the directory; `None` for a stream.
     pub layout: Option<Layout>,
-    /// Whether only the rows that a condition chooses were wanted.
+    /// Whether a condition selected the rows.
     pub is_conditional: bool,
-    /// Whether databases or tables were chosen, by name or by a pattern.
+    /// Whether databases or tables were selected, by name or by a pattern.
     pub is_selection: bool,
-    /// The files that are of no table alone.
+    /// The files that do not belong to a single table.
     pub files: Vec<DumpedFile>,
-    /// The file by which a loader knows that the dump is complete.
+    /// The loader's marker: the file that tells a loader that the dump is complete.
     pub marker: Option<DumpedFile>,
-    /// When it began.
+    /// The start of the dump.
     pub started: Option<SystemTime>,
-    /// From start to end.
+    /// The duration of the dump.
     pub elapsed: Duration,
-    /// How long each part took, what came before the start among them.
+    /// The duration of each phase, including those before the start.
     pub phases: Phases,
 }
 
@@ -52,12 +52,12 @@ impl Summary {
         self.tables.iter().filter(|table| table.error.is_some())
     }
 
-    /// Rows written.
+    /// The number of rows written.
     pub fn rows(&self) -> u64 {
         self.tables.iter().map(|table| table.rows).sum()
     }
 
-    /// What `innoscan.json` says (`docs/json.md`).
+    /// The content of `innoscan.json` (`docs/json.md`).
     pub fn to_json(&self) -> Value {
         let tables: Vec<Value> = self.tables.iter().map(TableOutcome::to_json).collect();
         let time = |time: SystemTime| format!("{}Z", utc(time).replace(' ', "T"));

@@ -1,4 +1,4 @@
-//! Dumps that are cut short, and gone on with.
+//! Interrupted dumps that are resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ impl Two {
         self.dir.path().join("out")
     }
 
-    fn dump(&self, options: &DumpOptions, unfinished: Option<Unfinished>) -> Result<Summary> {
+    fn dump(&self, options: &DumpOptions, unfinished: Option<InterruptedDump>) -> Result<Summary> {
         let dump = Dump { unfinished, ..Dump::of(&self.tables) };
         to_directory(dump, &self.out(), options, |_| {})
     }
@@ -55,7 +55,7 @@ impl Two {
         fs::read(self.out().join(NAME)).unwrap()
     }
 
-    /// The directory as it was when the journal had so many bytes.
+    /// Restores the directory to its state when the journal had this text.
     fn cut_short(&self, journal: &[u8]) {
         let out = self.out();
         let whole = journal.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -70,7 +70,7 @@ impl Two {
     }
 
     fn resume(&self, on_change: OnChange) -> Result<Summary> {
-        let unfinished = Unfinished::open(&self.out(), on_change)?;
+        let unfinished = InterruptedDump::open(&self.out(), on_change)?;
         self.dump(&self.options, unfinished)
     }
 
@@ -145,7 +145,7 @@ fn files_that_are_not_as_they_were_written_are_dumped_anew() {
         fs::remove_dir_all(two.out()).unwrap();
         two.begin();
         spoil(&two.out().join("shop.one.00001.sql.zst"));
-        let unfinished = Unfinished::open(&two.out(), OnChange::Refuse).unwrap().unwrap();
+        let unfinished = InterruptedDump::open(&two.out(), OnChange::Refuse).unwrap().unwrap();
         let [(file, said)] = unfinished.spoiled() else { panic!("one file") };
         assert!(file == "shop.one.00001.sql.zst" && said.contains(wrong), "{said}");
         let summary = two.dump(&two.options, Some(unfinished)).unwrap();
@@ -190,13 +190,13 @@ fn what_is_done_of_a_table_that_changed_is_not_kept() {
 #[test]
 fn it_is_gone_on_with_in_the_same_way_and_place() {
     let two = Two::new(Layout::MyDumper, sql());
-    let error = Unfinished::open(Path::new("/"), OnChange::Redo).unwrap_err().to_string();
+    let error = InterruptedDump::open(Path::new("/"), OnChange::Redo).unwrap_err().to_string();
     assert!(error.contains("there is no interrupted dump in it"), "{error}");
-    assert!(Unfinished::open(&two.out(), OnChange::Redo).unwrap().is_none());
+    assert!(InterruptedDump::open(&two.out(), OnChange::Redo).unwrap().is_none());
     two.begin();
     let error = two.dump(&two.options, None).unwrap_err().to_string();
     assert!(error.contains("resume the dump with the same options"), "{error}");
-    let open = || Unfinished::open(&two.out(), OnChange::Redo).unwrap();
+    let open = || InterruptedDump::open(&two.out(), OnChange::Redo).unwrap();
     let options = DumpOptions { drop_tables: true, ..two.options.clone() };
     let error = two.dump(&options, open()).unwrap_err().to_string();
     assert!(error.contains("its drop tables was off, and is now on"), "{error}");

@@ -1,4 +1,4 @@
-//! A table's rows, from where they are to whoever writes the batches.
+//! The way of a table's rows from their source, in batches, to the output.
 
 use innoscan_format::schema::TableDef;
 
@@ -12,15 +12,15 @@ use crate::sink::{Encoded, EncodingSink, RowSink, SelectedRows, TableEncoder};
 use crate::source::EngineTable;
 use crate::{Error, Result, Table};
 
-/// A table that was read: its rows, what is known of them, and what ended it.
+/// A table that was read as a whole: its rows, the outcome, and the error that ended it.
 pub(super) struct ReadTable {
-    /// Consecutive rows, their sum, and the leaf after which the table can be resumed.
+    /// Batches, each with its checksum, and the leaf after which the table can be resumed.
     batches: Vec<(Encoded, u32, Option<LeafPlace>)>,
     outcome: TableOutcome,
     error: Option<Error>,
 }
 
-/// Reads a table's files and gives its rows on, in order.
+/// Reads a table's files, and passes the batches to `write` in order.
 pub(super) fn read(
     table: &Table,
     encoder: TableEncoder,
@@ -43,14 +43,14 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Reads all rows of a table and keeps them.
+/// Reads all rows of a table into memory.
 pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
     let mut outcome = TableOutcome::new(&table.def.schema, &table.def.name);
     let mut batches = Vec::new();
     let read = options.format.encoder(&table.def).map_err(Error::from).and_then(|encoder| {
         let batch_bytes = options.chunk_bytes.unwrap_or(u64::MAX);
         let sink = sink(&table.def, encoder, options, batch_bytes, &mut outcome);
-        // Several tables at once have no progress of one.
+        // Progress is that of one table, and several are read at once.
         let how = options.scan.clone().with(|scan| {
             scan.hooks.progress = None;
         });
@@ -69,7 +69,7 @@ pub(super) fn read_whole(table: &Table, options: &DumpOptions) -> ReadTable {
     ReadTable { batches, outcome, error }
 }
 
-/// Gives the rows on that were read before.
+/// Passes the batches of a table that was read before to `write`.
 pub(super) fn replay(
     read: ReadTable,
     outcome: &mut TableOutcome,
@@ -93,15 +93,15 @@ fn scan(
     scan_sized(table, table.size_bytes(), how, sink, deliver)
 }
 
-/// Rows that come in order from elsewhere than InnoDB's files.
+/// Rows from a source other than InnoDB's files, in order.
 pub(super) trait Rows {
     /// The table's definition.
     fn def(&self) -> &TableDef;
 
-    /// Its `CREATE TABLE` where its server was asked.
+    /// The running server's `SHOW CREATE TABLE`, if there is one.
     fn create_sql(&self) -> Option<&str>;
 
-    /// Gives the rows on in a form, with the sum of each batch.
+    /// Encodes the rows, and passes each batch with its checksum to `write`.
     fn give(
         &mut self,
         encoder: TableEncoder,
@@ -138,18 +138,18 @@ impl Rows for &EngineTable {
     }
 }
 
-/// Rows that come one by one, on their way into batches: the wanted ones, encoded and summed.
+/// Batches of rows that come one by one: filters, encodes and sums them.
 pub(super) struct Batches<'o> {
     sink: Summed,
     filter: Option<RowFilter>,
     options: &'o DumpOptions,
     batch: (Encoded, Sum),
-    /// Room to compare a value in.
+    /// A buffer for the value that is compared.
     room: Vec<u8>,
 }
 
 impl<'o> Batches<'o> {
-    /// In a form, in batches of about `batch_bytes`.
+    /// Batches of about `batch_bytes`.
     pub fn new(
         def: &TableDef,
         encoder: TableEncoder,
@@ -164,7 +164,7 @@ impl<'o> Batches<'o> {
         Ok(Batches { sink, filter: filter.flatten(), options, batch, room: Vec::new() })
     }
 
-    /// Adds a row, if it is wanted. A batch that is full goes to `deliver`, with its sum.
+    /// Adds a row, if it satisfies the condition. Passes a full batch to `deliver`, with its checksum.
     pub fn row(
         &mut self,
         row: &[Option<&[u8]>],
@@ -185,7 +185,7 @@ impl<'o> Batches<'o> {
         self.deliver(deliver)
     }
 
-    /// Delivers the rows that are left.
+    /// Delivers the remaining rows.
     pub fn end(mut self, deliver: &mut dyn FnMut(Encoded, u32) -> Result<()>) -> Result<()> {
         self.deliver(deliver)
     }
@@ -197,7 +197,7 @@ impl<'o> Batches<'o> {
     }
 }
 
-/// What rows are encoded and summed by, in batches of about `batch_bytes`.
+/// The sink that encodes rows, in batches of about `batch_bytes`, and computes their checksum.
 fn sink(
     def: &TableDef,
     encoder: TableEncoder,
@@ -211,14 +211,14 @@ fn sink(
     Summed::new(sink, checksum)
 }
 
-/// What sums a table's rows, where their sum is wanted and can be told.
+/// The sink of a table's checksum, if it is wanted and can be computed.
 pub(super) fn checksum(def: &TableDef, options: &DumpOptions) -> Option<Checksum> {
-    // The sum of a versioned table is of its history too, which no dump has.
+    // The checksum of a system-versioned table includes old versions of rows, which no dump has.
     let is_summed = options.checksums && !def.versioned;
     is_summed.then(|| Checksum::new(def).ok()).flatten()
 }
 
-/// Gives a server's rows on.
+/// Encodes the rows that a server's `SELECT` returned, and passes the batches to `write`.
 pub(super) fn select(
     table: &mut SelectedTable<'_>,
     selected: &SelectedRows,

@@ -1,22 +1,22 @@
-//! Objects as statements: in the session they were made in, and with ends that the reader of the
-//! file understands.
+//! The statements of objects, with their session settings, and with delimiters that the reader of the file
+//! understands.
 
 use innoscan_format::charset::Charset;
 
 use super::objects::{Object, ObjectKind, ObjectSession};
 use crate::sink::{quoted_name, sql};
 
-/// How a reader of a file knows where a statement ends.
+/// The way to mark the end of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The clients' `DELIMITER`.
+    /// The `DELIMITER` command of the clients.
     Delimiter,
-    /// myloader's: `;` at the end of a line, wherever that is.
+    /// `;` at the end of any line, for myloader.
     LineEnd,
 }
 
 impl Ending {
-    /// A statement with its end.
+    /// Appends a statement and its end.
     fn append(self, statement: &[u8], out: &mut Vec<u8>) {
         let holds = |bytes: &[u8]| statement.windows(bytes.len()).any(|part| part == bytes);
         match self {
@@ -47,7 +47,7 @@ impl Ending {
     }
 }
 
-/// An object's statements, preceded by its session. `create_database` is its database's own.
+/// An object's statements, after its session settings. `create_database` is the statement of its database.
 pub(super) fn of_object(object: &Object, create_database: &str, ending: Ending) -> Vec<u8> {
     let texts = object.statements.iter().map(|text| text.trim_end().trim_end_matches(';'));
     let texts: Vec<&str> = texts.collect();
@@ -67,7 +67,7 @@ pub(super) fn of_object(object: &Object, create_database: &str, ending: Ending) 
     out
 }
 
-/// The statements of a session as an object was made in, and the charset that what follows is in.
+/// The `SET` statements of an object's session, and the charset of the statements after them.
 fn session(session: Option<&ObjectSession>, texts: &[&str]) -> (Vec<u8>, Charset) {
     let Some(session) = session else {
         let sets = format!("{}{}", sql::SET_UTF8, sql::SCHEMA_SESSION);
@@ -100,8 +100,8 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "").replace('\'', "''"))
 }
 
-/// The collation an object's database had when it was made and the one it has now, where both are
-/// known and differ: the server keeps the first with routines, triggers and events.
+/// The collation that an object's database had when the object was created, and the current one, if both
+/// are known and differ. The server stores the first with routines, triggers and events.
 fn moved_collation<'o>(object: &'o Object, create_database: &'o str) -> Option<(&'o str, &'o str)> {
     let keeps = object.kind.is_routine()
         || matches!(object.kind, ObjectKind::Trigger { .. } | ObjectKind::Event);
@@ -114,8 +114,7 @@ fn alter_collation(database: &str, collation: &str) -> String {
     format!("ALTER DATABASE {} COLLATE {collation};\n", quoted_name(database))
 }
 
-/// What stands for a view until all tables and views are there, for the clients: a view of its
-/// columns' names.
+/// The placeholder of a view, until all tables and views exist: a view with the same column names.
 pub(super) fn placeholder_view(view: &Object) -> String {
     let columns: Vec<String> =
         view.columns.iter().map(|column| format!("1 AS {}", quoted_name(column))).collect();
@@ -123,14 +122,14 @@ pub(super) fn placeholder_view(view: &Object) -> String {
     format!("DROP VIEW IF EXISTS {name};\nCREATE VIEW {name} AS SELECT\n  {columns};\n")
 }
 
-/// A view with the statement that makes room for it.
+/// A view, after the statement that drops its placeholder.
 pub(super) fn in_place_of_its_placeholder(view: &Object) -> Object {
     let mut view = view.clone();
     view.statements.insert(0, format!("DROP VIEW IF EXISTS {}", quoted_name(&view.name)));
     view
 }
 
-/// The same as a table, for myloader.
+/// The placeholder of a view for myloader: a table with the same column names.
 pub(super) fn placeholder_table(view: &Object) -> String {
     let columns: Vec<String> =
         view.columns.iter().map(|column| format!("{} int", quoted_name(column))).collect();

@@ -1,4 +1,4 @@
-//! Tables in one stream: SQL as a script, other formats of one table.
+//! Dumps into one stream: SQL as a script, other formats of one table.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -19,14 +19,15 @@ use crate::sink::{
 };
 use crate::{Error, Remedy, Result, Table};
 
-/// Dumps into one stream. `finished` is told of each table.
+/// Dumps into one stream. `finished` is called with the outcome of each table.
 ///
-/// SQL is a script for the command line client: a session that is put back at its end; sequences,
-/// every table with its definition, then placeholders of views, triggers, routines, events, views,
-/// users; its last line says whether all of it is there. Rows of several tables in another format are refused: nothing would tell them apart.
+/// SQL is a script for the command line client. It contains session settings, which are restored at its
+/// end; sequences; every table with its definition; then placeholders of views, triggers, routines,
+/// events, views and users. Its last line says whether the script is complete.
 ///
 /// # Errors
-/// When the output cannot be written, or the user asked to stop.
+/// The output cannot be written, the user interrupted the dump, or several tables are to be written in a
+/// format that cannot distinguish them.
 pub fn to_stream(
     dump: Dump<'_>,
     out: &mut impl Write,
@@ -83,8 +84,8 @@ pub fn to_stream(
     })
 }
 
-/// The last line of a script, by which a reader knows that nothing was cut off: as mysqldump's
-/// (`mysqldump.c`, `write_footer`, MariaDB 10.11), but in UTC; another one when something is missing.
+/// The last line of a script, which proves that nothing was cut off: that of mysqldump (`mysqldump.c`,
+/// `write_footer`, MariaDB 10.11), but in UTC; a different line if something is missing.
 fn end_mark(ledger: &Ledger, now: SystemTime) -> String {
     let line = match ledger.what_is_missing() {
         None => format!("Dump completed on {}", utc(now)),
@@ -93,6 +94,7 @@ fn end_mark(ledger: &Ledger, now: SystemTime) -> String {
     sql::comment(&line)
 }
 
+/// The beginning of a script: comments on its source, and session settings.
 fn head(table: Option<&Table>, options: &DumpOptions) -> String {
     let mut head = sql::comment(DUMPER);
     if let Some(origin) = &options.origin {
@@ -114,16 +116,16 @@ fn head(table: Option<&Table>, options: &DumpOptions) -> String {
     head + sql::SCRIPT_HEAD
 }
 
-/// A stream, and where in it we are.
+/// The stream of a dump while it is written.
 struct Script<'s, W> {
     output: Stream<'s, W>,
     options: &'s DumpOptions,
     objects: &'s [&'s Object],
-    /// Whether the stream says which database a table is of.
+    /// Whether the stream contains `USE` statements.
     names_databases: bool,
-    /// The database that was said last.
+    /// The database of the last `USE`.
     database: String,
-    /// All that were said.
+    /// The databases of all `USE` statements.
     named: BTreeSet<String>,
 }
 
@@ -139,7 +141,7 @@ impl<W: Write> Script<'_, W> {
         self.output.text(&format!("{}{create}USE {name};\n", sql::SET_UTF8))
     }
 
-    /// The objects of some kinds.
+    /// Writes the objects of some kinds.
     fn objects(&mut self, wanted: impl Fn(&ObjectKind) -> bool) -> Result<()> {
         for object in self.objects.iter().filter(|object| wanted(&object.kind)) {
             self.object(object)?;
@@ -168,7 +170,7 @@ impl<W: Write> Script<'_, W> {
         for view in self.objects.iter().filter(is_view) {
             self.object(&in_place_of_its_placeholder(view))?;
         }
-        // Those that have nothing but themselves.
+        // Databases without tables and other objects.
         for object in self.objects.iter().filter(|object| object.kind == ObjectKind::Database) {
             if !self.named.contains(&object.database) {
                 self.use_database(&object.database)?;
@@ -214,8 +216,8 @@ impl<W: Write> Script<'_, W> {
 impl<W: Write> Target for Script<'_, W> {
     fn read(&mut self, source: Source<'_>, outcome: &mut TableOutcome) -> Result<()> {
         let Source { table, ahead, confirm } = source;
-        let begun = self.begin(&table.def, table.create_sql.as_deref(), outcome)?;
-        let Some((encoder, mut writer)) = begun else { return Ok(()) };
+        let begin = self.begin(&table.def, table.create_sql.as_deref(), outcome)?;
+        let Some((encoder, mut writer)) = begin else { return Ok(()) };
         let write = |batch: &Encoded, _, _| writer.write(batch, &mut self.output);
         match ahead {
             Some(ahead) => rows::replay(ahead, outcome, write)?,
@@ -243,8 +245,8 @@ impl<W: Write> Target for Script<'_, W> {
     }
 
     fn write(&mut self, table: &mut dyn Rows, outcome: &mut TableOutcome) -> Result<()> {
-        let begun = self.begin(table.def(), table.create_sql(), outcome)?;
-        let Some((encoder, mut writer)) = begun else { return Ok(()) };
+        let begin = self.begin(table.def(), table.create_sql(), outcome)?;
+        let Some((encoder, mut writer)) = begin else { return Ok(()) };
         table.give(encoder, self.options, outcome, &mut |batch, _| {
             writer.write(batch, &mut self.output)
         })?;
@@ -255,7 +257,7 @@ impl<W: Write> Target for Script<'_, W> {
         self.table_definition(def, None)
     }
 
-    /// Says in a script that a table is not whole.
+    /// Adds a comment to a script if a table is not complete.
     fn end(&mut self, outcome: &TableOutcome) -> Result<()> {
         match &outcome.error {
             Some(error) if self.options.format.is_sql() => {
@@ -266,7 +268,7 @@ impl<W: Write> Target for Script<'_, W> {
     }
 }
 
-/// An output that is not a file of ours.
+/// The output of a stream.
 struct Stream<'w, W> {
     out: &'w mut W,
     compression: Compression,

@@ -1,42 +1,41 @@
-//! What became of a table of a dump.
+//! The result of one table of a dump.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::done::DumpedFile;
-use super::journal::DoneChunk;
+use super::journal::FinishedChunk;
 use crate::Error;
 use crate::scan::ScanOutcome;
 use crate::sink::{Encoded, LeftOut};
 
-/// What became of a table.
+/// The result of one table.
 #[derive(Debug)]
 pub struct TableOutcome {
-    /// Its database; empty where it is not known.
+    /// The database; empty if it is not known.
     pub database: String,
-    /// Its name.
+    /// The name of the table.
     pub table: String,
-    /// Rows written.
+    /// The number of rows written.
     pub rows: u64,
-    /// Their bytes before compression.
+    /// The size of the rows in bytes before compression.
     pub plain_bytes: u64,
-    /// What `CHECKSUM TABLE` says of the rows written; `None` where it was not asked for, or cannot
-    /// be told.
+    /// The `CHECKSUM TABLE` of the rows written; `None` if it is not wanted or cannot be computed.
     pub checksum: Option<u32>,
-    /// Characters that had no meaning in their column's charset and became U+FFFD.
+    /// The number of characters that are not valid in their column's charset and became U+FFFD.
     pub unmapped_characters: u64,
-    /// The files it is in.
+    /// The files of the table.
     pub files: Vec<DumpedFile>,
-    /// How many of them were there before: the dump was gone on with.
+    /// The number of files that a resumed dump kept.
     pub kept_files: usize,
-    /// The columns that were not written.
+    /// The columns that the output does not have.
     pub left_out: Vec<LeftOut>,
-    /// How it was read.
+    /// The outcome of the scan.
     pub scan: ScanOutcome,
-    /// How long it took.
+    /// The duration.
     pub elapsed: Duration,
-    /// Why it could not be dumped, or not wholly. Then it has no files of rows.
+    /// The reason why the table could not be dumped completely. Then it has no files of rows.
     pub error: Option<Error>,
 }
 
@@ -58,7 +57,7 @@ impl TableOutcome {
         }
     }
 
-    /// Whether damage was passed over.
+    /// Whether damage was skipped.
     pub fn is_damaged(&self) -> bool {
         self.scan.damaged > 0
     }
@@ -70,8 +69,8 @@ impl TableOutcome {
         self.checksum = self.checksum.map(|checksum| checksum.wrapping_add(sum));
     }
 
-    /// Counts what was done before.
-    pub(super) fn keep(&mut self, chunk: &DoneChunk) {
+    /// Adds a file that was finished by an interrupted dump.
+    pub(super) fn keep(&mut self, chunk: &FinishedChunk) {
         self.kept_files += 1;
         self.rows += chunk.file.rows;
         self.plain_bytes += chunk.rows_bytes;
@@ -96,7 +95,7 @@ impl TableOutcome {
     }
 }
 
-/// A file as `innoscan.json` describes it.
+/// A file's entry in `innoscan.json`.
 pub(super) fn file_json(file: &DumpedFile) -> Value {
     json!({
         "name": file.name,

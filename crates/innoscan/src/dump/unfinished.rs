@@ -1,7 +1,7 @@
-//! A dump that was begun and did not end, on its way to being gone on with.
+//! Resuming an interrupted dump.
 //!
-//! Every table is read as it is now; what is done of one is kept if the table is as it was, so the
-//! whole is of one moment again: now.
+//! Finished files are kept only of tables that have not changed since, so the resumed dump has the current
+//! state of all tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,60 +9,60 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::done::partial_name;
-use super::journal::{self, DoneChunk, Entry, Journal, Outline, TableKey, TableVersion};
+use super::journal::{self, Entry, FinishedChunk, Journal, Outline, TableKey, TableVersion};
 use super::{DUMPER, Dump, DumpOptions, SmallTable};
 use crate::scan::{OnCorrupt, RowOrder};
 use crate::sink::{Compression, sql};
 use crate::{Error, Remedy, Result, Table};
 
-/// What becomes of what is done of a table that has changed since.
+/// The way to resume if a table with finished files has changed since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnChange {
-    /// The dump is not gone on with.
+    /// Refuse to resume the dump.
     #[default]
     Refuse,
-    /// The table is dumped anew.
+    /// Dump the table again.
     Redo,
 }
 
-/// A dump that was begun and did not end.
+/// An interrupted dump, read from its journal.
 #[derive(Debug)]
-pub struct Unfinished {
+pub struct InterruptedDump {
     directory: PathBuf,
     journal: Journal,
     on_change: OnChange,
     head: Option<(String, Outline)>,
-    /// Every file that was to be made.
+    /// The names of all files that the journal has.
     files: BTreeSet<String>,
-    tables: BTreeMap<TableKey, Begun>,
-    /// Files that are not as they were written, and why.
+    tables: BTreeMap<TableKey, FinishedChunks>,
+    /// Finished files that have changed since they were written, and how.
     spoiled: Vec<(String, String)>,
 }
 
-/// A table of which something is done.
+/// The finished files of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Begun {
+pub(super) struct FinishedChunks {
     pub version: TableVersion,
-    pub chunks: Vec<DoneChunk>,
+    pub chunks: Vec<FinishedChunk>,
 }
 
-impl Begun {
-    /// Keeps the first files, and of these as many as the table can be gone on with after.
+impl FinishedChunks {
+    /// Keeps at most the first `files` files, up to the last one after which the table can be resumed.
     fn keep(&mut self, files: usize) {
         self.chunks.truncate(files);
-        let can_go_on = |chunk: &DoneChunk| chunk.is_last || chunk.after.is_some();
+        let can_go_on = |chunk: &FinishedChunk| chunk.is_last || chunk.after.is_some();
         let kept = self.chunks.iter().rposition(can_go_on).map_or(0, |last| last + 1);
         self.chunks.truncate(kept);
     }
 }
 
-impl Unfinished {
-    /// Reads what is noted in a directory, and the files of rows that it says are done: each is held
-    /// against its size and its sum. `None` where nothing was begun.
+impl InterruptedDump {
+    /// Reads the journal of a directory, and compares each finished file of rows with its size and
+    /// checksum. `None` if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// When the directory holds something else, or another innoscan dumps into it.
-    pub fn open(directory: &Path, on_change: OnChange) -> Result<Option<Unfinished>> {
+    /// The directory is not that of an interrupted dump, or another innoscan dumps into it.
+    pub fn open(directory: &Path, on_change: OnChange) -> Result<Option<InterruptedDump>> {
         let mut names = match std::fs::read_dir(directory) {
             Ok(names) => names,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -73,14 +73,14 @@ impl Unfinished {
         if names.next().is_none() {
             return Ok(None);
         }
-        if !is_begun(directory) {
+        if !is_interrupted(directory) {
             return Err(Error::refused(
                 "there is no interrupted dump in it",
                 ["give the directory of one".into(), Remedy::BeginAnew],
             )
             .in_file(directory));
         }
-        let mut unfinished = Unfinished {
+        let mut unfinished = InterruptedDump {
             directory: directory.to_owned(),
             journal: Journal::open(directory, true)?,
             on_change,
@@ -96,13 +96,13 @@ impl Unfinished {
         Ok(Some(unfinished))
     }
 
-    /// Files of rows that were done and are not as they were written, and what is wrong: these, and
-    /// those after them, are dumped anew.
+    /// The finished files of rows that have changed since they were written, and how. These files, and
+    /// those after them, are dumped again.
     pub fn spoiled(&self) -> &[(String, String)] {
         &self.spoiled
     }
 
-    /// Files of rows that are done, and their bytes.
+    /// The number of finished files of rows, and their size in bytes.
     pub fn done(&self) -> (usize, u64) {
         let chunks = || self.tables.values().flat_map(|table| &table.chunks);
         (chunks().count(), chunks().map(|chunk| chunk.file.file_bytes).sum())
@@ -113,7 +113,7 @@ impl Unfinished {
             Entry::Head { dumper, outline } => self.head = Some((dumper, outline)),
             Entry::File(name) => _ = self.files.insert(name),
             Entry::Table { table, version } => {
-                self.tables.insert(table, Begun { version, chunks: Vec::new() });
+                self.tables.insert(table, FinishedChunks { version, chunks: Vec::new() });
             }
             Entry::Chunk { table, chunk } => {
                 self.files.insert(chunk.file.name.clone());
@@ -144,19 +144,19 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Settles what is kept, and takes the rest away; `dump` and `options` say what is to be dumped
-    /// now, and how.
-    pub(super) fn go_on(
+    /// Decides which files are kept, and removes the others. `dump` and `options` are those of the
+    /// resuming run.
+    pub(super) fn resume(
         mut self,
         dump: &Dump<'_>,
         options: &DumpOptions,
-    ) -> Result<(Journal, BTreeMap<TableKey, Begun>)> {
+    ) -> Result<(Journal, BTreeMap<TableKey, FinishedChunks>)> {
         self.require_outline(options)?;
-        // Of these nothing is kept, whether they have changed or not.
-        self.tables.retain(|_, begun| !begun.chunks.is_empty());
+        // These have no files to keep, whether they have changed or not.
+        self.tables.retain(|_, finished| !finished.chunks.is_empty());
         let mut changed = Vec::new();
-        for (key, begun) in &self.tables {
-            if let Some(why) = change(dump, key, begun)? {
+        for (key, finished) in &self.tables {
+            if let Some(why) = change(dump, key, finished)? {
                 changed.push((key.clone(), why));
             }
         }
@@ -187,8 +187,8 @@ impl Unfinished {
     }
 
     fn require_outline(&self, options: &DumpOptions) -> Result<()> {
-        // Without a head nothing was done.
-        let Some((dumper, begun)) = &self.head else { return Ok(()) };
+        // A journal without a head has no finished files.
+        let Some((dumper, started)) = &self.head else { return Ok(()) };
         let refused = |what: String| {
             Error::refused(
                 format!("the dump in it was started differently: {what}"),
@@ -200,7 +200,7 @@ impl Unfinished {
             return Err(refused(format!("by {dumper}; this is {DUMPER}")));
         }
         for (name, now) in outline(options) {
-            let then = begun.get(&name).map_or("not known", String::as_str);
+            let then = started.get(&name).map_or("not known", String::as_str);
             if then != now {
                 return Err(refused(match &*name {
                     FORMAT | CONDITION => format!("its {name} was different"),
@@ -211,7 +211,7 @@ impl Unfinished {
         Ok(())
     }
 
-    /// A loader would load what somebody else put there.
+    /// Refuses files of others in the directory: a loader would load them.
     fn require_no_others(&self, options: &DumpOptions) -> Result<()> {
         if options.overwrite {
             return Ok(());
@@ -254,8 +254,8 @@ impl Unfinished {
     }
 }
 
-/// Whether a dump was begun in a directory and is not complete.
-pub fn is_begun(directory: &Path) -> bool {
+/// Whether a directory has an interrupted dump, or one that is being written.
+pub fn is_interrupted(directory: &Path) -> bool {
     directory.join(journal::NAME).is_file()
 }
 
@@ -264,7 +264,7 @@ pub(super) fn head(options: &DumpOptions) -> Entry {
     Entry::Head { dumper: DUMPER.to_owned(), outline: outline(options) }
 }
 
-/// All that decides what is written of a table.
+/// All options that decide what is written of a table.
 fn outline(options: &DumpOptions) -> Outline {
     let DumpOptions { layout, format, compression, chunk_bytes, checksums, .. } = options;
     let DumpOptions { definitions, rows, drop_tables, scan, .. } = options;
@@ -291,7 +291,7 @@ fn outline(options: &DumpOptions) -> Outline {
     parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Parts whose text is not for people.
+/// The properties whose text is not readable for users.
 const FORMAT: &str = "format";
 const CONDITION: &str = "condition";
 
@@ -303,7 +303,7 @@ fn named_compression(compression: Compression) -> String {
     }
 }
 
-/// A table as it is now.
+/// The current version of a table.
 pub(super) fn version_of(table: &Table) -> Result<TableVersion> {
     let definition = sql::definition(&table.def, table.create_sql.as_deref());
     let stamp = |file: &crate::TableFile| file.stamp().map(|stamp| stamp.to_string());
@@ -313,7 +313,7 @@ pub(super) fn version_of(table: &Table) -> Result<TableVersion> {
     })
 }
 
-/// Whether a server gives the table's rows: such a table is always dumped anew.
+/// Whether the table's rows are fetched by `SELECT`: such a table is always dumped again.
 fn is_selected(dump: &Dump<'_>, (database, name): &TableKey) -> bool {
     let is_small = |small: &SmallTable| (&small.name.schema, &small.name.table) == (database, name);
     dump.selected.iter().any(|table| (&table.database, &table.name) == (database, name))
@@ -321,7 +321,11 @@ fn is_selected(dump: &Dump<'_>, (database, name): &TableKey) -> bool {
 }
 
 /// Why what is done of a table is not of what it is now.
-fn change(dump: &Dump<'_>, key: &TableKey, begun: &Begun) -> Result<Option<&'static str>> {
+fn change(
+    dump: &Dump<'_>,
+    key: &TableKey,
+    finished: &FinishedChunks,
+) -> Result<Option<&'static str>> {
     let (database, name) = key;
     let is_it = |table: &&&Table| (&table.def.schema, &table.def.name) == (database, name);
     let Some(table) = dump.tables.iter().find(is_it) else {
@@ -329,16 +333,16 @@ fn change(dump: &Dump<'_>, key: &TableKey, begun: &Begun) -> Result<Option<&'sta
     };
     let now = version_of(table)?;
     Ok(match () {
-        () if now.stamps != begun.version.stamps => Some("its files have been written to since"),
-        () if now.definition != begun.version.definition => {
+        () if now.stamps != finished.version.stamps => Some("its files have been written to since"),
+        () if now.definition != finished.version.definition => {
             Some("its definition has changed since")
         }
         () => None,
     })
 }
 
-/// Holds a file against what was noted of it.
-fn what_is_wrong(directory: &Path, chunk: &DoneChunk) -> Result<Option<String>> {
+/// Compares a file with its entry in the journal; the difference, if there is one.
+fn what_is_wrong(directory: &Path, chunk: &FinishedChunk) -> Result<Option<String>> {
     let open = |name: &str| File::open(directory.join(name));
     let opened = open(&chunk.partial).or_else(|_| open(&chunk.file.name));
     let mut file = match opened {

@@ -151,7 +151,7 @@ struct Quoting {
     special: Finder<4>,
 }
 
-/// How a column's values are written.
+/// The notation of a column's values.
 #[derive(Clone, Copy, Debug)]
 enum Notation {
     /// Text that never needs quotes.

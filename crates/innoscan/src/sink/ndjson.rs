@@ -46,7 +46,7 @@ pub struct NdjsonEncoder {
     timestamps: TimestampForm,
 }
 
-/// How a column's values are written.
+/// The notation of a column's values.
 #[derive(Clone, Copy, Debug)]
 enum Notation {
     /// The value's text, which is a JSON number.

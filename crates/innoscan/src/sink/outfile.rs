@@ -78,7 +78,7 @@ pub struct OutfileEncoder {
     line_end: Vec<u8>,
 }
 
-/// How a column is written.
+/// The rules for writing a column.
 #[derive(Debug)]
 struct Field {
     enclosed_by: Option<u8>,
@@ -198,7 +198,8 @@ impl Field {
     }
 }
 
-/// What the server derives from the clauses before the first row (`prepare` in the sources above).
+/// The rules that the server derives from the clauses before the first row (`prepare` in the sources
+/// above).
 struct Rules {
     escape: Option<u8>,
     enclosed_by: Option<u8>,

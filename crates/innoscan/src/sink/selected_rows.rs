@@ -34,7 +34,7 @@ impl SelectedRows {
     ) -> Result<SelectedRows> {
         let encoder = format.selected(table, columns).ok_or_else(|| {
             Error::refused(
-                "rows that a server gives are not written in this format",
+                "rows fetched by SELECT are not written in this format",
                 [Remedy::ChooseFormat("sql"), Remedy::LeaveOutTable],
             )
         })?;

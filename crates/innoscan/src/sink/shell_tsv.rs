@@ -56,7 +56,7 @@ pub struct ShellTsvEncoder {
     escapes: Box<Escapes<3>>,
 }
 
-/// How a column's values are written.
+/// The notation of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Notation {
     Unescaped,

@@ -103,7 +103,7 @@ pub struct SqlEncoder {
     statement_size_bytes: usize,
 }
 
-/// How a column's values are written.
+/// The notation of a column's values.
 #[derive(Clone, Copy, Debug)]
 enum Notation {
     Unquoted,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::dump::{DumpedFile, Layout, MANIFEST_FORMAT, MANIFEST_NAME, is_begun};
+use crate::dump::{DumpedFile, Layout, MANIFEST_FORMAT, MANIFEST_NAME, is_interrupted};
 use crate::ledger::{Item, ItemKind, Listed};
 use crate::{Error, Remedy, Result};
 
@@ -142,7 +142,7 @@ fn damaged(what: &str) -> Error {
 }
 
 fn without(directory: &Path) -> Error {
-    let error = if is_begun(directory) {
+    let error = if is_interrupted(directory) {
         Error::refused(
             "the dump in it is unfinished: innoscan.journal is there, and innoscan.json is not",
             [Remedy::Resume, "dump again into an empty directory".into()],

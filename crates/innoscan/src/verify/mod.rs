@@ -15,7 +15,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 pub use self::manifest::{Manifest, ManifestEntry, ManifestState, ManifestTable};
-use crate::dump::{MANIFEST_NAME, is_begun};
+use crate::dump::{MANIFEST_NAME, is_interrupted};
 use crate::{Error, Reason, Remedies, Remedy, Result, counted};
 
 /// The kind of a fault in a dump.
@@ -34,7 +34,7 @@ pub enum FaultKind {
     /// A file exists that the dump does not list.
     Unlisted,
     /// The dump was not finished.
-    Unfinished,
+    InterruptedDump,
     /// An object of the source was not dumped, or not completely.
     Incomplete,
 }
@@ -49,7 +49,7 @@ impl FaultKind {
             FaultKind::Compression => "compression",
             FaultKind::Unreadable => "unreadable",
             FaultKind::Unlisted => "unlisted",
-            FaultKind::Unfinished => "unfinished",
+            FaultKind::InterruptedDump => "unfinished",
             FaultKind::Incomplete => "incomplete",
         }
     }
@@ -64,7 +64,7 @@ impl FaultKind {
             FaultKind::Unlisted => {
                 "move it away if it is not of the dump: a loader may load it".into()
             }
-            FaultKind::Unfinished => {
+            FaultKind::InterruptedDump => {
                 [Remedy::Resume, "dump again into an empty directory".into()].into()
             }
             FaultKind::Incomplete => {
@@ -153,10 +153,10 @@ pub fn verify(
 fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<Fault>> {
     let known: BTreeSet<&str> = manifest.all_files().map(|file| &*file.name).collect();
     let mut faults = Vec::new();
-    let is_unfinished = is_begun(directory);
+    let is_unfinished = is_interrupted(directory);
     if is_unfinished {
         let what = "a dump into this directory was interrupted";
-        faults.push(Fault::new(FaultKind::Unfinished, "innoscan.journal", what));
+        faults.push(Fault::new(FaultKind::InterruptedDump, "innoscan.journal", what));
     }
     let mut names = Vec::new();
     let listing = |error| Error::read("listing it", error).in_file(directory);
@@ -171,7 +171,7 @@ fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<Fault>> {
         faults.push(match name.strip_suffix(".partial") {
             Some(_) => {
                 let what = "it was being written when a dump was cut short";
-                Fault::new(FaultKind::Unfinished, &name, what)
+                Fault::new(FaultKind::InterruptedDump, &name, what)
             }
             None => Fault::new(FaultKind::Unlisted, &name, "innoscan.json does not list it"),
         });

@@ -65,7 +65,7 @@ fn each_fault_is_named() {
         (FaultKind::Checksum, "a".to_owned()),
         (FaultKind::Missing, "b".to_owned()),
         (FaultKind::Unlisted, "c".to_owned()),
-        (FaultKind::Unfinished, "d.partial".to_owned()),
+        (FaultKind::InterruptedDump, "d.partial".to_owned()),
     ];
     assert_eq!(faults(dir.path()), expected);
 }

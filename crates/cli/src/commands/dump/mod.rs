@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use innoscan::counted;
 use innoscan::dump::{
-    ConfirmFn, Dump, DumpOptions, Layout, OnChange, Origin, Summary, TableOutcome, Unfinished,
-    is_begun, to_directory, to_stream,
+    ConfirmFn, Dump, DumpOptions, InterruptedDump, Layout, OnChange, Origin, Summary, TableOutcome,
+    is_interrupted, to_directory, to_stream,
 };
 use innoscan::ledger::{Entry, Filter, ItemKind, Ledger, ObjectKinds, State};
 use innoscan::sink::shell_tsv::ShellTsvOptions;
@@ -100,13 +100,13 @@ fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
 }
 
 /// The state of the interrupted dump that `--resume` continues.
-fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<Unfinished>> {
+fn unfinished(args: &DumpArgs) -> anyhow::Result<Option<InterruptedDump>> {
     let on_change = match args.resume {
         None => return Ok(None),
         Some(ResumeArg::Unchanged) => OnChange::Refuse,
         Some(ResumeArg::Redo) => OnChange::Redo,
     };
-    let Some(unfinished) = Unfinished::open(Path::new(&args.outputdir), on_change)? else {
+    let Some(unfinished) = InterruptedDump::open(Path::new(&args.outputdir), on_change)? else {
         return Ok(None);
     };
     for (file, wrong) in unfinished.spoiled() {
@@ -220,7 +220,7 @@ fn with_resume(error: innoscan::Error, args: &DumpArgs) -> anyhow::Error {
     // Other errors have a remedy of their own.
     use ErrorKind::{BrokenPipe, Interrupted, Resources, Server, Write};
     let ends_work = matches!(error.kind(), BrokenPipe | Interrupted | Resources | Server | Write);
-    if !ends_work || args.outputdir == "-" || !is_begun(Path::new(&args.outputdir)) {
+    if !ends_work || args.outputdir == "-" || !is_interrupted(Path::new(&args.outputdir)) {
         return error.into();
     }
     let without = match args.lock.consistency() {

@@ -1,32 +1,32 @@
-//! Files for the command line client: definitions beside rows, and objects in one file a database.
+//! The layout `files`, for the command line client: definitions, rows, and one file of objects per database.
 //!
 //! ```text
 //! shop-schema-create.sql        CREATE DATABASE
-//! shop-sequences.sql            sequences, which tables may need
+//! shop-sequences.sql            sequences, which tables may refer to
 //! shop.orders-schema.sql        CREATE TABLE
-//! shop.orders.00000.sql.zst     rows; numbered from 0, a new file every chunk of bytes
+//! shop.orders.00000.sql.zst     rows, in files numbered from 0
 //! shop-objects.sql              views, triggers, routines, events: after the rows
-//! users.sql                     users and what they may do
-//! innoscan.json                 what became of every object; written last, and says whether the
-//!                               dump is complete
+//! users.sql                     users and their grants
+//! innoscan.json                 the state of every object; written last, and says whether the dump
+//!                               is complete
 //! ```
 //!
-//! Databases and tables are written as the server writes them in its own file names, so that no
-//! name can leave the directory or be taken for another.
+//! Names of databases and tables are encoded as in the server's own file names, so no name can leave the
+//! directory or be confused with another.
 
 use innoscan_format::schema::filename;
 
-use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
+use super::{ChunkNames, Contents, Directory, DumpedFile, LayoutWriter, TableFacts};
 use crate::Result;
 use crate::dump::objects::{Object, ObjectKind};
 use crate::dump::statements::{Ending, in_place_of_its_placeholder, placeholder_view};
 use crate::dump::{DumpOptions, Summary};
 use crate::sink::sql;
 
-/// Bytes of the part of a file's name that comes from database and table, at most.
+/// The maximum length of the part of a file name that database and table determine, in bytes.
 const STEM_BYTES_MAX: usize = 200;
 
-/// What the files of a database's table are called before the first `-` or number.
+/// The beginning of the file names of a table, before the first `-` or number.
 pub fn stem(database: &str, table: &str) -> String {
     let clean = |name: &str| filename::encode(name).replace(['/', '\0'], "_");
     let stem = match database {
@@ -36,12 +36,12 @@ pub fn stem(database: &str, table: &str) -> String {
     if stem.len() <= STEM_BYTES_MAX {
         return stem;
     }
-    // File systems take 255 bytes: the sum tells apart what begins the same.
+    // File names have at most 255 bytes; the checksum distinguishes names with the same beginning.
     let cut = (0..=STEM_BYTES_MAX - 9).rev().find(|&at| stem.is_char_boundary(at)).unwrap_or(0);
     format!("{}~{:08x}", &stem[..cut], crc32fast::hash(stem.as_bytes()))
 }
 
-/// The layout at work.
+/// The writer of the layout `files`.
 pub(super) struct Files<'a> {
     directory: &'a Directory,
     contents: &'a Contents<'a>,
@@ -57,7 +57,7 @@ impl<'a> Files<'a> {
         Files { directory, contents, options }
     }
 
-    /// Objects in a file, unless there are none.
+    /// Writes objects into a file, unless there are none.
     fn objects<'o>(
         &self,
         name: &str,
@@ -67,7 +67,8 @@ impl<'a> Files<'a> {
         self.contents.write_objects(self.directory, name, head, objects, Ending::Delimiter)
     }
 
-    /// Placeholders of views, since objects may use each other; triggers, routines, events; views.
+    /// Writes placeholders of views, since objects may refer to each other; triggers, routines, events;
+    /// then the views.
     fn objects_after_rows(&self, database: &str) -> Result<()> {
         let is_view = |kind: &ObjectKind| *kind == ObjectKind::View;
         let is_trigger = |kind: &ObjectKind| matches!(kind, ObjectKind::Trigger { .. });
@@ -85,7 +86,7 @@ impl<'a> Files<'a> {
     }
 }
 
-impl Arrangement for Files<'_> {
+impl LayoutWriter for Files<'_> {
     fn begin(&mut self) -> Result<()> {
         if !self.options.definitions {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where a dump's directory keeps what: one file a layout.
+//! The layouts of a dump's directory, one file per layout.
 //!
 //! ```text
 //!                   files                     mydumper                  mysqlsh
@@ -27,25 +27,25 @@ pub use self::files::stem;
 use super::chunks::{ChunkNames, ChunkOptions, Chunks};
 use super::done::{DumpedFile, partial_name};
 use super::files::Directory;
-use super::jobs::{self, Source, Target, concerns_all};
+use super::jobs::{self, Source, Target, ends_dump};
 use super::journal::{TableKey, TableVersion};
 use super::objects::{Object, ObjectKind, SelectedTable};
 use super::outcome::MANIFEST_NAME;
 use super::rows::{self, Rows};
 use super::statements::{Ending, of_object};
-use super::unfinished::{Begun, version_of};
+use super::unfinished::{FinishedChunks, version_of};
 use super::{Dump, DumpOptions, Layout, Summary, TableOutcome};
 use crate::phases::Phase;
 use crate::sink::{ChunkWriter, Encoded, SelectedRows, TableEncoder, sql};
 use crate::{Error, Remedy, Result};
 
-/// What a layout makes files of.
+/// The content of a dump, from which a layout makes files.
 pub(super) struct Contents<'a> {
-    /// The databases, in the order they are met.
+    /// The databases, in the order of their first table or object.
     pub databases: Vec<String>,
-    /// Database and name of every table.
+    /// The database and name of every table.
     pub tables: Vec<(String, String)>,
-    /// What is no table.
+    /// Objects other than tables.
     pub objects: Vec<&'a Object>,
     /// The server that wrote the first table's files.
     pub server: Option<ServerVersion>,
@@ -68,7 +68,7 @@ impl<'a> Contents<'a> {
         Contents { databases, tables, objects: dump.objects.clone(), server }
     }
 
-    /// The objects of a database, of the kinds that are wanted.
+    /// The objects of a database that are of the wanted kinds.
     pub fn objects_of<'s>(
         &'s self,
         database: &'s str,
@@ -78,7 +78,7 @@ impl<'a> Contents<'a> {
         objects.filter(move |object| object.database == database && wanted(&object.kind))
     }
 
-    /// Functions, procedures, packages, and then events.
+    /// The functions, procedures and packages of a database, then its events.
     pub fn routines_and_events<'s>(
         &'s self,
         database: &'s str,
@@ -87,12 +87,12 @@ impl<'a> Contents<'a> {
         routines.chain(self.objects_of(database, |kind| *kind == ObjectKind::Event))
     }
 
-    /// Accounts, what they are granted, the roles they have from the start.
+    /// Accounts, their grants and default roles.
     pub fn users(&self) -> impl Iterator<Item = &'a Object> + '_ {
         self.objects.iter().copied().filter(|object| object.kind.is_of_accounts())
     }
 
-    /// Writes a file of objects that begins with `head`, unless there are none.
+    /// Writes `head` and objects into a file, unless there are no objects.
     pub fn write_objects<'o>(
         &self,
         directory: &Directory,
@@ -112,14 +112,14 @@ impl<'a> Contents<'a> {
         Ok(())
     }
 
-    /// The statement that makes a database unless it is there, as its server says it where that was
-    /// asked.
+    /// The statement that creates a database unless it exists, with the options of its server if they
+    /// are known.
     pub fn create_database(&self, database: &str) -> String {
         create_database(&self.objects, database)
     }
 }
 
-/// The statement that makes a database unless it is there.
+/// The statement that creates a database unless it exists.
 pub(super) fn create_database(objects: &[&Object], database: &str) -> String {
     let own = objects
         .iter()
@@ -135,41 +135,41 @@ pub(super) fn create_database(objects: &[&Object], database: &str) -> String {
     }
 }
 
-/// What a layout is told of a table before its rows come.
+/// The facts about a table that a layout needs before the rows.
 pub(super) struct TableFacts<'a> {
     pub database: &'a str,
     pub name: &'a str,
     /// Its `CREATE TABLE`.
     pub create: String,
-    /// What the session needs to make it.
+    /// The session setting that its creation needs; see [`sql::lenient`].
     pub lenient: &'static str,
-    /// The columns that are loaded, and whether they are in base64.
+    /// The columns that a loader is given by name, and whether their values are in base64.
     pub columns: Vec<(String, bool)>,
     /// The columns of its primary key.
     pub primary_key: Vec<String>,
 }
 
-/// A layout at work on a directory.
-pub(super) trait Arrangement {
-    /// Before the tables.
+/// The writer of a layout's files other than those of rows.
+pub(super) trait LayoutWriter {
+    /// Writes the files that come before the tables.
     fn begin(&mut self) -> Result<()>;
 
-    /// A table's definition, and whatever else stands before its rows.
+    /// Writes a table's definition, and other files that come before its rows.
     fn table(&mut self, table: &TableFacts<'_>) -> Result<Vec<DumpedFile>>;
 
     /// The names of a table's files of rows. `ending` is the extension of the format with the suffix of
     /// the compression.
     fn chunk_names(&self, database: &str, table: &str, ending: String) -> ChunkNames;
 
-    /// Writes what comes after the tables.
+    /// Writes the files that come after the tables.
     fn finish(&mut self, summary: &Summary) -> Result<()>;
 
-    /// Name and text of the file by which a loader knows that the dump is complete. It is written
-    /// last, and not under this name if something is missing.
+    /// The name and text of the loader's marker. It is written last, and under another name if something
+    /// is missing.
     fn marker(&self, summary: &Summary) -> Option<(&'static str, String)>;
 }
 
-/// Dumps into a directory in the layout that the options say.
+/// Dumps into a directory in the layout of the options.
 pub(super) fn write(
     dump: Dump<'_>,
     path: &Path,
@@ -180,21 +180,25 @@ pub(super) fn write(
     let mut dump = dump.prepared();
     let contents = Contents::of(&dump, options);
     fits(&contents, options)?;
-    let (directory, begun) = match dump.unfinished.take() {
+    let (directory, finished_chunks) = match dump.unfinished.take() {
         None => (Directory::prepare(path, options)?, BTreeMap::new()),
         Some(unfinished) => {
-            let (journal, begun) = unfinished.go_on(&dump, options)?;
-            (Directory::of(path, journal, options), begun)
+            let (journal, finished_chunks) = unfinished.resume(&dump, options)?;
+            (Directory::of(path, journal, options), finished_chunks)
         }
     };
-    let mut arrangement: Box<dyn Arrangement + '_> = match options.layout {
+    let mut layout_writer: Box<dyn LayoutWriter + '_> = match options.layout {
         Layout::Files => Box::new(files::Files::new(&directory, &contents, options)),
         Layout::MyDumper => Box::new(mydumper::MyDumper::new(&directory, &contents, options)),
         Layout::MySqlShell => Box::new(mysqlsh::MySqlShell::new(&directory, &contents, options)),
     };
-    arrangement.begin()?;
-    let mut writer =
-        Writer { directory: &directory, arrangement: &mut *arrangement, options, begun };
+    layout_writer.begin()?;
+    let mut writer = Writer {
+        directory: &directory,
+        layout_writer: &mut *layout_writer,
+        options,
+        finished_chunks,
+    };
     let tables = jobs::run(&mut dump, &mut writer, options, finished)?;
     let mut ledger = std::mem::take(&mut dump.ledger);
     ledger.settle(&tables);
@@ -210,9 +214,9 @@ pub(super) fn write(
         phases: std::mem::take(&mut dump.phases),
         ..Summary::default()
     };
-    arrangement.finish(&summary)?;
-    let marker = arrangement.marker(&summary);
-    drop(arrangement);
+    layout_writer.finish(&summary)?;
+    let marker = layout_writer.marker(&summary);
+    drop(layout_writer);
     let mut summary = summary;
     summary.files = files_of_no_table(&directory, &summary);
     write_manifest(&directory, &mut summary, marker)?;
@@ -220,7 +224,7 @@ pub(super) fn write(
     Ok(summary)
 }
 
-/// The files that no table's outcome lists.
+/// The files that are in no table's outcome.
 fn files_of_no_table(directory: &Directory, summary: &Summary) -> Vec<DumpedFile> {
     let of_tables = summary.tables.iter().flat_map(|table| &table.files);
     let of_tables: HashSet<&str> = of_tables.map(|file| &*file.name).collect();
@@ -229,8 +233,7 @@ fn files_of_no_table(directory: &Directory, summary: &Summary) -> Vec<DumpedFile
     files
 }
 
-/// Writes `innoscan.json`, and gives the file that a loader looks for its name when all else is on the
-/// disk.
+/// Writes `innoscan.json`, and gives the loader's marker its name when all other files are synced.
 fn write_manifest(
     directory: &Directory,
     summary: &mut Summary,
@@ -260,7 +263,7 @@ fn write_manifest(
     Ok(())
 }
 
-/// Refuses what a layout has no place for.
+/// Refuses tables that the layout cannot name.
 fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
     if options.layout == Layout::Files {
         return Ok(());
@@ -277,13 +280,13 @@ fn fits(contents: &Contents<'_>, options: &DumpOptions) -> Result<()> {
     Ok(())
 }
 
-/// Tables on their way into a layout's files.
+/// The writer of tables into a layout's files.
 struct Writer<'w> {
     directory: &'w Directory,
-    arrangement: &'w mut dyn Arrangement,
+    layout_writer: &'w mut dyn LayoutWriter,
     options: &'w DumpOptions,
-    /// What is done of tables, which are as they were then.
-    begun: BTreeMap<TableKey, Begun>,
+    /// The finished files of an interrupted dump, of tables that have not changed since.
+    finished_chunks: BTreeMap<TableKey, FinishedChunks>,
 }
 
 impl Target for Writer<'_> {
@@ -296,15 +299,15 @@ impl Target for Writer<'_> {
         }
         let key = (def.schema.clone(), def.name.clone());
         let chunk_options = self.chunk_options(&key, encoder.chunk_writer(options.compression));
-        let mut chunks = match self.begun.remove(&key) {
+        let mut chunks = match self.finished_chunks.remove(&key) {
             None => {
                 let version = version_of(table)?;
                 Chunks::begin(self.directory, key, version, chunk_options)?
             }
-            Some(begun) => {
+            Some(finished) => {
                 outcome.checksum = rows::checksum(def, options).map(|_| 0);
-                begun.chunks.iter().for_each(|chunk| outcome.keep(chunk));
-                Chunks::go_on(self.directory, key, begun, chunk_options)
+                finished.chunks.iter().for_each(|chunk| outcome.keep(chunk));
+                Chunks::resume(self.directory, key, finished, chunk_options)
             }
         };
         let is_resumed = !chunks.done().is_empty();
@@ -317,7 +320,7 @@ impl Target for Writer<'_> {
                 None => rows::read(table, encoder, options, after, outcome, write),
             };
             if let Err(error) = read.and_then(|()| confirm()) {
-                return Err(given_up(chunks, error));
+                return Err(abandon(chunks, error));
             }
         }
         outcome.files.extend(chunks.finish()?);
@@ -335,7 +338,7 @@ impl Target for Writer<'_> {
             batch_bytes,
         )?;
         let key = (table.database.clone(), table.name.clone());
-        outcome.files = self.arrangement.table(&TableFacts {
+        outcome.files = self.layout_writer.table(&TableFacts {
             database: &key.0,
             name: &key.1,
             create: table.create.trim_end().trim_end_matches(';').to_owned(),
@@ -347,13 +350,13 @@ impl Target for Writer<'_> {
             return Ok(());
         }
         let chunk_options = self.chunk_options(&key, rows.chunk_writer());
-        // Nothing tells whether such a table has changed: none is kept.
+        // No version shows whether such a table has changed, so its files are never kept.
         let version = TableVersion::default();
         let mut chunks = Chunks::begin(self.directory, key, version, chunk_options)?;
         if let Err(error) =
             rows::select(table, &rows, outcome, |batch| chunks.write(batch, 0, None))
         {
-            return Err(given_up(chunks, error));
+            return Err(abandon(chunks, error));
         }
         outcome.files.extend(chunks.finish()?);
         Ok(())
@@ -367,13 +370,13 @@ impl Target for Writer<'_> {
         }
         let key = (def.schema.clone(), def.name.clone());
         let chunk_options = self.chunk_options(&key, encoder.chunk_writer(options.compression));
-        // Nothing tells whether such a table has changed: none is kept.
+        // No version shows whether such a table has changed, so its files are never kept.
         let mut chunks =
             Chunks::begin(self.directory, key, TableVersion::default(), chunk_options)?;
         let given =
             table.give(encoder, options, outcome, &mut |batch, sum| chunks.write(batch, sum, None));
         if let Err(error) = given {
-            return Err(given_up(chunks, error));
+            return Err(abandon(chunks, error));
         }
         outcome.files.extend(chunks.finish()?);
         Ok(())
@@ -393,7 +396,7 @@ impl Writer<'_> {
         outcome: &mut TableOutcome,
     ) -> Result<TableEncoder> {
         let encoder = self.options.format.encoder(def)?;
-        outcome.files = self.arrangement.table(&facts(def, create_sql, &encoder))?;
+        outcome.files = self.layout_writer.table(&facts(def, create_sql, &encoder))?;
         if self.options.rows {
             outcome.left_out = encoder.left_out().to_vec();
         }
@@ -406,12 +409,12 @@ impl Writer<'_> {
         writer: Box<dyn ChunkWriter>,
     ) -> ChunkOptions {
         let ending = self.options.format.file_ending(self.options.compression);
-        let names = self.arrangement.chunk_names(database, table, ending);
+        let names = self.layout_writer.chunk_names(database, table, ending);
         ChunkOptions::new(names, writer, self.options)
     }
 }
 
-/// What a layout is told of a table.
+/// The facts about a table that a layout needs before the rows.
 fn facts<'d>(
     def: &'d TableDef,
     create_sql: Option<&str>,
@@ -427,10 +430,10 @@ fn facts<'d>(
     }
 }
 
-/// Takes away what is done of a table that cannot be dumped. What an error that concerns all has cut
-/// short stays, for the dump to be gone on with.
-fn given_up(chunks: Chunks<'_>, error: Error) -> Error {
-    if !concerns_all(&error) {
+/// Removes the finished files of a table that cannot be dumped. They are kept after an error that ends the
+/// dump, so that it can be resumed.
+fn abandon(chunks: Chunks<'_>, error: Error) -> Error {
+    if !ends_dump(&error) {
         chunks.discard();
     }
     error

@@ -1,32 +1,33 @@
-//! The directory that myloader reads.
+//! The layout `mydumper`, which myloader reads.
 //!
 //! ```text
 //! shop-schema-create.sql           CREATE DATABASE
 //! shop.ids-schema-sequence.sql     a sequence (MariaDB)
-//! shop.orders-schema.sql           CREATE TABLE; of a view a table in its place
+//! shop.orders-schema.sql           CREATE TABLE; for a view a table as its placeholder
 //! shop.orders.00000.sql.zst        rows
 //! shop.v-schema-view.sql           the view
 //! shop.orders-schema-triggers.sql  triggers
 //! shop-schema-post.sql             routines and events
-//! innoscan.users                   users, which myloader has no place for
-//! innoscan.json                    what became of every object
-//! metadata                         sections of tables, and the ledger as comments; renamed last: the dump is complete when it is there; else it
-//!                                  is metadata.incomplete
+//! innoscan.users                   users, which myloader does not load
+//! innoscan.json                    the state of every object
+//! metadata                         sections of tables, and the ledger as comments; renamed last, when
+//!                                  the dump is complete: otherwise it is metadata.incomplete
 //! ```
 //!
-//! myloader splits file names at dots and at `-schema`. A name that would not survive this is
-//! `mydumper_N` in them; the true name stands in the statements, and of a table in `metadata` too.
-//! A statement ends where a line ends in `;`, so bodies of routines have a blank after such a `;`.
+//! myloader splits file names at dots and at `-schema`. A name that would not survive this is replaced by
+//! `mydumper_N` in file names; the statements have the original name, and so has `metadata` for tables.
+//! For myloader a statement ends where a line ends in `;`, so bodies of routines have a blank after such a
+//! `;`.
 //!
-//! myloader keeps of a definition's file what begins with `/*!40`, and of anything else the last
-//! alone (`parse_create_table_from_file`, myloader_process.c, mydumper 1.0): the session is set so,
-//! and what is not stands first.
+//! Of the statements in a definition's file, myloader executes those that begin with `/*!40`, and of all
+//! others only the last (`parse_create_table_from_file`, myloader_process.c, mydumper 1.0). So session
+//! settings begin with that, and statements that myloader should ignore come first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
-use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
+use super::{ChunkNames, Contents, Directory, DumpedFile, LayoutWriter, TableFacts};
 use crate::Result;
 use crate::dump::clock::utc;
 use crate::dump::objects::{Object, ObjectKind, Origin};
@@ -35,10 +36,10 @@ use crate::dump::{DumpOptions, Summary};
 use crate::ledger::{Entry, Ledger, State, counted_kinds};
 use crate::sink::{quoted_name, sql};
 
-/// Bytes of a database's or a table's name in file names, at most; a file's has 255.
+/// The maximum length of a database's or a table's name in file names, in bytes; a file name has 255.
 const NAME_BYTES_MAX: usize = 100;
 
-/// What databases and tables are called in file names.
+/// The names of databases and tables in file names.
 #[derive(Default)]
 struct Names {
     databases: HashMap<String, String>,
@@ -97,7 +98,7 @@ impl Names {
     }
 }
 
-/// The layout at work.
+/// The writer of the layout `mydumper`.
 pub(super) struct MyDumper<'a> {
     directory: &'a Directory,
     contents: &'a Contents<'a>,
@@ -186,7 +187,7 @@ impl<'a> MyDumper<'a> {
 
     fn section(&self, database: &str, table: &str, rows: u64) -> String {
         let mut text = format!("[{}]\n", self.names.section(database, table));
-        // A value is a line. What does not fit stands in the statements.
+        // A value is one line. Other names are only in the statements.
         if !table.contains(|c: char| c.is_control()) {
             let _ = writeln!(text, "real_table_name={table}");
         }
@@ -194,8 +195,8 @@ impl<'a> MyDumper<'a> {
     }
 }
 
-/// What became of every object, as loaders pass over it: counts by kind, and each object that was left
-/// out or not dumped.
+/// The ledger as comments, which loaders ignore: counts by kind, and each object that was left out or not
+/// dumped.
 fn ledger_as_comments(ledger: &Ledger) -> String {
     let mut lines = vec!["The ledger of the dump, which innoscan.json has in full:".to_owned()];
     for (kind, count) in ledger.counts(|state| matches!(state, State::Dumped { .. })) {
@@ -217,17 +218,17 @@ fn ledger_as_comments(ledger: &Ledger) -> String {
         }
     }
     lines.extend(ledger.unlisted().iter().map(|unlisted| format!("not dumped: {unlisted}")));
-    // A name may have the end of a line in it.
+    // A name may contain a line end.
     let line = |line: String| format!("# {}\n", line.replace(char::is_control, " "));
     lines.into_iter().map(line).collect()
 }
 
-/// The session of a definition.
+/// The session settings of a definition.
 fn session() -> String {
     format!("/*!40101 SET NAMES utf8mb4*/;\n{}", sql::SCHEMA_SESSION)
 }
 
-/// Where the dump is from, when that is a place in a binary log.
+/// The section with the dump's position in the binary log, if it is known.
 fn source(origin: &Origin) -> String {
     let Some((file, position)) = &origin.binlog else { return String::new() };
     let quoted = |text: &str| text.replace(['"', '\n', '\r'], "");
@@ -241,7 +242,7 @@ fn source(origin: &Origin) -> String {
     )
 }
 
-impl Arrangement for MyDumper<'_> {
+impl LayoutWriter for MyDumper<'_> {
     fn begin(&mut self) -> Result<()> {
         if !self.options.definitions {
             return Ok(());

@@ -1,28 +1,28 @@
-//! The directory that the MySQL Shell's `util.loadDump` reads (format 2.0.1).
+//! The layout `mysqlsh`, which the MySQL Shell's `util.loadDump` reads (format 2.0.1).
 //!
 //! ```text
-//! @.json                         what the dump is; written first
-//! @.sql, @.post.sql              before and after everything: nothing
+//! @.json                         the properties of the dump; written first
+//! @.sql, @.post.sql              run before and after everything; no statements
 //! @.users.sql                    users
-//! shop@orders.json, .sql         a table: how its rows are to be loaded; CREATE TABLE
+//! shop@orders.json, .sql         a table: the options for loading its rows; CREATE TABLE
 //! shop@orders.triggers.sql       its triggers
-//! shop@orders@0.tsv.zst          rows, by number from 0 without a hole;
-//! shop@orders@@1.tsv.zst         the last has two @, and its name last
+//! shop@orders@0.tsv.zst          rows, in files numbered from 0 without a gap;
+//! shop@orders@@1.tsv.zst         the last one has two @
 //! shop@v.pre.sql, shop@v.sql     a view's placeholder; the view
-//! shop.json, shop.sql            a database: what it has; CREATE DATABASE, routines, events
-//! innoscan.json                  what became of every object
-//! @.done.json                    how much it is; the dump is complete when it is there, else it is
-//!                                @.done.json.incomplete
+//! shop.json, shop.sql            a database: its objects; CREATE DATABASE, routines, events
+//! innoscan.json                  the state of every object
+//! @.done.json                    numbers of rows and bytes; renamed last, when the dump is complete:
+//!                                otherwise it is @.done.json.incomplete
 //! ```
 //!
-//! Tables that could not be dumped are not listed, so that the others can be loaded.
+//! Tables that could not be dumped are not listed, so the others can be loaded.
 
 use std::collections::HashMap;
 use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
-use super::{Arrangement, ChunkNames, Contents, Directory, DumpedFile, TableFacts};
+use super::{ChunkNames, Contents, Directory, DumpedFile, LayoutWriter, TableFacts};
 use crate::Result;
 use crate::dump::clock::utc;
 use crate::dump::objects::{Object, ObjectKind, Origin};
@@ -30,11 +30,11 @@ use crate::dump::statements::{Ending, in_place_of_its_placeholder, of_object, pl
 use crate::dump::{DUMPER, DumpOptions, Summary};
 use crate::sink::{Compression, quoted_name, sql};
 
-/// Bytes of what file names begin with, at most; the longest end has some 30 more.
+/// The maximum length of the beginning of file names, in bytes; the longest ending has about 30 more.
 const BASENAME_BYTES_MAX: usize = 200;
 
-/// What files' names begin with: letters, digits and `_.~-` stand for themselves, other ASCII is
-/// `%` and two digits.
+/// The beginnings of file names: letters, digits and `_.~-` are unchanged, other ASCII is encoded as `%`
+/// and two digits.
 #[derive(Default)]
 struct Basenames {
     schemas: HashMap<String, String>,
@@ -91,7 +91,7 @@ fn encode(name: &str) -> String {
     encoded
 }
 
-/// The layout at work.
+/// The writer of the layout `mysqlsh`.
 pub(super) struct MySqlShell<'a> {
     directory: &'a Directory,
     contents: &'a Contents<'a>,
@@ -112,7 +112,7 @@ impl<'a> MySqlShell<'a> {
         self.directory.write(name, json_text(value).as_bytes())
     }
 
-    /// An object's statements, between the lines that loaders find it by.
+    /// An object's statements, between the comment lines by which loaders find it.
     fn marked(&self, object: &Object) -> Vec<u8> {
         let create = self.contents.create_database(&object.database);
         let statements = of_object(object, &create, Ending::Delimiter);
@@ -273,7 +273,7 @@ fn totals(summary: &Summary) -> Value {
     })
 }
 
-impl Arrangement for MySqlShell<'_> {
+impl LayoutWriter for MySqlShell<'_> {
     fn begin(&mut self) -> Result<()> {
         self.json("@.json", &self.manifest())?;
         for name in ["@.sql", "@.post.sql"] {

@@ -460,7 +460,10 @@ fn live(version: &str, report: &Report) {
     let tables = tables_in(&root);
     compare(&tables, true, report);
     let mut filled = Server::start_in(version, &root.join(version), &[]).unwrap();
-    small_tables::compare(&filled);
+    // This one was set up without the tables of `mysql`, and so cannot list its routines.
+    if version != "mysql-5.6.24" {
+        small_tables::compare(&filled);
+    }
     filled.stop().unwrap();
     let mut server = Server::start(version, &[]).unwrap();
     restore(&server, &tables, report);

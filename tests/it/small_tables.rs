@@ -27,7 +27,8 @@ fn dump(
     let code = dumped.status.code();
     assert!(matches!(code, Some(0 | 2)), "{}", String::from_utf8_lossy(&dumped.stderr));
     let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(out).unwrap() {
+    let said = || String::from_utf8_lossy(&dumped.stderr).into_owned();
+    for entry in std::fs::read_dir(out).unwrap_or_else(|error| panic!("{error}: {}", said())) {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         files.insert(name, std::fs::read(entry.path()).unwrap());

@@ -4,7 +4,6 @@
 
 mod branches;
 mod current;
-mod in_flight;
 mod sorting;
 
 use std::sync::Arc;
@@ -16,7 +15,6 @@ use innoscan_format::page::{Scratch, unverified_links};
 use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
-use self::in_flight::InFlight;
 use super::plan::Planner;
 use super::requests::PageService;
 use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
@@ -64,7 +62,7 @@ pub(super) struct Driver<'s> {
     traits: PolicyTraits,
     planner: Planner<'s>,
     pool: Pool,
-    in_flight: InFlight,
+    depth: io::Depth,
     tasks: Sender<Task>,
     requests: PageService,
     /// A buffer for an opened branch page.
@@ -97,9 +95,7 @@ impl<'s> Driver<'s> {
             shared,
             traits: planner.traits(),
             planner,
-            in_flight: InFlight::new(
-                usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
-            ),
+            depth: io::Depth::new(options.io.depth),
             pool,
             tasks,
             requests,
@@ -385,10 +381,8 @@ impl<'s> Driver<'s> {
         // Each foreground reader waits for one page at a time.
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
-        self.in_flight.adapt(&self.pool.counters().ahead);
-        while self.pool.engine_room() > others
-            && !self.in_flight.is_enough(self.pool.pending_pages() * self.pool.page_bytes())
-        {
+        self.depth.observe(&self.pool.progress());
+        while self.may_start(others) {
             if current.run.is_empty() {
                 let most = self.frames_for_a_run();
                 current.policy.next_run(u32::try_from(most).unwrap_or(u32::MAX), &mut current.run);
@@ -407,6 +401,16 @@ impl<'s> Driver<'s> {
             progress = true;
         }
         progress
+    }
+
+    /// Whether another read may start, besides those that `others` may start.
+    fn may_start(&mut self, others: usize) -> bool {
+        if self.pool.engine_room() <= others {
+            self.depth.note_full();
+            return false;
+        }
+        let now = self.pool.progress();
+        self.depth.admits(now.in_flight_reads, now.in_flight_bytes)
     }
 
     /// The most pages of one read.

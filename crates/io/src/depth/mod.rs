@@ -11,7 +11,8 @@
 //!
 //! The rule, step by step:
 //!
-//! 1. *Start*: the limit doubles as long as that makes reads complete faster by [`START_GROWTH`].
+//! 1. *Start*: the limit doubles until that has twice not made reads complete faster by [`START_GROWTH`], and
+//!    returns to where it last did.
 //! 2. *Probes*: the limit and another one, a quarter larger or a fifth smaller, take turns for short
 //!    spans, and the rates of neighbouring spans are compared. A larger limit is kept if the logarithm of
 //!    the rate grows by more than [`GAIN_LEAST`] of that of the queue; a smaller one is kept if the rate
@@ -66,6 +67,9 @@ const GAIN_LEAST: f64 = 0.06;
 
 /// The growth of the rate, as a factor, for which the start goes on.
 const START_GROWTH: f64 = 1.15;
+
+/// The spans without such a growth after which the start ends: one may be slow by chance.
+const START_SPANS: u32 = 2;
 
 /// The most pairs of spans that a rest takes.
 const REST_MAX: f64 = 64.0;
@@ -122,9 +126,17 @@ pub struct Depth {
 
 #[derive(Debug)]
 enum Stage {
-    Start { previous: Option<f64> },
+    Start(Start),
     Probe(Probe),
     Rest { rate: Option<f64>, spans_left: f64, changed: u32 },
+}
+
+/// The start: the limit at which the rate grew last, that rate, and the spans since.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    limit: f64,
+    rate: f64,
+    spans_since: u32,
 }
 
 impl Depth {
@@ -139,7 +151,7 @@ impl Depth {
             idle: f64::INFINITY,
             service: 0.0,
             noted_reads: 0.0,
-            stage: Stage::Start { previous: None },
+            stage: Stage::Start(Start::default()),
             span: Span::default(),
             patience: 1.0,
             variances: [VARIANCE_FIRST; 2],
@@ -164,8 +176,8 @@ impl Depth {
         match &self.stage {
             Stage::Probe(probe) => probe.limit(),
             // Reads may be larger than was assumed when the first ones started.
-            Stage::Start { previous: None } => self.clamp(READS_FIRST * self.read_weight),
-            Stage::Start { .. } | Stage::Rest { .. } => self.base,
+            Stage::Start(start) if start.rate == 0.0 => self.clamp(READS_FIRST * self.read_weight),
+            Stage::Start(_) | Stage::Rest { .. } => self.base,
         }
     }
 
@@ -226,9 +238,9 @@ impl Depth {
     fn finish_span(&mut self, rates: Rates) {
         let [_, rate] = rates;
         match &mut self.stage {
-            Stage::Start { previous } => {
-                let growth = previous.map_or(f64::INFINITY, |previous| rate / previous);
-                self.finish_start(rate, growth);
+            Stage::Start(start) => {
+                let start = *start;
+                self.finish_start(start, rate);
             }
             Stage::Probe(probe) => {
                 let verdict = probe.add(rates, self.idle);
@@ -249,18 +261,22 @@ impl Depth {
         }
     }
 
-    fn finish_start(&mut self, rate: f64, growth: f64) {
+    fn finish_start(&mut self, mut start: Start, rate: f64) {
         self.base = self.limit();
-        let next = self.clamp(self.base * 2.0);
-        if growth >= START_GROWTH && next > self.base {
-            self.base = next;
-            self.stage = Stage::Start { previous: Some(rate) };
-        } else if growth > 1.0 + GAIN_LEAST {
-            self.probe(Direction::Up, false);
-        } else {
-            self.base = self.clamp(self.base / 2.0);
-            self.probe(Direction::Down, false);
+        let growth = rate / start.rate;
+        match growth >= START_GROWTH {
+            true => start = Start { limit: self.base, rate, spans_since: 0 },
+            false => start.spans_since += 1,
         }
+        let next = self.clamp(self.base * 2.0);
+        if start.spans_since < START_SPANS && next > self.base {
+            self.base = next;
+            self.stage = Stage::Start(start);
+            return;
+        }
+        self.base = self.clamp(start.limit);
+        let is_growing = growth > 1.0 + GAIN_LEAST && start.spans_since > 0;
+        self.probe(if is_growing { Direction::Up } else { Direction::Down }, false);
     }
 
     fn take_verdict(&mut self, verdict: Verdict) {
@@ -347,12 +363,12 @@ impl Depth {
     /// Begins to measure the rate, after the reads that started under another limit.
     fn begin_span(&mut self, in_flight: f64) {
         let patience = match &self.stage {
-            Stage::Start { .. } => 1.0,
+            Stage::Start(_) => 1.0,
             Stage::Probe(probe) => probe.patience(),
             Stage::Rest { .. } => self.patience,
         };
         let is_same = match &self.stage {
-            Stage::Start { .. } => false,
+            Stage::Start(_) => false,
             Stage::Probe(probe) => probe.repeats(),
             Stage::Rest { rate, .. } => rate.is_some(),
         };

@@ -117,6 +117,10 @@ fn walk(directory: &Path) -> Vec<String> {
     names
 }
 
+/// Time within which a lock or a dump has ended, on the busiest machine; one that is left behind lasts
+/// for minutes.
+const RELEASED: Duration = Duration::from_secs(30);
+
 fn killed(version: &str, kills: u32) {
     let server = with_large_table(version);
     let dir = tempfile::tempdir().unwrap();
@@ -137,7 +141,7 @@ fn killed(version: &str, kills: u32) {
         killed.wait().unwrap();
         let changes = round % 2 == 1;
         let time = write_time(&server, changes);
-        assert!(time < Duration::from_secs(1), "{time:?}");
+        assert!(time < RELEASED, "{time:?}");
         let journal = std::fs::read_to_string(out.join("innoscan.journal")).unwrap_or_default();
         let is_kept = journal.contains("{\"chunk\":");
         were_kept += u32::from(is_kept);
@@ -293,7 +297,7 @@ fn a_server_that_dies_ends_the_dump() {
     let killed = Instant::now();
     let output = dump.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
+    assert!(killed.elapsed() < RELEASED, "{:?}", killed.elapsed());
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("the tables are no longer locked"), "{said}");
     assert!(!out.join("metadata").exists() && !out.join("d.t.00000.sql.zst").exists());

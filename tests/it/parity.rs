@@ -168,7 +168,7 @@ pub(crate) fn without_fields(text: &[u8], drop: &[usize]) -> Vec<u8> {
 
 /// Which of the visible columns of a definition say `word`.
 pub(crate) fn fields_that_say(create: &str, word: &str) -> Vec<usize> {
-    // what is said in quotes is no keyword
+    // what is said in quotes is not a keyword
     let bare = |line: &str| line.split('\'').step_by(2).collect::<String>();
     let columns = create.lines().filter(|line| line.starts_with("  `")).map(bare);
     let visible = columns.filter(|line| !line.contains("INVISIBLE"));

@@ -53,7 +53,7 @@ impl TableSelection {
     /// The text is not a pattern.
     pub fn pattern(typed: &str) -> Result<Regex> {
         Regex::new(typed).map_err(|error| {
-            let what = format!("`{typed}` is no regular expression: {error}");
+            let what = format!("`{typed}` is not a regular expression: {error}");
             Error::usage(what, "it is matched against db.table, as in ^shop\\.")
         })
     }

@@ -56,6 +56,7 @@ impl Default for IoOptions {
 
 impl IoOptions {
     /// Opens the engine that these options describe. `window_bytes`: the bytes after which it pauses.
+    #[doc(hidden)]
     pub fn open_engine(&self, window_bytes: u64) -> Result<Box<dyn Engine>> {
         let mut engine = io::engine::open(self.engine, self.depth)?;
         let pauses = io::Pauses { after_bytes: window_bytes, pause: self.pause };
@@ -77,6 +78,7 @@ impl IoOptions {
     }
 
     /// The most pages of one read; at least 1.
+    #[doc(hidden)]
     pub fn run_pages(&self, page_bytes: usize) -> u32 {
         pages_of(self.request_bytes_max, page_bytes).max(1)
     }

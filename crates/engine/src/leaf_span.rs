@@ -61,7 +61,7 @@ impl LeafSpan {
         tree::children(page, layout, &mut all)?;
         let place = |child: PageNo| {
             all.iter().position(|found| *found == child).ok_or_else(|| {
-                let what = format!("page {child}, which the split names, is no child of it");
+                let what = format!("page {child}, which the split names, is not a child of it");
                 page.page().locate_error(FormatError::corrupt(what))
             })
         };

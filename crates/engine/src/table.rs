@@ -75,6 +75,7 @@ impl TableFile {
     ///
     /// # Errors
     /// The file cannot be read, or has a form that this version does not read.
+    #[doc(hidden)]
     pub fn head(&self) -> Result<FileHead> {
         if let Some(head) = self.head {
             return Ok(head);
@@ -86,6 +87,7 @@ impl TableFile {
     }
 
     /// The part of the clustered index that is read; `None`: all.
+    #[doc(hidden)]
     pub fn span(&self) -> Option<Arc<LeafSpan>> {
         self.span.clone()
     }
@@ -94,6 +96,7 @@ impl TableFile {
     ///
     /// # Errors
     /// The root page cannot be read, or is damaged.
+    #[doc(hidden)]
     pub fn root_head(&self) -> Result<RootHead> {
         let known = self.head.filter(|_| self.copy.is_none()).and_then(|head| head.root);
         let is_it =
@@ -120,6 +123,7 @@ impl TableFile {
 
     /// The file with the content of its first pages, which are then not read again.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_head(self, head: Option<FileHead>) -> TableFile {
         TableFile { head, ..self }
     }
@@ -149,6 +153,7 @@ impl TableFile {
     }
 
     /// Opens the tablespace, or its copy.
+    #[doc(hidden)]
     pub fn open(&self, direct: Direct) -> Result<Space> {
         Space::new(self.open_file(direct)?)
     }

@@ -49,7 +49,9 @@ impl LockQueue {
         let session = Session::connect(&self.account)?;
         let lock = ExportLock::acquire(session, to_lock, self.options, &self.cancel)?;
         let catalog = Catalog::new(Some(self.directory));
-        let table = open_table(&catalog, name, &mut control)?;
+        // Without the lock there are no `.cfg` files: then that is the error.
+        let table = open_table(&catalog, name, &mut control)
+            .or_else(|error| lock.confirmation().confirm().and(Err(error)))?;
         let mut locked = Locked { table, lock: Some(lock), longest: self.longest };
         if self.is_cloned {
             clone::require_room(std::slice::from_ref(&locked.table))?;

@@ -440,7 +440,12 @@ impl Snapshot {
     ) -> Result<()> {
         let catalog = Catalog::new(Some(directory.to_owned()));
         for name in names {
-            match open_table(&catalog, &name, &mut self.control) {
+            let opened = open_table(&catalog, &name, &mut self.control);
+            if let (Err(_), Some(lock)) = (&opened, self.confirmation()) {
+                // Without the lock there are no `.cfg` files: then that is the error.
+                lock.confirm()?;
+            }
+            match opened {
                 Ok(table) => self.tables.push(table),
                 Err(error) if is_of_all(&error) => return Err(error),
                 Err(error) => {

@@ -43,7 +43,7 @@ impl Literal {
         let codec = Codec::new(&column.ty, def.server)?;
         self.stored_in(column, &codec).ok_or_else(|| {
             Error::usage(
-                format!("{self} is no value of column `{}`", column.name),
+                format!("{self} is not a value of column `{}`", column.name),
                 "type it as the server prints it, times in UTC; bytes as 0x...",
             )
         })

@@ -107,7 +107,7 @@ impl RowCondition {
     pub fn parse_range(typed: &str) -> Result<RowCondition> {
         let parts = typed.split_once("..").filter(|(from, to)| !from.is_empty() || !to.is_empty());
         let Some((from, to)) = parts else {
-            return Err(Error::usage(format!("`{typed}` is no range"), "type one as 10..20"));
+            return Err(Error::usage(format!("`{typed}` is not a range"), "type one as 10..20"));
         };
         let end = |typed: &str| if typed.is_empty() { Ok(Vec::new()) } else { values(typed) };
         Ok(RowCondition(ConditionKind::Range(end(from)?, end(to)?)))
@@ -191,6 +191,6 @@ fn values(typed: &str) -> Result<Vec<Literal>> {
             break;
         }
     }
-    let what = format!("`{typed}` is no key");
+    let what = format!("`{typed}` is not a key");
     Err(Error::usage(what, "type the key's values, separated by commas; text that has one quoted"))
 }

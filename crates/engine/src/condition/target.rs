@@ -271,7 +271,7 @@ fn value_target(
             Literal::Text(text),
         ) => temporal(&column.ty, text, server)
             .map(|floor| (Scale::Integer, Target::Integer { floor, is_above: false }))
-            .ok_or(("that is no such date or time", AS_PRINTED)),
+            .ok_or(("that is not a valid date or time", AS_PRINTED)),
         (
             ColumnType::Binary { .. }
             | ColumnType::VarBinary { .. }
@@ -282,12 +282,12 @@ fn value_target(
             Literal::Text(_) | Literal::Bytes(_),
         ) => Ok((Scale::Bytes, Target::Bytes(bytes(literal)))),
         (ColumnType::Uuid | ColumnType::Inet4 | ColumnType::Inet6, Literal::Text(text)) => {
-            stored_target(codec, text).ok_or(("that is no value of its type", AS_PRINTED))
+            stored_target(codec, text).ok_or(("that is not a value of its type", AS_PRINTED))
         }
         (ty, Literal::Number(_)) if text_collation(ty).is_some() => {
             Err(("a server takes the text for a number there", IN_QUOTES))
         }
-        _ => Err(("that is no value of its type", IN_QUOTES)),
+        _ => Err(("that is not a value of its type", IN_QUOTES)),
     }
 }
 
@@ -317,7 +317,8 @@ fn real_target(
 fn year_target(text: &str) -> std::result::Result<(Scale, Target), Refusal> {
     let year: Option<u16> = text.parse().ok();
     let year = year.filter(|year| *year == 0 && text == "0" || (1901..2156).contains(year));
-    let year = year.ok_or(("that is no year of four digits", "type one from 1901 to 2155, or 0"));
+    let year =
+        year.ok_or(("that is not a year of four digits", "type one from 1901 to 2155, or 0"));
     Ok((Scale::Integer, Target::Integer { floor: year?.into(), is_above: false }))
 }
 
@@ -411,7 +412,7 @@ type Compared = std::result::Result<(Scale, Target), &'static str>;
 /// Parses a number without an exponent. For numbers with one, servers find different rows with a key
 /// and without.
 fn exact(text: &str) -> std::result::Result<Exact, &'static str> {
-    let exact = Exact::parse(text).ok_or("that is no number without an exponent")?;
+    let exact = Exact::parse(text).ok_or("that is not a number without an exponent")?;
     // The limits of DECIMAL (`DECIMAL_MAX_PRECISION`, `DECIMAL_MAX_SCALE`).
     let (whole, fraction) = exact.digits();
     match whole + fraction > 65 || fraction > 30 {
@@ -447,5 +448,5 @@ fn integer_in_quotes(text: &str) -> Option<(Scale, Target)> {
 fn real(text: &str) -> std::result::Result<f64, &'static str> {
     let number = Some(text).filter(|text| super::literal::is_number(text));
     let real: Option<f64> = number.and_then(|text| text.parse().ok());
-    real.filter(|real| real.is_finite()).ok_or("that is no number")
+    real.filter(|real| real.is_finite()).ok_or("that is not a number")
 }

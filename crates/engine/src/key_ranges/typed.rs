@@ -59,7 +59,7 @@ fn exact_image(def: &TableDef, order: &KeyOrder, key: &[Literal]) -> Result<Vec<
         if let (ColumnType::Float(_), Literal::Number(text)) = (&column.ty, value)
             && text.parse::<f64>().is_ok_and(|real| f64::from(real as f32) != real)
         {
-            let why = format!("{value} is no value of column `{}`, a FLOAT", column.name);
+            let why = format!("{value} is not a value of column `{}`, a FLOAT", column.name);
             return Err(Error::refused(why, "give the nearest number of 4 bytes"));
         }
     }

@@ -240,8 +240,8 @@ impl Budget {
         if frames < least {
             let bytes = plan.memory_bytes;
             return Err(Error::resources(format!(
-                "{bytes} bytes of memory hold {frames} pages, and {threads} threads want {least} at \
-                 least"
+                "{bytes} bytes of memory hold {frames} pages, and {threads} threads need at \
+                 least {least}"
             ))
             .with_remedy(Remedy::RaiseMemory { bytes: (least * page_bytes) as u64 })
             .with_remedy(Remedy::LowerThreads));

@@ -108,6 +108,7 @@ pub struct Hooks {
     /// A flag that ends the scan as interrupted when any thread sets it.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Readers that use the pool during the scan.
+    #[doc(hidden)]
     pub foreground: Option<Arc<dyn Foreground>>,
 }
 
@@ -174,11 +175,13 @@ impl ScanOptions {
     }
 
     /// Opens the engine that these options describe.
+    #[doc(hidden)]
     pub fn open_engine(&self) -> Result<Box<dyn Engine>> {
         self.io.open_engine(self.plan.window_bytes)
     }
 
     /// Whether the scan was cancelled.
+    #[doc(hidden)]
     pub fn is_cancelled(&self) -> bool {
         self.hooks.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }

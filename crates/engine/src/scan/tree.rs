@@ -75,7 +75,7 @@ pub(super) fn require_met(walk: &Walk) -> Result<()> {
     match walk.looks_for() {
         None => Ok(()),
         Some(leaf) => Err(Error::refused(
-            format!("page {leaf}, after which the scan should resume, is no leaf of the table"),
+            format!("page {leaf}, after which the scan should resume, is not a leaf of the table"),
             "the file has changed since: read it from its beginning",
         )),
     }

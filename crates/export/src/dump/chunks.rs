@@ -10,10 +10,10 @@ use innoscan_engine::{Error, Result};
 use innoscan_io::Output;
 
 use super::DumpOptions;
-use super::done::{DumpedFile, partial_name};
+use super::dumped_file::{DumpedFile, partial_name};
 use super::files::{Directory, Partial};
+use super::interrupted_dump::FinishedChunks;
 use super::journal::{Entry, FinishedChunk, TableKey, TableVersion};
-use super::unfinished::FinishedChunks;
 use crate::sink::{ChunkOutput, ChunkWriter, Compression, Encoded};
 
 /// The names of a table's files of rows, from the number of a file (from 0) and whether it is the last.

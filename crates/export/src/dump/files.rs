@@ -13,9 +13,9 @@ use innoscan_engine::{Error, Remedy, Result};
 use innoscan_io::{Direct, Output};
 use rustix::fs::syncfs;
 
-use super::done::{DumpedFile, partial_name};
+use super::dumped_file::{DumpedFile, partial_name};
+use super::interrupted_dump::{self, is_interrupted};
 use super::journal::{Entry, Journal};
-use super::unfinished::{self, is_interrupted};
 use super::{DumpOptions, Layout};
 
 /// The size from which a file is synced by itself, in bytes, so that not all of a dump is in memory
@@ -124,7 +124,7 @@ impl Directory {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
-        journal.note(&unfinished::head(options))?;
+        journal.note(&interrupted_dump::head(options))?;
         Ok(Directory::of(path, journal, options))
     }
 

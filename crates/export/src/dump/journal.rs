@@ -23,7 +23,7 @@ use innoscan_format::PageNo;
 use rustix::fs::FlockOperation;
 use serde_json::{Value, json};
 
-use super::done::DumpedFile;
+use super::dumped_file::DumpedFile;
 
 /// The name of the journal in the dump's directory.
 pub(super) const NAME: &str = "innoscan.journal";

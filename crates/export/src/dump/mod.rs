@@ -7,9 +7,10 @@
 mod ahead;
 mod chunks;
 mod clock;
-mod done;
+mod dumped_file;
 mod fetched;
 mod files;
+mod interrupted_dump;
 mod jobs;
 mod journal;
 mod layout;
@@ -23,7 +24,6 @@ mod stream;
 mod table_outcome;
 #[cfg(test)]
 mod tests;
-mod unfinished;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,8 +36,9 @@ use innoscan_engine::scan::ScanOptions;
 use innoscan_engine::{Error, Remedy, Result, Table};
 use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
 
-pub use self::done::DumpedFile;
+pub use self::dumped_file::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
+pub use self::interrupted_dump::{InterruptedDump, OnChange, is_interrupted};
 pub use self::jobs::{DeferredTable, LockedTable};
 pub use self::layout::stem;
 pub use self::objects::{Origin, SelectedColumn, SelectedRowsIter, SelectedTable};
@@ -45,7 +46,6 @@ pub use self::outcome::Summary;
 pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
 pub use self::stream::to_stream;
 pub use self::table_outcome::TableOutcome;
-pub use self::unfinished::{InterruptedDump, OnChange, is_interrupted};
 use crate::phases::Phases;
 use crate::sink::{Compression, sql};
 pub use crate::sink::{Format, Layout};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Layout;
 use super::clock::utc;
-use super::done::DumpedFile;
+use super::dumped_file::DumpedFile;
 use super::objects::Origin;
 use super::table_outcome::{TableOutcome, file_json};
 use crate::phases::Phases;

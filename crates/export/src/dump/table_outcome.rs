@@ -7,7 +7,7 @@ use innoscan_engine::scan::ScanOutcome;
 use innoscan_engine::{Error, LeftOut};
 use serde_json::{Value, json};
 
-use super::done::DumpedFile;
+use super::dumped_file::DumpedFile;
 use super::journal::FinishedChunk;
 use crate::sink::Encoded;
 

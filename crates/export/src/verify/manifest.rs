@@ -124,7 +124,7 @@ impl Manifest {
         let mut names = HashSet::new();
         for DumpedFile { name, .. } in self.all_files() {
             if name.contains(['/', '\0']) || matches!(&**name, "" | "." | "..") {
-                return Err(damaged(&format!("`{name}` is no name of a file in the directory")));
+                return Err(damaged(&format!("`{name}` is not a name of a file in the directory")));
             }
             if !names.insert(name) {
                 return Err(damaged(&format!("`{name}` is listed twice")));
@@ -151,7 +151,7 @@ fn without(directory: &Path) -> Error {
         Error::not_found("there is no such directory", Remedy::NameDump)
     } else {
         Error::not_found(
-            "there is no innoscan.json in it: it holds no dump of innoscan's, or an unfinished one",
+            "there is no innoscan.json in it: it does not hold a finished innoscan dump",
             [Remedy::NameDump, "dump again".into()],
         )
     };

@@ -88,7 +88,7 @@ fn what_is_no_manifest_is_refused() {
     refused(with("layout", json!("other")), "`layout` is missing or wrong");
     refused(with("tables", json!([{}])), "`tables` is missing or wrong");
     let away = json!([{ "name": "../a", "rows": 0, "plain_bytes": 0, "bytes": 0, "crc32": 0 }]);
-    refused(with("files", away), "`../a` is no name of a file");
+    refused(with("files", away), "`../a` is not a name of a file");
     let twice = json!([{ "name": "a", "rows": 0, "plain_bytes": 0, "bytes": 0, "crc32": 0 }]);
     refused(with("files", twice), "`a` is listed twice");
 }

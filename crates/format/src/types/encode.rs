@@ -16,7 +16,7 @@ impl Codec {
             .ok_or_else(|| Error::schema(format!("`{text}` is not a value of this column's type")))
     }
 
-    /// Appends the stored form of `text`; `None` when it is no value of the type.
+    /// Appends the stored form of `text`; `None` when it is not a value of the type.
     fn encode_text(&self, text: &str, out: &mut Vec<u8>) -> Option<()> {
         match &self.kind {
             Kind::Int(integer) => {

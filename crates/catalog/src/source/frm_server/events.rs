@@ -78,7 +78,7 @@ fn time(utc: &str, zone: &str) -> Result<String> {
     let local = match utc::offset_minutes(zone) {
         Some(0) => Some(utc.to_owned()),
         Some(minutes) => Some(utc::plus_minutes(utc, minutes).ok_or_else(|| {
-            let why = format!("its time {utc} is no date and time");
+            let why = format!("its time {utc} is not a date and time");
             Error::refused(why, "dump it from a running server")
         })?),
         None => None,

@@ -48,7 +48,7 @@ pub(super) fn charset_of(session: &ObjectSession) -> Result<Charset> {
     match &*session.character_set_client {
         "" => Ok(Charset::Utf8Mb3),
         name => Charset::by_name(name).ok_or_else(|| {
-            let why = format!("its character_set_client {name} is no known charset");
+            let why = format!("its character_set_client {name} is not a known charset");
             Error::refused(why, "dump it from a running server")
         }),
     }

@@ -150,7 +150,7 @@ fn checked(values: Option<Vec<i128>>) -> Result<SequenceRow> {
 }
 
 fn numbers(def: &TableDef, row: &[Option<&[u8]>]) -> innoscan_format::Result<Vec<i128>> {
-    let corrupt = || innoscan_format::Error::corrupt("a value of the sequence is no number");
+    let corrupt = || innoscan_format::Error::corrupt("a value of the sequence is not a number");
     let mut numbers = Vec::new();
     for (value, column) in row.iter().zip(&def.columns) {
         let mut text = Vec::new();

@@ -260,7 +260,8 @@ fn note_loader(layout: Layout, directory: &str, compression: Compression) {
     match layout {
         Layout::Files => {}
         Layout::MyDumper => {
-            note!("innoscan: to load it: myloader -d {directory}{}", old_myloader(compression));
+            let lacks = old_myloader(Path::new(directory), compression);
+            note!("innoscan: to load it: myloader -d {directory}{lacks}");
             // myloader does not load users.
             let users = Path::new(directory).join("innoscan.users");
             if users.exists() {
@@ -273,21 +274,36 @@ fn note_loader(layout: Layout, directory: &str, compression: Compression) {
     }
 }
 
-/// A warning if the installed myloader cannot read the dump: before 0.11 it reads only gzip.
-fn old_myloader(compression: Compression) -> String {
+/// What the installed myloader cannot load of the dump, if it is older than 0.11.
+fn old_myloader(directory: &Path, compression: Compression) -> String {
     let asked = std::process::Command::new("myloader").arg("--version").output();
     let said = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     let version = said.unwrap_or_default();
     let version = version.split_whitespace().find(|word| word.contains('.')).unwrap_or_default();
     let version = version.trim_start_matches('v').trim_end_matches(',');
     let is_old = ["0.9.", "0.10."].iter().any(|old| version.starts_with(old));
-    match compression {
-        Compression::Zstd { .. } if is_old => format!(
-            " (the installed myloader {version} cannot read .zst files: decompress them first, or dump \
-             with -c gzip)"
-        ),
-        _ => String::new(),
+    let mut lacks = Vec::new();
+    if is_old && matches!(compression, Compression::Zstd { .. }) {
+        lacks.push("cannot read .zst files: decompress them first, or dump with -c gzip");
     }
+    if is_old && has_renamed_database(directory) {
+        lacks.push(
+            "does not load databases whose file names begin with mydumper_: load these files with \
+             the client, or use a newer myloader",
+        );
+    }
+    match lacks.is_empty() {
+        true => String::new(),
+        false => format!(" (the installed myloader {version} {})", lacks.join("; it ")),
+    }
+}
+
+/// Whether a database's name is not in the names of its files, which myloader takes it from before
+/// 0.11.
+fn has_renamed_database(directory: &Path) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.any(|name| name.starts_with("mydumper_"))
 }
 
 /// Refuses a dump without any object: a pattern that matches nothing, an empty directory.

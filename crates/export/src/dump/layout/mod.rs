@@ -27,15 +27,15 @@ use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
 use super::chunks::{ChunkNames, ChunkOptions, Chunks};
-use super::done::{DumpedFile, partial_name};
+use super::dumped_file::{DumpedFile, partial_name};
 use super::files::Directory;
+use super::interrupted_dump::{FinishedChunks, version_of};
 use super::jobs::{self, Source, Target, ends_dump};
 use super::journal::{TableKey, TableVersion};
 use super::objects::SelectedTable;
 use super::outcome::MANIFEST_NAME;
 use super::rows::{self, Rows};
 use super::statements::{Ending, of_object};
-use super::unfinished::{FinishedChunks, version_of};
 use super::{Dump, DumpOptions, Layout, Summary, TableOutcome};
 use crate::phases::Phase;
 use crate::sink::{ChunkWriter, Encoded, SelectedRows, TableEncoder, sql};

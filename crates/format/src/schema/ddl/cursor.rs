@@ -190,7 +190,7 @@ impl<'a> Cursor<'a> {
         matches!(self.peek_kind(), Some(Kind::Word | Kind::Quoted | Kind::DoubleQuoted))
     }
 
-    /// Returns whether the current token is a quoted identifier, which is no keyword.
+    /// Returns whether the current token is a quoted identifier, which is not a keyword.
     pub fn is_quoted(&self) -> bool {
         matches!(self.peek_kind(), Some(Kind::Quoted | Kind::DoubleQuoted))
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use innoscan_engine::scan::{OnCorrupt, RowOrder};
 use innoscan_engine::{Error, Remedy, Result, Table};
 
-use super::done::partial_name;
+use super::dumped_file::partial_name;
 use super::journal::{self, Entry, FinishedChunk, Journal, Outline, TableKey, TableVersion};
 use super::{DUMPER, Dump, DumpOptions, SmallTable};
 use crate::sink::{Compression, sql};

@@ -4,6 +4,7 @@
 
 mod branches;
 mod current;
+mod in_flight;
 mod sorting;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use innoscan_format::page::{Scratch, unverified_links};
 use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
+use self::in_flight::InFlight;
 use super::plan::Planner;
 use super::requests::PageService;
 use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
@@ -62,7 +64,7 @@ pub(super) struct Driver<'s> {
     traits: PolicyTraits,
     planner: Planner<'s>,
     pool: Pool,
-    depth: io::Depth,
+    in_flight: InFlight,
     tasks: Sender<Task>,
     requests: PageService,
     /// A buffer for an opened branch page.
@@ -95,7 +97,10 @@ impl<'s> Driver<'s> {
             shared,
             traits: planner.traits(),
             planner,
-            depth: io::Depth::new(options.io.depth),
+            in_flight: InFlight::new(
+                options.io.depth,
+                usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
+            ),
             pool,
             tasks,
             requests,
@@ -381,7 +386,7 @@ impl<'s> Driver<'s> {
         // Each foreground reader waits for one page at a time.
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
-        self.depth.observe(&self.pool.progress());
+        self.in_flight.observe(&self.pool.progress(), &self.pool.counters().ahead);
         while self.may_start(others) {
             if current.run.is_empty() {
                 let most = self.frames_for_a_run();
@@ -406,11 +411,10 @@ impl<'s> Driver<'s> {
     /// Whether another read may start, besides those that `others` may start.
     fn may_start(&mut self, others: usize) -> bool {
         if self.pool.engine_room() <= others {
-            self.depth.note_full();
+            self.in_flight.note_full();
             return false;
         }
-        let now = self.pool.progress();
-        self.depth.admits(now.in_flight_reads, now.in_flight_bytes)
+        self.in_flight.admits(&self.pool.progress())
     }
 
     /// The most pages of one read.

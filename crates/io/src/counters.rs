@@ -32,6 +32,17 @@ pub struct KindCounters {
     pub service_max: Duration,
 }
 
+impl KindCounters {
+    fn merge(&mut self, from: &KindCounters) {
+        self.requests += from.requests;
+        self.read_bytes += from.read_bytes;
+        self.resumed += from.resumed;
+        self.failed += from.failed;
+        self.service += from.service;
+        self.service_max = self.service_max.max(from.service_max);
+    }
+}
+
 impl Counters {
     /// Adds a completed read.
     pub fn add(&mut self, done: &Completion) {
@@ -50,18 +61,17 @@ impl Counters {
 
     /// Adds other counters.
     pub fn merge(&mut self, other: &Counters) {
-        for (into, from) in [
-            (&mut self.demand, &other.demand),
-            (&mut self.ahead, &other.ahead),
-            (&mut self.foreground, &other.foreground),
-        ] {
-            into.requests += from.requests;
-            into.read_bytes += from.read_bytes;
-            into.resumed += from.resumed;
-            into.failed += from.failed;
-            into.service += from.service;
-            into.service_max = into.service_max.max(from.service_max);
-        }
+        self.demand.merge(&other.demand);
+        self.ahead.merge(&other.ahead);
+        self.foreground.merge(&other.foreground);
+    }
+
+    /// Returns the counters of reads of all kinds together.
+    pub fn total(&self) -> KindCounters {
+        let mut total = self.demand;
+        total.merge(&self.ahead);
+        total.merge(&self.foreground);
+        total
     }
 
     /// Returns the number of completed reads, on demand and ahead.

@@ -16,6 +16,7 @@
 
 mod coalesce;
 mod counters;
+mod depth;
 mod device;
 pub mod engine;
 mod error;
@@ -30,6 +31,7 @@ mod slab;
 
 pub use coalesce::{Run, coalesce};
 pub use counters::{Counters, KindCounters};
+pub use depth::{Depth, Progress};
 pub use device::{Device, byte_unit, duration};
 pub use engine::throttled::{Pauses, ThrottledReads};
 pub use engine::{Engine, EngineKind, Wait, Wake};

@@ -83,6 +83,10 @@ pub struct Pool {
     accesses: u64,
     reads: HashMap<u64, Pending>,
     pending_pages: usize,
+    /// The start of the times in [`Pool::progress`].
+    created: Instant,
+    /// The bytes of all reads in flight, with those of gaps.
+    pending_bytes: usize,
     next_token: u64,
     done: Vec<Completion>,
     counters: io::Counters,
@@ -145,6 +149,8 @@ impl Pool {
             evicted: 0,
             accesses: 0,
             pending_pages: 0,
+            created: Instant::now(),
+            pending_bytes: 0,
             reads: HashMap::new(),
             next_token: 0,
             done: Vec::new(),
@@ -188,6 +194,16 @@ impl Pool {
     /// The number of pages being read.
     pub fn pending_pages(&self) -> usize {
         self.pending_pages
+    }
+
+    /// The reads completed so far, and those in flight.
+    pub fn progress(&self) -> io::Progress {
+        io::Progress {
+            at: self.created.elapsed(),
+            completed: self.counters.total(),
+            in_flight_reads: self.reads.len(),
+            in_flight_bytes: self.pending_bytes,
+        }
     }
 
     /// The number of reads that the engine could start now.
@@ -414,6 +430,7 @@ impl Pool {
         if kind == Kind::Ahead {
             self.stats.ahead_pages += fitting as u64;
         }
+        self.pending_bytes += frames.len() * self.blocks.block_bytes();
         let read_pages = frames.len() * self.blocks.pages() as usize;
         self.stats.gap_pages += (read_pages - fitting) as u64;
         let token = self.next_token;
@@ -450,6 +467,7 @@ impl Pool {
         let Some(pending) = self.reads.remove(&done.token) else { return };
         let is_single = pending.keep.len() == 1;
         self.pending_pages -= pending.keep.len();
+        self.pending_bytes -= done.frames.len() * self.blocks.block_bytes();
         let mut keep = pending.keep.into_iter().peekable();
         for (number, frame) in done.frames.into_iter().enumerate() {
             let block_no = pending.first + number as u32;

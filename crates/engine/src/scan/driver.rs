@@ -98,6 +98,7 @@ impl<'s> Driver<'s> {
             traits: planner.traits(),
             planner,
             in_flight: InFlight::new(
+                options.io.depth,
                 usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
             ),
             pool,
@@ -385,10 +386,8 @@ impl<'s> Driver<'s> {
         // Each foreground reader waits for one page at a time.
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
-        self.in_flight.adapt(&self.pool.counters().ahead);
-        while self.pool.engine_room() > others
-            && !self.in_flight.is_enough(self.pool.pending_pages() * self.pool.page_bytes())
-        {
+        self.in_flight.observe(&self.pool.progress(), &self.pool.counters().ahead);
+        while self.may_start(others) {
             if current.run.is_empty() {
                 let most = self.frames_for_a_run();
                 current.policy.next_run(u32::try_from(most).unwrap_or(u32::MAX), &mut current.run);
@@ -407,6 +406,15 @@ impl<'s> Driver<'s> {
             progress = true;
         }
         progress
+    }
+
+    /// Whether another read may start, besides those that `others` may start.
+    fn may_start(&mut self, others: usize) -> bool {
+        if self.pool.engine_room() <= others {
+            self.in_flight.note_full();
+            return false;
+        }
+        self.in_flight.admits(&self.pool.progress())
     }
 
     /// The most pages of one read.

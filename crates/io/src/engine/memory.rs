@@ -6,6 +6,7 @@
 
 use std::io::IoSliceMut;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -176,7 +177,10 @@ impl Engine for Memory {
         }
         if self.script.is_immediate {
             let flights = std::mem::take(&mut self.in_flight);
-            done.extend(flights.into_iter().map(|flight| self.finish(flight)));
+            for flight in flights {
+                let finished = self.finish(flight);
+                done.push(Completion { service: Duration::ZERO, ..finished });
+            }
             return Ok(());
         }
         let fewest = u64::from(wait == Wait::UntilSomething);

@@ -86,7 +86,7 @@ fn what_cannot_be_compared_is_refused_by_name() {
         ("id = 1.5", "no value of `id` is `1.5`"),
         ("id = 99999999999", "no value of `id` is `99999999999`"),
         ("id in (1, null)", "NULL is among the values"),
-        ("id = 1e3", "no number without an exponent"),
+        ("id = 1e3", "not a number without an exponent"),
     ] {
         let error = rows(typed, &small(50, 1)).unwrap_err().to_string();
         assert!(error.contains(why), "{typed}: {error}");

@@ -1,5 +1,5 @@
 //! Reading of a whole small B-tree, leaf by leaf and row by row: InnoDB's own tables, whose rows
-//! have no off-page columns. Users' tables are read by [`scan`](crate::scan).
+//! have no off-page columns. Users' tables are read by [`scan`](crate::scan()).
 
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located, Row};

@@ -1,6 +1,6 @@
 //! The cost of reading known leaves under a plan.
 //!
-//! The plan's policy is simulated on exactly these leaves ([`simulate`]), and a device's model gives the
+//! The plan's policy is simulated on exactly these leaves (`simulate`), and a device's model gives the
 //! time. Where processors are slower than the device, their time counts.
 
 use std::time::Duration;

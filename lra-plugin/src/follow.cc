@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "sql/sql_error.h"
-#include "mysqld_error.h"
-
 #include "variables.h"
 
 namespace lra {
@@ -22,10 +19,6 @@ constexpr std::size_t whole_most = 64;
 
 /** Leaves that were not foreseen, in a row, after which the tree has moved too far. */
 constexpr std::size_t misses_most = 64;
-
-/** Part of the pool's old blocks that windows may take up. A page waits there for up to two
-sweeps, and what was read meanwhile came in before it. */
-constexpr double old_share = 0.6;
 
 bool goes_to_end(const TABLE *table, THD *thd) {
   switch (thd->lex->sql_command) {
@@ -61,7 +54,6 @@ void Follow::begin(const TABLE *table, const row_prebuilt_t *prebuilt) {
   m_thd = thd;
   m_is_on = true;
   m_is_exact = false;
-  m_has_warned = false;
   m_goes_to_end = goes_to_end(table, thd);
 }
 
@@ -139,14 +131,10 @@ void Follow::start(Track *track, const row_prebuilt_t *prebuilt) {
 void Follow::read_whole(const std::vector<dict_index_t *> &indexes, unsigned passes) {
   for (dict_index_t *index : indexes) {
     if (m_tracks.size() == whole_most) break;
-    if (!has_leaves_in_order(index) || !is_readable(index->table)) continue;
     Plan plan = plan_of(index);
     // The next partition's window fills while the last leaves of the one before are still unused.
     if (indexes.size() > 1) plan.window_pages = std::max<std::size_t>(plan.window_pages / 2, 1);
-    auto prefetch = std::make_unique<Prefetch>(
-        index, Branches(index, Direction::forward, nullptr, 0, nullptr), plan, &m_counters);
-    if (prefetch->is_open())
-      m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, std::move(prefetch)});
+    add_whole(index, plan);
   }
   // The last first: the first begins, and each calls the one after it.
   Prefetch *after = nullptr;
@@ -157,23 +145,31 @@ void Follow::read_whole(const std::vector<dict_index_t *> &indexes, unsigned pas
   if (after != nullptr) after->begin();
 }
 
-std::size_t Follow::usable_pages(const dict_index_t *index) const {
-  const auto pool_bytes = static_cast<double>(srv_buf_pool_curr_size);
-  const auto old_ratio =
-      static_cast<double>(buf_pool_from_array(0)->LRU_old_ratio) / BUF_LRU_OLD_RATIO_DIV;
-  const auto windows = static_cast<double>(Prefetch::how_many() + 1);
-  const double bytes = pool_bytes * old_ratio * old_share / windows;
-  const page_size_t page_size = dict_table_page_size(index->table);
-  return std::max<std::size_t>(static_cast<std::size_t>(bytes) / page_size.logical(), 1);
+Prefetch *Follow::add_whole(dict_index_t *index, const Plan &plan) {
+  if (!has_leaves_in_order(index) || !is_readable(index->table)) return nullptr;
+  auto prefetch = std::make_unique<Prefetch>(
+      index, Branches(index, Direction::forward, nullptr, 0, nullptr), plan, &m_counters);
+  if (!prefetch->is_open()) return nullptr;
+  m_tracks.push_back({index, FIL_NULL, Direction::forward, 0, 0, std::move(prefetch)});
+  return m_tracks.back().prefetch.get();
+}
+
+void Follow::read_if_seen(dict_index_t *index) {
+  Prefetch *prefetch = add_whole(index, plan_of(index));
+  if (prefetch == nullptr) return;
+  prefetch->follow_pool(1, nullptr);
+  prefetch->wait_to_see();
+  prefetch->begin();
 }
 
 Plan Follow::plan_of(const dict_index_t *index) {
   const Settings settings = settings_of(m_thd);
   const std::size_t page_bytes = dict_table_page_size(index->table).physical();
   const std::size_t asked_pages = std::max<std::size_t>((settings.size_mb << 20) / page_bytes, 1);
-  const std::size_t usable = usable_pages(index);
-  if (asked_pages > usable && !m_has_warned) warn_of_window(m_thd, usable * page_bytes);
-  m_has_warned |= asked_pages > usable;
+  const std::size_t usable_bytes = Prefetch::pool_bytes() / (Prefetch::how_many() + 1);
+  // A compressed page has a frame of the whole page's size too.
+  const std::size_t usable = std::max<std::size_t>(
+      usable_bytes / dict_table_page_size(index->table).logical(), 1);
 
   Plan plan;
   plan.window_pages = std::min(asked_pages, usable);

@@ -42,6 +42,10 @@ class Follow {
   @param passes how many times each is */
   void read_whole(const std::vector<dict_index_t *> &indexes, unsigned passes);
 
+  /** In the scan that began, InnoDB itself may be about to read a whole index, once: nothing is
+  read ahead until it has come to the second leaf. */
+  void read_if_seen(dict_index_t *index);
+
   /** The scan is over. */
   void end();
 
@@ -60,16 +64,17 @@ class Follow {
 
   void moved(const row_prebuilt_t *prebuilt, Direction direction);
   Track *track_of(dict_index_t *index);
+  /** Adds a read-ahead of a whole index, which is yet to begin.
+  @return nullptr when the index cannot be read ahead */
+  Prefetch *add_whole(dict_index_t *index, const Plan &plan);
   void start(Track *track, const row_prebuilt_t *prebuilt);
   Plan plan_of(const dict_index_t *index);
-  std::size_t usable_pages(const dict_index_t *index) const;
   void close_tracks();
 
   bool m_is_on{false};
   bool m_is_exact{false};
   /** Nothing says that the scan may end before the last row. */
   bool m_goes_to_end{false};
-  bool m_has_warned{false};
   const buf_block_t *m_block{nullptr};
   const dict_index_t *m_index{nullptr};
   THD *m_thd{nullptr};

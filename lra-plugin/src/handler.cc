@@ -82,6 +82,18 @@ class Following final : public Base {
     m_follow.end();
     return error;
   }
+  bool inplace_alter_table(TABLE *altered, Alter_inplace_info *info, const dd::Table *old_definition,
+                           dd::Table *new_definition) override {
+    // Partitions are built one after the other: the next one's leaves would wait in the pool while
+    // this one's indexes are sorted and written.
+    if constexpr (std::is_same_v<Base, ha_innobase>) {
+      begin();
+      if (m_follow.is_on()) m_follow.read_if_seen(clustered().front());
+    }
+    const bool is_failed = Base::inplace_alter_table(altered, info, old_definition, new_definition);
+    m_follow.end();
+    return is_failed;
+  }
   int check(THD *thd, HA_CHECK_OPT *options) override {
     // Of ALTER TABLE ... CHECK PARTITION: what else InnoDB would only set in its own check.
     if constexpr (std::is_same_v<Base, ha_innopart>) {

@@ -22,6 +22,10 @@ namespace {
 /** Frames of one request, at most: what preadv() takes. */
 constexpr std::size_t frames_most = IOV_MAX;
 
+/** Free frames there must be to hold a page: so many that others will not take the last of them
+meanwhile. */
+constexpr std::size_t free_to_hold = 64;
+
 /** Where pages of gaps go; nobody reads it, so all requests share it. */
 void *gap_buffer() {
   static void *const buffer = std::aligned_alloc(UNIV_PAGE_SIZE_MAX, UNIV_PAGE_SIZE_MAX);
@@ -157,6 +161,49 @@ void Pages::read_vector(std::span<const Frame> frames, Counters *counters) {
   counters->add(Counter::gap_bytes, (n_parts - frames.size()) * bytes);
   counters->add(Counter::pages_prefetched, read);
   counters->add(Counter::pages_failed, frames.size() - read);
+}
+
+void Pages::take_spare(std::vector<buf_block_t *> *spare, std::size_t count) const {
+  while (spare->size() < count)
+    spare->push_back(buf_LRU_get_free_block(buf_pool_get(page_id_t(m_space->id, 0))));
+}
+
+void Pages::free_spare(std::vector<buf_block_t *> *spare) {
+  for (buf_block_t *block : *spare) buf_LRU_block_free_non_file_page(block);
+  spare->clear();
+}
+
+buf_page_t *Pages::hold(Page_no page, std::vector<buf_block_t *> *spare) const {
+  const page_id_t id(m_space->id, page);
+  if (!is_vectored() || buf_page_peek(id)) return nullptr;
+  buf_pool_t *pool = buf_pool_get(id);
+  if (UT_LIST_GET_LEN(pool->free) < free_to_hold) {
+    const auto found = std::find_if(spare->begin(), spare->end(), [pool](buf_block_t *block) {
+      return buf_pool_from_block(block) == pool;
+    });
+    if (found == spare->end()) return nullptr;
+    buf_LRU_block_free_non_file_page(*found);
+    spare->erase(found);
+  }
+  return buf_page_init_for_read(BUF_READ_ANY_PAGE, id, m_page_size, false);
+}
+
+void Pages::read_held(Page_no page, buf_page_t *descriptor, Counters *counters) const {
+  const std::uint64_t begin_us = now_us();
+  const dberr_t error =
+      fil_io(IORequest(IORequest::READ), true, page_id_t(m_space->id, page), m_page_size, 0,
+             page_bytes(), reinterpret_cast<buf_block_t *>(descriptor)->frame, descriptor);
+  counters->add(Counter::requests);
+  counters->add(Counter::request_us, now_us() - begin_us);
+  counters->add(Counter::bytes, page_bytes());
+  if (error != DB_SUCCESS) {
+    buf_read_page_handle_error(descriptor);
+    counters->add(Counter::pages_failed);
+    return;
+  }
+  const bool is_read = buf_page_io_complete(descriptor, false);
+  counters->add(is_read ? Counter::pages_prefetched : Counter::pages_failed);
+  if (is_read) count_read_ahead(page);
 }
 
 void Pages::count_read_ahead(Page_no page) const {

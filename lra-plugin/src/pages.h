@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <span>
+#include <vector>
 
 #include "counters.h"
 #include "innodb.h"
@@ -48,6 +49,19 @@ class Pages {
   @param counters what to count on
   @return pages that a request was made for */
   std::size_t read(std::span<const Page_no> pages, std::size_t gap, Counters *counters);
+
+  /** Claims a frame for a page that is not in the pool: whoever comes to the page waits until
+  read_held() has read it. Waits for no frame: one of `spare` is used where none is free.
+  @return the frame, or nullptr when the page is in the pool or frames are short */
+  buf_page_t *hold(Page_no page, std::vector<buf_block_t *> *spare) const;
+
+  /** Makes so many frames spare. Waits for them, so no page may be held meanwhile. */
+  void take_spare(std::vector<buf_block_t *> *spare, std::size_t count) const;
+  static void free_spare(std::vector<buf_block_t *> *spare);
+
+  /** Reads a held page by the server's own read, which also handles whatever may be wrong with it:
+  others may wait for it. */
+  void read_held(Page_no page, buf_page_t *descriptor, Counters *counters) const;
 
   /** Whether a page is in the pool or on its way. */
   bool is_present(Page_no page) const { return buf_page_peek(page_id_t(m_space->id, page)); }

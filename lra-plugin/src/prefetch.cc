@@ -1,5 +1,7 @@
 #include "prefetch.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -31,6 +33,33 @@ constexpr std::chrono::milliseconds kill_check{100};
 was used. */
 constexpr std::chrono::milliseconds pool_check{2};
 
+/** Leaves that are looked at for a scan that may come. */
+constexpr std::size_t leaves_to_see = 16;
+
+/** Part of the pool's old blocks that windows may take up. A page waits there for up to two
+sweeps, and what was read meanwhile came in before it. */
+constexpr double old_share = 0.6;
+
+/** A window is halved when this part of it left the pool unused, and given up when it is smaller
+than so many pages. */
+constexpr std::size_t lost_part = 16;
+constexpr std::size_t window_least = 128;
+
+/** The mean time between requests that are done from which on a device is slow: the scan loses less by
+waiting for leaves than by reading them one by one. Not the time of a request, which is long for large
+requests on any device that limits bytes. */
+constexpr std::chrono::milliseconds slow_between{4};
+constexpr std::size_t timed_requests = 16;
+
+/** Parts of the tree that have a gate: more than InnoDB has threads in, as a rule. */
+constexpr std::size_t gates_most = 16;
+
+/** The longest a thread waits at a gate: it may be another session's. */
+constexpr std::chrono::milliseconds gate_most{500};
+
+/** How often gates are looked after. */
+constexpr std::chrono::milliseconds gate_check{20};
+
 /** What was found out of devices, by their numbers, for the next scan. */
 class Learnt {
  public:
@@ -61,13 +90,15 @@ Prefetch::Prefetch(dict_index_t *index, Branches branches, const Plan &plan, Cou
       m_pages(index),
       m_counters(counters),
       m_branches(std::move(branches)),
-      m_window_pages(std::min(plan.first_pages, plan.window_pages)) {}
+      m_window_pages(std::min(plan.first_pages, plan.window_pages)),
+      m_in_flight(plan.request_pages * m_pages.page_bytes()) {}
 
 void Prefetch::begin() {
   m_is_begun = true;
+  m_begun_at = Clock::now();
   prefetches++;
   m_tuner = learnt.of(m_pages.device());
-  add(Counter::scans);
+  if (m_is_seen) add(Counter::scans);
   readers.add(this);
   readers.wake();
 }
@@ -78,6 +109,8 @@ Prefetch::~Prefetch() {
     std::lock_guard guard(m_mutex);
     m_is_stopping = true;
   }
+  m_is_ending.notify_all();
+  if (m_gatekeeper.joinable()) m_gatekeeper.join();
   readers.remove(this);
   learnt.keep(m_pages.device(), m_tuner);
   prefetches--;
@@ -85,9 +118,21 @@ Prefetch::~Prefetch() {
 
 std::size_t Prefetch::how_many() { return prefetches; }
 
+std::size_t Prefetch::pool_bytes() {
+  const auto old_ratio =
+      static_cast<double>(buf_pool_from_array(0)->LRU_old_ratio) / BUF_LRU_OLD_RATIO_DIV;
+  return static_cast<std::size_t>(static_cast<double>(srv_buf_pool_curr_size) * old_ratio *
+                                  old_share);
+}
+
 void Prefetch::add(Counter counter, long long amount) {
   m_counters->add(counter, amount);
   server_counters.add(counter, amount);
+}
+
+void Prefetch::add_all(const Counters &counted) {
+  for (std::size_t counter = 0; counter < Counters::size; counter++)
+    add(static_cast<Counter>(counter), counted.get(static_cast<Counter>(counter)));
 }
 
 bool Prefetch::wants_leaves() const {
@@ -98,7 +143,7 @@ bool Prefetch::wants_leaves() const {
 
 bool Prefetch::is_sweep_due() const {
   // A window that is only beginning to fill would be read in bits.
-  if (m_is_sweeping || !m_is_filled || m_window.wanted() == 0) return false;
+  if (m_is_sweeping || !m_is_filled || !m_is_seen || m_window.wanted() == 0) return false;
   const std::size_t part = m_has_waited ? sweep_part_behind : sweep_part_ahead;
   if (m_is_over || m_window.wanted() >= m_window_pages / part) return true;
   return m_is_starved && !m_is_collecting && !wants_leaves();
@@ -111,6 +156,7 @@ void Prefetch::begin_sweep_if_due() {
   add(Counter::sweeps);
   // Between sweeps the device did nothing for us, and showed nothing.
   m_tuner.forget();
+  m_timed_requests = 0;
 }
 
 std::size_t Prefetch::reads_most() const { return m_plan.reads.value_or(m_tuner.depth()); }
@@ -120,7 +166,7 @@ Work::Clock::time_point Prefetch::ready_at(std::size_t threads_in) const {
   if (m_is_stopping) return Clock::time_point::max();
   if (wants_leaves()) return Clock::time_point{};
   auto at = Clock::time_point::max();
-  if (may_read() && threads_in < reads_most()) at = m_asleep_until;
+  if (may_read() && threads_in < reads_most() && has_room()) at = m_asleep_until;
   // When all is read and used there is nothing left to look for.
   const bool is_done = m_window.ahead() == 0 && m_after == nullptr;
   if (m_follows_pool && threads_in == 0 && !is_done) at = std::min(at, m_looks_at);
@@ -141,7 +187,7 @@ void Prefetch::do_piece() {
     collect(&lock);
     return;
   }
-  if (!may_read() || m_asleep_until > Clock::now()) return;
+  if (!may_read() || !has_room() || m_asleep_until > Clock::now()) return;
   Run run;
   const std::size_t gap = m_pages.is_vectored() ? m_plan.gap_pages.value_or(m_tuner.gap()) : 0;
   if (m_window.take_run(gap, m_plan.request_pages, &run)) {
@@ -157,14 +203,18 @@ void Prefetch::collect(std::unique_lock<std::mutex> *lock) {
   const std::size_t wanted = std::min(m_window_pages - m_window.ahead(), collect_most);
   lock->unlock();
 
-  std::vector<Page_no> leaves;
+  std::vector<std::vector<Page_no>> groups;
+  std::size_t collected = 0;
   bool is_more = true;
-  while (is_more && leaves.size() < wanted)
-    is_more = m_branches.next(&leaves, wanted - leaves.size());
+  while (is_more && collected < wanted) {
+    groups.emplace_back();
+    is_more = m_branches.next(&groups.back(), wanted - collected);
+    collected += groups.back().size();
+  }
 
   lock->lock();
   m_is_collecting = false;
-  m_window.add(leaves);
+  for (const auto &leaves : groups) m_window.add(leaves);
   if (!is_more && m_passes_left > 0) {
     m_passes_left--;
     m_branches = Branches(m_index, Direction::forward, nullptr, 0, nullptr);
@@ -176,26 +226,36 @@ void Prefetch::collect(std::unique_lock<std::mutex> *lock) {
   m_has_come.notify_all();
 }
 
+std::size_t Prefetch::bytes_of(const Run &run) const {
+  return (run.pages.back() - run.pages.front() + 1) * m_pages.page_bytes();
+}
+
 void Prefetch::read(std::unique_lock<std::mutex> *lock, std::size_t gap, const Run &run) {
+  m_in_flight.begin(bytes_of(run));
   lock->unlock();
   Counters counted;
   const std::size_t asked = m_pages.read(run.pages, gap, &counted);
-  for (std::size_t counter = 0; counter < Counters::size; counter++)
-    add(static_cast<Counter>(counter), counted.get(static_cast<Counter>(counter)));
+  add_all(counted);
   lock->lock();
 
   m_window.finish(run);
+  m_in_flight.finish(bytes_of(run), counted.get(Counter::request_us));
   const Served served{asked, static_cast<std::size_t>(counted.get(Counter::bytes)),
                       static_cast<std::uint64_t>(counted.get(Counter::request_us))};
-  if (asked > 0) m_tuner.note(served, now_us());
+  if (asked > 0) {
+    m_tuner.note(served, now_us());
+    note_speed();
+  }
   m_read_since_sleep += asked;
   if (m_read_since_sleep >= sleep_pages) {
     m_read_since_sleep -= sleep_pages;
+    if (m_plan.sleep.count() > 0) m_timed_requests = 0;
     m_asleep_until = Clock::now() + m_plan.sleep;
   }
   m_read_of_window += asked;
   if (m_read_of_window >= m_window_pages) {
     m_read_of_window = 0;
+    m_lost = 0;
     add(Counter::windows);
   }
   m_has_come.notify_all();
@@ -259,24 +319,172 @@ void Prefetch::follow_pool(unsigned passes, Prefetch *after) {
   m_after = after;
 }
 
+void Prefetch::wait_to_see() {
+  m_is_seen = false;
+  m_window_pages = std::min(m_plan.window_pages, leaves_to_see);
+}
+
+bool Prefetch::is_scan_seen() const {
+  // Not by the first leaf: InnoDB goes to the first of each part of the tree before any is scanned.
+  for (std::size_t skipped = 1; skipped < m_window.ahead(); skipped++) {
+    if (use_of(*m_window.next(skipped)).since >= m_begun_at) return true;
+  }
+  return false;
+}
+
 void Prefetch::slide_with_pool() {
   m_looks_at = Clock::now() + pool_check;
+  if (!m_is_seen) {
+    if (!is_scan_seen()) return;
+    m_is_seen = true;
+    m_window_pages = m_plan.window_pages;
+    add(Counter::scans);
+  }
+  m_is_starved = false;
   for (auto next = m_window.next(); next; next = m_window.next()) {
-    if (m_window.is_pending(*next) || !is_used(*next)) break;
+    const Use use = use_of(*next);
+    // Whoever waits for a held leaf has used it, as the pool sees it.
+    if (m_window.is_held(*next)) {
+      m_is_starved = m_has_waited = true;
+      break;
+    }
+    if (!use.is_used()) {
+      m_is_starved = m_window.is_pending(*next);
+      if (m_is_starved) {
+        // The scan is here, or will be before this leaf is.
+        m_has_waited = true;
+        break;
+      }
+      if (!use.is_present)
+        note_lost();
+      else if (!is_passed())
+        break;
+    }
     m_window.advance(*next);
+  }
+  begin_sweep_if_due();
+}
+
+bool Prefetch::is_passed() const {
+  // Read after the scan had been there: it will not come back. One used leaf proves nothing (see
+  // is_scan_seen()).
+  const auto second = m_window.next(1);
+  const auto third = m_window.next(2);
+  return second && third && use_of(*second).since >= m_begun_at &&
+         use_of(*third).since >= m_begun_at;
+}
+
+void Prefetch::note_lost() {
+  add(Counter::evicted_unused);
+  if (++m_lost < std::max(m_window_pages, window_least) / lost_part) return;
+  // What is lost was read for nothing, and took the place of other pages.
+  m_lost = 0;
+  m_window_pages /= 2;
+  if (m_window_pages < window_least) m_is_over = true;
+}
+
+void Prefetch::note_speed() {
+  if (m_timed_requests == 0) m_timed_since = Clock::now();
+  if (++m_timed_requests <= timed_requests) return;
+  m_between_requests = (Clock::now() - m_timed_since) / timed_requests;
+  m_timed_requests = 0;
+  if (!m_follows_pool || m_gatekeeper.joinable() || m_between_requests < slow_between) return;
+  try {
+    m_gatekeeper = std::thread([this] { keep_gates(); });
+  } catch (const std::system_error &) {
+    // Without gates the scan reads more by itself.
   }
 }
 
-bool Prefetch::is_used(Page_no page) const {
+/* Gates: how a scan that is not ours is made to wait.
+
+A scan that comes to a leaf before the sweep does reads it by itself. On a slow device those single
+reads take the place of requests that would bring many pages each. So while a sweep goes on, the first
+leaf still to be read of each part of the tree is held: its frame is claimed, as by any read, but the
+read is begun only when no other leaf of the part is left to be read, or somebody has waited for
+gate_most. The scan waits for the page as for any page that is being read.
+
+The gatekeeper has a thread of its own, which waits for no latch and no other reader, and for a free
+frame only while no gate is closed: whatever those who wait at a gate hold meanwhile, it opens in
+time. */
+void Prefetch::keep_gates() {
+  my_thread_init();
+  ::pthread_setname_np(::pthread_self(), "lra_gates");
+  std::unique_lock lock(m_mutex);
+  while (!m_is_stopping) {
+    open_gates(&lock);
+    close_gates(&lock);
+    m_is_ending.wait_for(lock, gate_check, [this] { return m_is_stopping; });
+  }
+  open_gates(&lock);
+  lock.unlock();
+  Pages::free_spare(&m_spare);
+  my_thread_end();
+}
+
+bool Prefetch::is_gate_time() const {
+  return m_is_sweeping && !m_is_stopping && m_between_requests >= slow_between &&
+         m_asleep_until <= Clock::now();
+}
+
+void Prefetch::close_gates(std::unique_lock<std::mutex> *lock) {
+  if (!is_gate_time()) return;
+  if (m_gates.empty() && m_spare.size() < gates_most) {
+    lock->unlock();
+    m_pages.take_spare(&m_spare, std::min(4 * gates_most, m_plan.window_pages / 16));
+    lock->lock();
+  }
+  const auto is_scanned = [this](Page_no leaf) { return use_of(leaf).is_used(); };
+  for (const Page_no leaf : m_window.first_wanted(gates_most, is_scanned)) {
+    if (!m_window.hold(leaf)) continue;
+    lock->unlock();
+    buf_page_t *descriptor = m_pages.hold(leaf, &m_spare);
+    lock->lock();
+    if (descriptor != nullptr)
+      m_gates.push_back({leaf, descriptor, {}});
+    else if (m_pages.is_present(leaf))
+      m_window.finish({{leaf}});
+    else
+      m_window.give_back(leaf);
+  }
+}
+
+void Prefetch::open_gates(std::unique_lock<std::mutex> *lock) {
+  std::vector<Gate> closed;
+  for (Gate &gate : std::exchange(m_gates, {})) {
+    const auto now = Clock::now();
+    if (gate.waited_since == Clock::time_point{} && use_of(gate.leaf).is_used())
+      gate.waited_since = now;
+    const bool has_waited = gate.waited_since != Clock::time_point{};
+    const bool is_due = has_waited && now - gate.waited_since >= gate_most;
+    if (!is_due && is_gate_time() && m_window.is_hold_due(gate.leaf)) {
+      closed.push_back(gate);
+      continue;
+    }
+    lock->unlock();
+    Counters counted;
+    m_pages.read_held(gate.leaf, gate.descriptor, &counted);
+    if (has_waited) {
+      counted.add(Counter::waits);
+      counted.add(Counter::wait_us, std::chrono::duration_cast<std::chrono::microseconds>(
+                                        Clock::now() - gate.waited_since)
+                                        .count());
+    }
+    add_all(counted);
+    lock->lock();
+    m_window.finish({{gate.leaf}});
+  }
+  m_gates = std::move(closed);
+}
+
+Prefetch::Use Prefetch::use_of(Page_no page) const {
   const page_id_t id(m_index->space, page);
   rw_lock_t *hash_lock = nullptr;
   const buf_page_t *descriptor = buf_page_hash_get_s_locked(buf_pool_get(id), id, &hash_lock);
-  // One that has left the pool is behind the scan, or lost to it.
-  if (descriptor == nullptr) return true;
-  const bool is_accessed =
-      buf_page_is_accessed(descriptor) != std::chrono::steady_clock::time_point{};
+  if (descriptor == nullptr) return {false, {}};
+  const Use use{true, buf_page_is_accessed(descriptor)};
   rw_lock_s_unlock(hash_lock);
-  return is_accessed;
+  return use;
 }
 
 }  // namespace lra

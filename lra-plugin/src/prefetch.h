@@ -8,9 +8,12 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "branches.h"
 #include "counters.h"
+#include "in_flight.h"
 #include "pages.h"
 #include "readers.h"
 #include "tuner.h"
@@ -46,6 +49,9 @@ class Prefetch final : public Work {
   /** How many there are in the server, each with a window. */
   static std::size_t how_many();
 
+  /** Bytes of the pool that all windows together may take up. */
+  static std::size_t pool_bytes();
+
   /** Whether the tablespace could be opened. */
   bool is_open() const { return m_pages.is_open(); }
 
@@ -62,6 +68,10 @@ class Prefetch final : public Work {
   @param after  what is to begin when all leaves are read; it outlives this. Or nullptr */
   void follow_pool(unsigned passes, Prefetch *after);
 
+  /** Lets it read nothing until the scan was seen in the pool, since there may be none. To be said
+  after follow_pool(). */
+  void wait_to_see();
+
   Clock::time_point ready_at(std::size_t threads_in) const override;
   void do_piece() override;
 
@@ -71,12 +81,30 @@ class Prefetch final : public Work {
   bool is_sweep_due() const;
   void begin_sweep_if_due();
   std::size_t reads_most() const;
+  bool has_room() const { return m_plan.reads || m_in_flight.admits(); }
+  std::size_t bytes_of(const Run &run) const;
   void collect(std::unique_lock<std::mutex> *lock);
   void read(std::unique_lock<std::mutex> *lock, std::size_t gap, const Run &run);
   void slide_with_pool();
-  bool is_used(Page_no page) const;
+  void note_speed();
+  void keep_gates();
+  void close_gates(std::unique_lock<std::mutex> *lock);
+  void open_gates(std::unique_lock<std::mutex> *lock);
+  bool is_gate_time() const;
+  bool is_scan_seen() const;
+  bool is_passed() const;
+  void note_lost();
+  /** A page of the index in the pool. */
+  struct Use {
+    bool is_present;
+    /** When it was first used; no time at all if it was not. */
+    Clock::time_point since;
+    bool is_used() const { return since != Clock::time_point{}; }
+  };
+  Use use_of(Page_no page) const;
   void wait_for_next(THD *thd, std::unique_lock<std::mutex> *lock);
   void add(Counter counter, long long amount = 1);
+  void add_all(const Counters &counted);
 
   dict_index_t *const m_index;
   const Plan m_plan;
@@ -106,11 +134,35 @@ class Prefetch final : public Work {
   std::size_t m_read_of_window{0};
   Clock::time_point m_asleep_until{};
   Tuner m_tuner;
+  In_flight m_in_flight;
   bool m_is_begun{false};
   bool m_follows_pool{false};
   Prefetch *m_after{nullptr};
   unsigned m_passes_left{0};
   Clock::time_point m_looks_at{};
+  /** The scan was seen, or said to come. */
+  bool m_is_seen{true};
+  Clock::time_point m_begun_at{};
+  /** Pages that left the pool unused, of late. */
+  std::size_t m_lost{0};
+
+  /** A leaf that the scan has to wait for: see keep_gates(). */
+  struct Gate {
+    Page_no leaf;
+    buf_page_t *descriptor;
+    /** When a thread was first seen to wait; none yet if that is no time at all. */
+    Clock::time_point waited_since;
+  };
+  /** The gatekeeper's own. */
+  std::vector<Gate> m_gates;
+  std::vector<buf_block_t *> m_spare;
+  std::thread m_gatekeeper;
+  std::condition_variable m_is_ending;
+  /** Requests of the batch that is timed, and when its first was done. */
+  std::size_t m_timed_requests{0};
+  Clock::time_point m_timed_since{};
+  /** The mean time between two requests that were done, of late. */
+  Clock::duration m_between_requests{};
 };
 
 }  // namespace lra

@@ -40,7 +40,15 @@ void Tuner::forget() {
 
 void Tuner::end_trial(double elapsed_us) {
   estimate_queue(elapsed_us);
-  if (!relieve()) judge(static_cast<double>(m_pages) * 1e6 / elapsed_us);
+  if (!widen_if_slow() && !relieve()) judge(static_cast<double>(m_pages) * 1e6 / elapsed_us);
+}
+
+bool Tuner::widen_if_slow() {
+  const bool is_fresh = m_is_first && !m_tried && m_best_rate == 0;
+  const double mean_us = static_cast<double>(m_took_us) / static_cast<double>(m_requests);
+  if (!is_fresh || mean_us < slow_us || m_gap.at >= slow_gap) return false;
+  m_gap.at = slow_gap;
+  return true;
 }
 
 void Tuner::estimate_queue(double elapsed_us) {

@@ -61,6 +61,10 @@ class Tuner {
   static constexpr double queued_most_us = 500;
   /** By so much the best times are forgotten each trial: devices change. */
   static constexpr double fading = 1.02;
+  /** A device whose first requests take longer than this limits their number: its trials begin with a
+  larger gap, since each takes long there. */
+  static constexpr double slow_us = 8000;
+  static constexpr std::size_t slow_gap = 5;
 
   /** What a setting must bring to be kept, and what may be lost where a change is welcome. */
   static constexpr double gain = 1.08;
@@ -79,6 +83,7 @@ class Tuner {
   void keep(double rate);
   void refuse();
   void estimate_queue(double elapsed_us);
+  bool widen_if_slow();
   bool relieve();
   void step(Setting setting);
   void pass_turn();

@@ -3,6 +3,7 @@
 #include "mysqld_error.h"
 #include "sql/sql_error.h"
 
+#include "prefetch.h"
 #include "readers.h"
 
 namespace lra {
@@ -15,9 +16,27 @@ constexpr long automatic = -1;
 /** Bytes of a request where lra_max_io is automatic. */
 constexpr std::size_t request_bytes_automatic = 1 << 20;
 
+/** Says that the pool cannot hold so large a window. Said when it is set, and not by the statements
+that scan: their warnings are their own. */
+void warn_of_window(THD *thd, unsigned long size_mb) {
+  const std::size_t usable_mb = Prefetch::pool_bytes() >> 20;
+  if (size_mb <= usable_mb) return;
+  push_warning_printf(thd, Sql_condition::SL_WARNING, ER_UNKNOWN_ERROR,
+                      "lra_size is %lu MB, but only %zu MB of unused pages would stay in "
+                      "the buffer pool: windows are reduced to that size. Raise innodb_old_blocks_pct "
+                      "or innodb_buffer_pool_size, or lower lra_size.",
+                      size_mb, usable_mb);
+}
+
+void update_size(THD *thd, SYS_VAR *, void *var, const void *value) {
+  const auto size_mb = *static_cast<const unsigned long *>(value);
+  *static_cast<unsigned long *>(var) = size_mb;
+  warn_of_window(thd, size_mb);
+}
+
 MYSQL_THDVAR_ULONG(size, PLUGIN_VAR_RQCMDARG,
                    "Megabytes of leaf pages that a scan is read ahead of; 0 is off.", nullptr,
-                   nullptr, 0, 0, 16384, 0);
+                   update_size, 0, 0, 16384, 0);
 MYSQL_THDVAR_ULONG(sleep, PLUGIN_VAR_RQCMDARG,
                    "Milliseconds to pause after each 1024 pages, to let others read.", nullptr, nullptr,
                    0, 0, 1000, 0);
@@ -92,14 +111,6 @@ void add_to_session(THD *thd, Counters *counters) {
   THDVAR(thd, session_##name) += counters->take(Counter::name);
   LRA_COUNTERS(LRA_ADD)
 #undef LRA_ADD
-}
-
-void warn_of_window(THD *thd, std::size_t window_bytes) {
-  push_warning_printf(thd, Sql_condition::SL_WARNING, ER_UNKNOWN_ERROR,
-                      "lra_size is %lu MB, but only %zu MB of unused pages would stay in "
-                      "the buffer pool: the window is reduced to that size. Raise innodb_old_blocks_pct "
-                      "or innodb_buffer_pool_size, or lower lra_size.",
-                      THDVAR(thd, size), window_bytes >> 20);
 }
 
 SYS_VAR *system_variables[] = {MYSQL_SYSVAR(size),    MYSQL_SYSVAR(sleep),

@@ -29,9 +29,6 @@ Settings settings_of(THD *thd);
 /** Moves what a scan counted to its session's counters. */
 void add_to_session(THD *thd, Counters *counters);
 
-/** Says that the window is smaller than was asked for, and what to set. */
-void warn_of_window(THD *thd, std::size_t window_bytes);
-
 extern SYS_VAR *system_variables[];
 extern SHOW_VAR status_variables[];
 

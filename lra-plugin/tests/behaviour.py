@@ -142,10 +142,89 @@ def functions(server, checks):
 
 
 def too_large(server, checks):
-    rows, _ = cold(server, "SET lra_size = 16384",
-                   "SELECT COUNT(pad) FROM t.plain IGNORE INDEX (k); SHOW WARNINGS")
-    checks.that("innodb_old_blocks_pct" in rows[-1][-1], "a window the pool cannot hold is warned of",
-                rows)
+    """A window that the pool cannot hold is warned of when it is set, and not again."""
+    server.restart()
+    rows = server.sql(
+        "SET lra_size = 16384; SHOW WARNINGS; SELECT COUNT(pad) FROM t.plain IGNORE INDEX (k); "
+        "SHOW WARNINGS; CHECK TABLE t.plain; SHOW WARNINGS; ALTER TABLE t.one_row FORCE; SHOW WARNINGS")
+    warnings = [row for row in rows if "innodb_old_blocks_pct" in row[-1]]
+    checks.equal(len(warnings), 1, "one warning, when the variable is set")
+    checks.equal(len(rows), 3, "a statement's warnings are its own")
+    checks.equal(server.sql("SET lra_size = 16; SHOW WARNINGS"), [], "a window that fits is not warned of")
+
+
+# Not CHECKSUM TABLE: a primary key's columns become NOT NULL, which changes it.
+ROWS_SUM = "SELECT COUNT(*), BIT_XOR(CRC32(CONCAT_WS(',', id, k, pad))) FROM t.copy"
+
+
+def altered(server, statement, settings=ON):
+    """A cold ALTER of a copy of t.plain: its rows' sum, and what the session counted."""
+    server.sql("DROP TABLE IF EXISTS t.copy; CREATE TABLE t.copy LIKE t.plain; "
+               "INSERT INTO t.copy SELECT * FROM t.plain ORDER BY pad, id")
+    _, counted = cold(server, settings, statement)
+    return server.sql(ROWS_SUM), counted
+
+
+def alters(server, checks):
+    """InnoDB's own reading of a table for an ALTER in place is read ahead of; rows stay as they are."""
+    expected = server.sql(ROWS_SUM.replace("t.copy", "t.plain"))
+    for statement in (
+        "ALTER TABLE t.copy FORCE, ALGORITHM=INPLACE",
+        "ALTER TABLE t.copy ADD INDEX (pad), ALGORITHM=INPLACE",
+        "ALTER TABLE t.copy ADD INDEX (k, id), ADD UNIQUE (pad, id), ALGORITHM=INPLACE",
+        "SET innodb_parallel_read_threads = 1; ALTER TABLE t.copy ADD INDEX (pad), ALGORITHM=INPLACE",
+        "OPTIMIZE TABLE t.copy",
+        "ALTER TABLE t.copy DROP PRIMARY KEY, ADD PRIMARY KEY (k, id), ALGORITHM=INPLACE",
+    ):
+        rows, counted = altered(server, statement)
+        checks.equal(rows, expected, f"{statement}: the same rows")
+        checks.that(counted["pages_prefetched"] > 500, f"{statement}: is read ahead", counted)
+        checks.equal(server.sql("CHECK TABLE t.copy")[0][-1], "OK", f"{statement}: the table is whole")
+    for statement in (
+        "ALTER TABLE t.copy ADD COLUMN extra INT, ALGORITHM=INSTANT",
+        "ALTER TABLE t.copy DROP INDEX k, ALGORITHM=INPLACE",
+        "ALTER TABLE t.copy RENAME INDEX k TO other, ALGORITHM=INPLACE",
+    ):
+        _, counted = altered(server, statement)
+        checks.equal(counted["scans"], 0, f"{statement}: there is nothing to read ahead")
+    _, counted = altered(server, "ALTER TABLE t.copy ADD INDEX (pad)", "SET lra_size = 0")
+    checks.equal(counted["pages_prefetched"], 0, "ALTER: nothing is read ahead when it is off")
+    for table in ("parts", "zipped", "in_shared", "no_rows", "one_row", "no_key", "texts"):
+        sums = server.sql(f"CHECKSUM TABLE t.{table}")
+        cold(server, ON, f"ALTER TABLE t.{table} FORCE")
+        checks.equal(server.sql(f"CHECKSUM TABLE t.{table}"), sums, f"{table}: FORCE keeps the rows")
+
+
+def failing_alters(server, checks):
+    """An ALTER that fails or is killed leaves the table as it was."""
+    server.sql("DROP TABLE IF EXISTS t.copy; CREATE TABLE t.copy LIKE t.plain; "
+               "INSERT INTO t.copy SELECT * FROM t.plain ORDER BY pad, id")
+    expected = server.sql(ROWS_SUM)
+    server.restart()
+    refused = server.try_sql(f"{ON}; ALTER TABLE t.copy ADD UNIQUE (pad), ALGORITHM=INPLACE")
+    checks.that("ERROR 1062" in refused.stderr, "a duplicate key ends an ALTER", refused.stderr)
+    checks.equal(server.sql(ROWS_SUM), expected, "a duplicate key: the same rows")
+    killed = 0
+    for _ in range(4):
+        server.restart()
+        before = server.status("lra_scans")
+        alter = subprocess.Popen(
+            server.client("-e", f"{ON}; ALTER TABLE t.copy ADD INDEX i (pad), ADD INDEX j (k, pad)"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while server.status("lra_scans") == before and alter.poll() is None:
+            pass
+        for [number] in server.sql("SELECT id FROM information_schema.processlist WHERE info LIKE "
+                                   "'ALTER TABLE%'"):
+            server.try_sql(f"KILL QUERY {number}")
+        alter.communicate()
+        killed += alter.returncode != 0
+        server.sql("ALTER TABLE t.copy ADD COLUMN n INT; ALTER TABLE t.copy DROP COLUMN n")
+        if alter.returncode == 0:
+            server.sql("ALTER TABLE t.copy DROP INDEX i, DROP INDEX j")
+        checks.equal(server.sql(ROWS_SUM), expected, "KILL: the same rows")
+    checks.that(killed > 0, "KILL ends an ALTER", killed)
+    checks.equal(server.sql("CHECK TABLE t.copy")[0][-1], "OK", "KILL: the table is whole")
+    server.sql("DROP TABLE t.copy")
 
 
 def slow_scan(server):
@@ -266,6 +345,8 @@ def main():
         early_end(server, checks)
         functions(server, checks)
         too_large(server, checks)
+        alters(server, checks)
+        failing_alters(server, checks)
         checks.equal(server.errors(), [], "the error log tells of nothing")
         ends(server, checks)
         damage(server, checks)

@@ -106,6 +106,8 @@ class Stress:
         """DDL on tables that are scanned meanwhile."""
         forms = [
             "ALTER TABLE s.d ENGINE=InnoDB",
+            "ALTER TABLE s.d ADD INDEX extra (pad(20), k); ALTER TABLE s.d DROP INDEX extra",
+            "OPTIMIZE TABLE s.d",
             "ALTER TABLE s.d ROW_FORMAT=COMPRESSED",
             "ALTER TABLE s.d ROW_FORMAT=DYNAMIC",
             "ALTER TABLE s.d ADD COLUMN extra INT, ALGORITHM=INSTANT; ALTER TABLE s.d DROP COLUMN extra, ALGORITHM=INSTANT",
@@ -115,7 +117,7 @@ class Stress:
             "FLUSH TABLES",
         ]
         while self.goes_on():
-            begin = "SET lock_wait_timeout = 2; CREATE TABLE IF NOT EXISTS s.d LIKE s.t;"
+            begin = f"SET lra_size = {number.choice([0, 1, 8])}; SET lock_wait_timeout = 2; CREATE TABLE IF NOT EXISTS s.d LIKE s.t;"
             self.server.try_sql(begin + number.choice(forms))
             self.server.try_sql("SET lra_size = 8; CHECKSUM TABLE s.d; SELECT COUNT(*) FROM s.d; SELECT SUM(k) FROM s.d FORCE INDEX (k)")
             self.count("definitions changed")

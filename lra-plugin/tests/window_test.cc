@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "in_flight.h"
 #include "tuner.h"
 #include "window.h"
 
@@ -188,9 +189,50 @@ void a_copy_of_a_tuner_is_its_own() {
   check(is_alone, "what a copy learns changes nothing in the tuner it was copied from");
 }
 
+void each_group_has_its_first_wanted() {
+  lra::Window window;
+  window.add(Pages{1, 8, 3});
+  window.add(Pages{9, 2});
+  window.add(Pages{7});
+  const auto nobody = [](lra::Page_no) { return false; };
+  const auto scanned_1_and_9 = [](lra::Page_no leaf) { return leaf == 1 || leaf == 9; };
+  check(window.first_wanted(2, nobody) == Pages{1, 9}, "the first of each of two groups");
+  check(window.first_wanted(9, scanned_1_and_9) == Pages{8, 2, 7}, "none that the scan has passed");
+  check(window.hold(8) && !window.hold(8), "a leaf is held once");
+  check(window.first_wanted(9, scanned_1_and_9) == Pages{2, 7}, "a group has one held leaf");
+  check(window.is_held(8) && window.is_hold_due(8), "another of its group is wanted");
+  check(take(&window, 64, 64) == Pages{1, 2, 3, 7, 9}, "no run has a held leaf");
+  check(!window.is_hold_due(8), "none of its group is wanted");
+  window.give_back(8);
+  check(take(&window, 64, 64) == Pages{8} || take(&window, 64, 64) == Pages{8},
+        "a leaf that was given back is read");
+  check(window.advance(3) && window.ahead() == 3, "the first group is passed");
+  check(window.first_wanted(9, nobody).empty(), "nothing is wanted");
+}
+
+/** The bytes in flight in the end, if each read takes so long. */
+std::size_t most_in_flight(std::uint64_t took_us) {
+  constexpr std::size_t read_bytes = 1 << 20;
+  lra::In_flight in_flight(read_bytes);
+  for (int n = 0; n < 1000; n++) {
+    in_flight.begin(read_bytes);
+    in_flight.finish(read_bytes, took_us);
+  }
+  std::size_t bytes = 0;
+  for (; in_flight.admits(); bytes += read_bytes) in_flight.begin(read_bytes);
+  return bytes;
+}
+
+void slow_reads_are_few() {
+  check(most_in_flight(300) == 8 << 20, "8 MB while reads are quick");
+  check(most_in_flight(40'000) == 2 << 20, "two reads where they are slow");
+}
+
 }  // namespace
 
 int main() {
+  each_group_has_its_first_wanted();
+  slow_reads_are_few();
   runs_are_sorted_and_joined();
   a_sweep_goes_forward();
   the_scan_slides_it();

@@ -72,23 +72,32 @@ fn an_exported_table_of_a_running_server_is_read() {
     let error = catalog().table("d.t").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
     let exported = server.data().join("d/t.cfg");
+    let locked = server.data().join("locked");
     std::thread::scope(|scope| {
         let (hold, until) = std::sync::mpsc::channel();
-        let mut input = HeldOpen { statement: Some("FLUSH TABLES d.t FOR EXPORT;\n"), until };
+        let statement = "FLUSH TABLES d.t FOR EXPORT; SELECT 1 INTO OUTFILE 'locked';\n";
+        let mut input = HeldOpen { statement: Some(statement), until };
         let server = &server;
         let client = scope.spawn(move || server.feed(&mut input));
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while !exported.exists() {
-            assert!(std::time::Instant::now() < deadline, "the table was not exported");
-            std::thread::yield_now();
-        }
+        wait_until("the table is exported", || locked.exists());
         let table = catalog().table("d.t").unwrap();
         assert!(table.notes.rows.iter().any(|note| note.contains("export")), "{:?}", table.notes);
         drop(hold);
         client.join().unwrap().unwrap();
     });
+    // The server unlocks the tables of a client that went away, at a time of its own.
+    wait_until("the table is unlocked", || !exported.exists());
     let error = catalog().table("d.t").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
+}
+
+/// Waits for a state that another process brings about.
+fn wait_until(state: &str, is_reached: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !is_reached() {
+        assert!(std::time::Instant::now() < deadline, "it never came to be that {state}");
+        std::thread::yield_now();
+    }
 }
 
 /// What nobody took away says nothing: the table is not held.
@@ -113,11 +122,7 @@ fn a_cfg_that_was_left_over_is_not_believed() {
     server.sql("SET GLOBAL innodb_max_dirty_pages_pct = 0;").unwrap();
     let written = || std::fs::metadata(server.data().join("d/t.ibd")).unwrap().modified().unwrap();
     let exported = std::fs::metadata(&left_over).unwrap().modified().unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while written() <= exported {
-        assert!(std::time::Instant::now() < deadline, "the page was not written");
-        std::thread::yield_now();
-    }
+    wait_until("the page is written", || written() > exported);
     refused(&server);
     server.stop().unwrap();
     let table = Catalog::new(Some(server.data())).table("d.t").unwrap();

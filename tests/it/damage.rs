@@ -29,7 +29,7 @@ const CASES: u64 = 300;
 const CASE_SECONDS: u64 = 30;
 
 /// Keeps a hash of each row.
-struct Hashes;
+pub(crate) struct Hashes;
 
 impl RowSink for Hashes {
     type Batch = Vec<u64>;
@@ -48,15 +48,7 @@ impl RowSink for Hashes {
 
 /// The rows that came, and whether anything was reported.
 fn rows(path: &Path, def: &TableDef, on_corrupt: OnCorrupt) -> (Vec<u64>, Result<u64, String>) {
-    let files = vec![TableFile::whole(path.to_owned())];
-    let table = Table {
-        def: def.clone(),
-        create_sql: None,
-        is_definition_given: false,
-        files,
-        newest_lsn: None,
-        notes: Default::default(),
-    };
+    let table = Table::new(def.clone(), vec![TableFile::whole(path.to_owned())]);
     let options = ScanOptions::default().with(|scan| {
         scan.plan.memory_bytes = 1 << 20;
         scan.plan.threads = 2;

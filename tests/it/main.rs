@@ -6,6 +6,7 @@ fn tests_dir(below: &str) -> std::path::PathBuf {
 }
 
 mod backups;
+mod changed_plan;
 mod check;
 mod checksums;
 mod corpus;

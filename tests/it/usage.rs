@@ -11,7 +11,7 @@ use crate::live::{QUICK, client};
 use crate::parity::command;
 
 /// The folder with `cities.ibd` and `flights.ibd` of the demo.
-fn demo() -> &'static Path {
+pub(crate) fn demo() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo");
@@ -159,7 +159,8 @@ fn options_without_effect_are_refused() {
         ),
         (&["get", &ibd, "1", "--format", "sql", "--include-invisible"], &["SQL always"]),
         (&["scan", &ibd, "--read-ahead-threshold", "5"], &["--read-ahead linear"]),
-        (&["scan", &ibd, "--tmpdir", "/tmp"], &["--tmpdir", "segment"]),
+        (&["scan", &ibd, "--read-ahead", "logical", "--tmpdir", "/tmp"], &["--tmpdir", "segment"]),
+        (&["scan", &ibd, "--lra-size", "64M", "--no-spill"], &["--no-spill", "segment"]),
         (&["check", &ibd, "--datadir", "/tmp"], &["--datadir", "a file is named"]),
         (&["tablespaces", dir, "-S", "/s"], &["--socket", "--server-list=server"]),
     ];
@@ -171,6 +172,8 @@ fn options_without_effect_are_refused() {
         &["dump", &ibd, "-q", "-c", "-N", "-s", "1M"],
         &["dump", &ibd, "-q", "--format", "text", "--fields-terminated-by", ";", "-m"],
         &["scan", &ibd, "-q", "--read-ahead", "segment", "--tmpdir", dir],
+        &["scan", &ibd, "-q", "--tmpdir", dir],
+        &["scan", &ibd, "-q", "--no-spill", "--nice"],
     ] {
         let ended = run(accepted);
         assert_eq!(ended.code, Some(0), "{accepted:?}: {}", ended.err);

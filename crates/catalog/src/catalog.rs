@@ -324,8 +324,7 @@ impl Catalog {
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory.as_ref(), &def, only.is_some());
         let is_definition_given = self.definition.is_some();
-        let mut table =
-            Table { def, create_sql: None, is_definition_given, files, newest_lsn, notes };
+        let mut table = Table { is_definition_given, newest_lsn, notes, ..Table::new(def, files) };
         given_definition::check(&table)?;
         let counters = directory.as_ref().and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;

@@ -46,6 +46,7 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::CheckFile => "innoscan check lists all damage of the file",
         Remedy::RaiseMemory { bytes } => return format!("raise --memory to {bytes}"),
         Remedy::LowerThreads => "lower --threads",
+        Remedy::ReadInWindows => "use --read-ahead logical, which spills nothing",
         Remedy::SetTmpdir => "name another directory for temporary files with --tmpdir",
         Remedy::UsePageCache => "use --direct optional or --direct off",
         Remedy::NameDevice => "name one: --device hdd, gp3, ssd, nvme or iops=..,bw=..",

@@ -1,7 +1,8 @@
-//! Device models, measured once and remembered between runs.
+//! Devices, measured or learnt from scans, and remembered between runs.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use innoscan_io::{self as io, Device, Direct, EngineKind, File};
@@ -9,28 +10,80 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// A device's limits, and the file that remembers them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Known {
-    /// The limits.
-    pub device: Device,
-    /// The file in which the limits are kept for the next run; `None` where they are not: those of the
-    /// page cache are never kept.
-    pub kept_in: Option<PathBuf>,
+/// The limits of devices, by the device number of their files. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct KnownDevices {
+    /// The file that keeps them for the next run.
+    memory: Option<PathBuf>,
+    devices: Arc<Mutex<HashMap<String, Device>>>,
 }
 
-/// The device of a file: as remembered, or else measured now, in less than a second.
-pub fn device_of(path: &Path, direct: Direct, engine: EngineKind) -> Result<Known> {
-    let file = Arc::new(File::open(path, direct)?);
-    let kept_in = memory().filter(|_| file.is_direct());
-    let name = format!("{:x}", file.identity().device);
-    let remembered = kept_in.as_deref().and_then(|memory| recall(memory, &name));
-    if let Some(device) = remembered {
-        return Ok(Known { device, kept_in });
+/// A change by less than this factor is not written to the file.
+const NOTABLE: f64 = 1.25;
+
+impl KnownDevices {
+    /// The devices of this user's runs, which are kept in `innoscan/devices.json` in the user's cache
+    /// directory (XDG). Without such a directory they are known only during this run.
+    pub fn of_user() -> KnownDevices {
+        KnownDevices { memory: memory(), devices: Arc::default() }
     }
-    let device = io::measure(&file, engine)?;
-    let kept_in = kept_in.filter(|memory| remember(memory, &name, &device).is_ok());
-    Ok(Known { device, kept_in })
+
+    /// The device of a file, if it is known. Reads through the page cache say nothing about a device.
+    pub fn get(&self, file: &File) -> Option<Device> {
+        if !file.is_direct() {
+            return None;
+        }
+        let name = name_of(file);
+        let mut devices = self.devices();
+        if let Some(device) = devices.get(&name) {
+            return Some(*device);
+        }
+        let device = recall(self.memory.as_deref()?, &name)?;
+        devices.insert(name, device);
+        Some(device)
+    }
+
+    /// Adds the device of a file; returns the file that keeps it for the next run. It is no error if that
+    /// cannot be written.
+    pub fn set(&self, file: &File, device: Device) -> Option<&Path> {
+        if !file.is_direct() {
+            return None;
+        }
+        let memory = self.memory.as_deref();
+        if self.get(file).is_some_and(|before| before.is_within(&device, NOTABLE)) {
+            return memory;
+        }
+        let name = name_of(file);
+        self.devices().insert(name.clone(), device);
+        memory.filter(|memory| remember(memory, &name, &device).is_ok())
+    }
+
+    /// The device of a file: the known one, or else measured now, in less than a second; and the file that
+    /// keeps it for the next run.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn get_or_measure(
+        &self,
+        path: &Path,
+        direct: Direct,
+        engine: EngineKind,
+    ) -> Result<(Device, Option<&Path>)> {
+        let file = Arc::new(File::open(path, direct)?);
+        if let Some(device) = self.get(&file) {
+            return Ok((device, self.memory.as_deref()));
+        }
+        let device = io::measure(&file, engine)?;
+        Ok((device, self.set(&file, device)))
+    }
+
+    fn devices(&self) -> MutexGuard<'_, HashMap<String, Device>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn name_of(file: &File) -> String {
+    format!("{:x}", file.identity().device)
 }
 
 /// The file that remembers devices, by the XDG base directories.
@@ -52,6 +105,7 @@ fn recall(memory: &Path, name: &str) -> Option<Device> {
         iops: Some(one.get("iops")?.as_f64()?),
         bytes_per_second: Some(one.get("bytes_per_second")?.as_f64()?),
         latency: Duration::from_micros(one.get("latency_us")?.as_u64()?),
+        seeks: None,
     })
 }
 
@@ -74,6 +128,18 @@ fn remember(memory: &Path, name: &str, device: &Device) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_through_the_page_cache_are_not_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, vec![1; 4 << 20]).unwrap();
+        let memory = dir.path().join("devices.json");
+        let known = KnownDevices { memory: Some(memory.clone()), devices: Arc::default() };
+        let measured = known.get_or_measure(&path, Direct::Off, EngineKind::Pread).unwrap();
+        assert_eq!(measured.1, None);
+        assert!(!memory.exists());
+    }
 
     #[test]
     fn what_is_remembered_is_what_was_measured() {

@@ -14,7 +14,7 @@ use innoscan_io::Direct;
 
 use crate::space::Space;
 use crate::space_reader::SpaceReader;
-use crate::{Error, Notes, Remedy, Result, Table, TableFile};
+use crate::{Error, Remedy, Result, Table, TableFile};
 
 /// The most pages read on each level of a tree.
 const PAGES_OF_A_LEVEL: usize = 8;
@@ -37,14 +37,8 @@ impl Table {
     /// # Errors
     /// The file cannot be read, or the definition does not fit its pages.
     pub fn of_file(path: impl AsRef<Path>, def: TableDef) -> Result<Table> {
-        let table = Table {
-            def,
-            create_sql: None,
-            is_definition_given: true,
-            files: vec![TableFile::whole(path.as_ref().to_owned())],
-            newest_lsn: None,
-            notes: Notes::default(),
-        };
+        let files = vec![TableFile::whole(path.as_ref().to_owned())];
+        let table = Table { is_definition_given: true, ..Table::new(def, files) };
         check(&table)?;
         Ok(table)
     }

@@ -6,6 +6,7 @@ use innoscan_io::engine::throttled::Throttled;
 use innoscan_io::{self as io, Direct, Engine, EngineKind};
 
 use crate::Result;
+use crate::devices::KnownDevices;
 
 /// Options for reading files.
 #[derive(Clone, Debug)]
@@ -18,8 +19,10 @@ pub struct IoOptions {
     /// The most reads in flight. A block device's queue holds no more than 128 or 256 mostly; beyond
     /// that the kernel makes submissions wait.
     pub depth: usize,
-    /// The device the files are on, where that is known.
+    /// The device the files are on, where the caller names it.
     pub device: Option<io::Device>,
+    /// The devices of earlier scans, to which the scan adds what it learns of its own.
+    pub known_devices: KnownDevices,
     /// The most bytes between two wanted pages that are read rather than skipped, unless the device's
     /// model has a value.
     pub gap_bytes: u64,
@@ -31,12 +34,20 @@ pub struct IoOptions {
     pub limits: io::Device,
     /// The pause after each window of logical read-ahead.
     pub pause: Duration,
+    /// Whether reads yield to those of others: at most one is in flight, of at most
+    /// [`IoOptions::YIELDING_BYTES`], and the device is busy with them for at most a third of the time.
+    pub yields: bool,
 }
 
 impl IoOptions {
     /// The default of [`IoOptions::depth`].
     pub const DEPTH: usize = 128;
+    /// The most bytes of a read that yields.
+    pub const YIELDING_BYTES: u64 = 256 << 10;
 }
+
+/// The least bytes of a long read: transferring them takes any device longer than the request itself.
+const ENOUGH_BYTES: u64 = 256 << 10;
 
 impl Default for IoOptions {
     fn default() -> IoOptions {
@@ -45,21 +56,32 @@ impl Default for IoOptions {
             engine: EngineKind::Auto,
             depth: IoOptions::DEPTH,
             device: None,
+            known_devices: KnownDevices::default(),
             gap_bytes: 16 << 10,
             request_bytes_max: 1 << 20,
             emulated: io::Device::default(),
             limits: io::Device::default(),
             pause: Duration::ZERO,
+            yields: false,
         }
     }
 }
 
 impl IoOptions {
+    /// Whether reads are slower than the device would be: throttled, or as on another device.
+    pub(crate) fn slows_reads(&self) -> bool {
+        !self.emulated.is_unlimited()
+            || !self.limits.is_unlimited()
+            || !self.pause.is_zero()
+            || self.yields
+    }
+
     /// Opens the engine that these options describe. `window_bytes`: the bytes after which it pauses.
     #[doc(hidden)]
     pub fn open_engine(&self, window_bytes: u64) -> Result<Box<dyn Engine>> {
         let mut engine = io::engine::open(self.engine, self.depth)?;
-        let pauses = io::Pauses { after_bytes: window_bytes, pause: self.pause };
+        let pauses =
+            io::Pauses { after_bytes: window_bytes, pause: self.pause, yields: self.yields };
         if !self.emulated.is_unlimited() {
             let none = io::Pauses::default();
             engine = Box::new(Throttled::new(engine, io::ThrottledReads::All, self.emulated, none));
@@ -72,15 +94,19 @@ impl IoOptions {
     }
 
     /// The most unwanted pages between two wanted ones that are read rather than skipped.
-    pub(crate) fn gap_pages(&self, page_bytes: usize) -> u32 {
-        let gap_bytes = self.device.and_then(|device| device.gap_bytes());
+    pub(crate) fn gap_pages(&self, device: Option<io::Device>, page_bytes: usize) -> u32 {
+        let gap_bytes = device.and_then(|device| device.gap_bytes());
         pages_of(gap_bytes.unwrap_or(self.gap_bytes), page_bytes)
     }
 
-    /// The most pages of one read; at least 1.
+    /// The most pages of one read, on a device that may be known; at least 1.
     #[doc(hidden)]
-    pub fn run_pages(&self, page_bytes: usize) -> u32 {
-        pages_of(self.request_bytes_max, page_bytes).max(1)
+    pub fn run_pages(&self, device: Option<io::Device>, page_bytes: usize) -> u32 {
+        let most = if self.yields { IoOptions::YIELDING_BYTES } else { u64::MAX };
+        // Reads of others wait behind ours: no read is longer than the device needs for its rate.
+        let gap_bytes = device.and_then(|device| device.gap_bytes());
+        let enough = gap_bytes.map_or(u64::MAX, |gap| (4 * gap).max(ENOUGH_BYTES));
+        pages_of(self.request_bytes_max.min(most).min(enough), page_bytes).max(1)
     }
 }
 

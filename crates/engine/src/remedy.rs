@@ -58,6 +58,8 @@ pub enum Remedy {
     LowerThreads,
     /// Use another directory for temporary files.
     SetTmpdir,
+    /// Read a window of leaves at a time, which spills none.
+    ReadInWindows,
     /// Read through the page cache.
     UsePageCache,
     /// Name the device that the files are on.
@@ -145,6 +147,7 @@ impl fmt::Display for Remedy {
             }
             Remedy::LowerThreads => "use fewer threads",
             Remedy::SetTmpdir => "choose another directory for temporary files",
+            Remedy::ReadInWindows => "use logical read-ahead, which spills nothing",
             Remedy::UsePageCache => "let reads go through the page cache",
             Remedy::NameDevice => "say what device it is",
             Remedy::EmptyDirectory => "give a directory that is empty or does not exist",

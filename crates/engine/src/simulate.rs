@@ -17,6 +17,8 @@ pub struct Reads {
     /// Requests made ahead of the scan: the number of requests for each number of pages, including
     /// those of gaps.
     pub ahead: BTreeMap<u64, u64>,
+    /// The time of seeks, on a disk.
+    pub positioning: Duration,
     /// Pages read ahead that were still in the pool when the scan reached them.
     pub ahead_used: u64,
 }
@@ -36,17 +38,19 @@ impl Reads {
     /// The time a device needs: reads that the scan waits for run one after the other, each with
     /// the device's latency; the others without a pause.
     pub fn device_time(&self, device: &Device, page_bytes: u64) -> Duration {
-        let demand = device.request_cost(page_bytes);
+        let demand = device.occupied(page_bytes) + device.latency;
         let ahead = self.ahead.iter().map(|(pages, requests)| {
             device.occupied(pages * page_bytes).as_secs_f64() * *requests as f64
         });
-        demand.mul_f64(self.demand_pages as f64) + Duration::from_secs_f64(ahead.sum())
+        let moving = Duration::from_secs_f64(ahead.sum()) + self.positioning;
+        demand.mul_f64(self.demand_pages as f64) + moving
     }
 
     /// Adds the reads of another tablespace.
     pub(crate) fn add(&mut self, other: &Reads) {
         self.demand_pages += other.demand_pages;
         self.ahead_used += other.ahead_used;
+        self.positioning += other.positioning;
         for (pages, requests) in &other.ahead {
             *self.ahead.entry(*pages).or_default() += requests;
         }
@@ -64,6 +68,9 @@ struct Scan<'a> {
     in_flight: VecDeque<(Vec<PageNo>, bool)>,
     run: Vec<PageNo>,
     reads: Reads,
+    device: Device,
+    /// The place after the last read, in bytes from the start of the file.
+    head: u64,
 }
 
 /// Page numbers without data, evicted in the order in which they were read.
@@ -160,6 +167,8 @@ pub(crate) fn simulate(
         in_flight: VecDeque::new(),
         run: Vec::new(),
         reads: Reads::default(),
+        device: *device,
+        head: 0,
     };
     let mut in_file_order = Vec::new();
     let leaves = match policy.traits().in_file_order {
@@ -195,6 +204,7 @@ impl Scan<'_> {
             let will_come = self.policy.will_read(leaf) && !self.in_flight.is_empty();
             if !self.pool.is_here_or_coming(leaf) && !will_come {
                 self.reads.demand_pages += 1;
+                self.move_head(leaf, leaf);
                 self.pool.pending.insert(leaf);
                 self.in_flight.push_back((vec![leaf], false));
                 self.policy.on_miss(leaf, &self.pool);
@@ -205,6 +215,14 @@ impl Scan<'_> {
             }
         }
         waited
+    }
+
+    /// Moves a disk's head to a read, and to its end.
+    fn move_head(&mut self, first: PageNo, last: PageNo) {
+        let page_bytes = self.sizes.page_bytes as u64;
+        let start = u64::from(first.0) * page_bytes;
+        self.reads.positioning += self.device.positioning(self.head, start);
+        self.head = (u64::from(last.0) + 1) * page_bytes;
     }
 
     fn use_page(&mut self, leaf: PageNo, links: Links) {
@@ -246,6 +264,7 @@ impl Scan<'_> {
                 let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
                 let pages = u64::from(last.0 - first.0) + 1;
                 *self.reads.ahead.entry(pages).or_default() += 1;
+                self.move_head(*first, *last);
                 self.pool.pending.extend(part);
                 self.in_flight.push_back((part.to_vec(), true));
             }

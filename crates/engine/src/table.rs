@@ -177,6 +177,18 @@ impl TableFile {
 }
 
 impl Table {
+    /// A table with its own definition, and with nothing that a catalog would know of it besides.
+    pub fn new(def: TableDef, files: Vec<TableFile>) -> Table {
+        Table {
+            def,
+            create_sql: None,
+            is_definition_given: false,
+            files,
+            newest_lsn: None,
+            notes: Notes::default(),
+        }
+    }
+
     /// The definition of one of the files: that of the table with the physical properties of the partition.
     pub fn def_of(&self, file: &TableFile) -> Cow<'_, TableDef> {
         match &file.partition {

@@ -21,6 +21,7 @@ pub const POOL_PAGES: u64 = 3000;
 /// Options of a scan with little memory, by `pread`.
 pub fn small(memory_pages: u64, threads: usize) -> ScanOptions {
     ScanOptions::default().with(|scan| {
+        scan.plan.policy = Some(ReadAheadPolicy::Logical);
         scan.plan.memory_bytes = memory_pages * PAGE as u64;
         scan.plan.threads = threads;
         scan.io.direct = Direct::Off;
@@ -42,14 +43,8 @@ pub const POLICIES: [ReadAheadPolicy; 7] = [
 
 /// A table of one file.
 pub fn table(create_sql: &str, server: ServerVersion, file: &Path) -> Table {
-    Table {
-        def: from_create_table(create_sql, server).unwrap(),
-        create_sql: None,
-        is_definition_given: false,
-        files: vec![TableFile::whole(file.to_owned())],
-        newest_lsn: None,
-        notes: Default::default(),
-    }
+    let def = from_create_table(create_sql, server).unwrap();
+    Table::new(def, vec![TableFile::whole(file.to_owned())])
 }
 
 /// The requests of a scan in their order, each as its first page and how many, and the checksum

@@ -2,12 +2,14 @@
 //!
 //! The model is that of cloud volumes and of the kernel's block throttle: requests are serial, and
 //! each occupies the device for the longer of two times, by the limit on requests or by the limit
-//! on bytes. On a disk, near places are cheaper than far ones; the model charges each request the
-//! same, as on a disk with distant places.
+//! on bytes. On a disk, near places are cheaper than far ones: the model `disk` has a seek curve
+//! ([`Seeks`]), and `hdd` charges each request the same.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
+
+use crate::Seeks;
 
 /// A device's limits; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,7 +20,12 @@ pub struct Device {
     pub bytes_per_second: Option<f64>,
     /// Time of a request beyond the time in which it occupies the device.
     pub latency: Duration,
+    /// The mechanics of a disk, in place of a limit on requests.
+    pub seeks: Option<Seeks>,
 }
+
+/// The bytes per second of `disk`: those of `hdd`.
+const DISK_BYTES_PER_SECOND: f64 = (150 << 20) as f64;
 
 /// The named devices.
 const NAMED: [(&str, f64, u64, u64); 4] = [
@@ -31,6 +38,38 @@ const NAMED: [(&str, f64, u64, u64); 4] = [
 ];
 
 impl Device {
+    /// The devices that have names.
+    pub(crate) fn named() -> impl Iterator<Item = Device> {
+        NAMED.iter().map(Device::of_named)
+    }
+
+    fn of_named(&(_, iops, bytes, latency_us): &(&str, f64, u64, u64)) -> Device {
+        Device {
+            iops: Some(iops),
+            bytes_per_second: Some(bytes as f64),
+            latency: Duration::from_micros(latency_us),
+            seeks: None,
+        }
+    }
+
+    /// The model `disk`.
+    fn disk() -> Device {
+        Device {
+            bytes_per_second: Some(DISK_BYTES_PER_SECOND),
+            seeks: Some(Seeks::PUBLISHED),
+            ..Device::default()
+        }
+    }
+
+    /// Returns the time until a read at `to` can start when the one before has ended at `from`: that of
+    /// a disk's head; none on other devices.
+    pub fn positioning(&self, from: u64, to: u64) -> Duration {
+        match (self.seeks, self.bytes_per_second) {
+            (Some(seeks), Some(rate)) => seeks.positioning(from, to, rate),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Returns the time for which a request of `bytes` occupies the device.
     pub fn occupied(&self, bytes: u64) -> Duration {
         let by_count = self.iops.map_or(0.0, |iops| 1.0 / iops);
@@ -40,13 +79,27 @@ impl Device {
 
     /// Returns the time of a single request of `bytes` on an idle device.
     pub fn request_cost(&self, bytes: u64) -> Duration {
-        self.occupied(bytes) + self.latency
+        self.occupied(bytes)
+            + self.latency
+            + self.seeks.map_or(Duration::ZERO, |seeks| seeks.least())
     }
 
     /// Returns the bytes transferred in the minimum time of a request: a gap up to this size is
     /// cheaper to read than another request. `None` when one of the two has no limit.
     pub fn gap_bytes(&self) -> Option<u64> {
+        if let (Some(seeks), Some(rate)) = (self.seeks, self.bytes_per_second) {
+            return Some((seeks.least().as_secs_f64() * rate) as u64);
+        }
         Some((self.bytes_per_second? / self.iops?) as u64)
+    }
+
+    /// Returns whether each limit differs from that of another device by less than a factor.
+    pub fn is_within(&self, other: &Device, factor: f64) -> bool {
+        let is_near = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => one.max(other) < factor * one.min(other),
+            (one, other) => one == other,
+        };
+        is_near(self.iops, other.iops) && is_near(self.bytes_per_second, other.bytes_per_second)
     }
 
     /// Returns whether the device is unlimited.
@@ -58,15 +111,14 @@ impl Device {
 impl FromStr for Device {
     type Err = String;
 
-    /// Parses `hdd`, `gp3`, `ssd`, `nvme`, or `iops=3000,bw=125M,latency=500us` with any of the
+    /// Parses `hdd`, `disk`, `gp3`, `ssd`, `nvme`, or `iops=3000,bw=125M,latency=500us` with any of the
     /// three.
     fn from_str(typed: &str) -> Result<Device, String> {
-        if let Some(&(_, iops, bytes, latency_us)) = NAMED.iter().find(|named| named.0 == typed) {
-            return Ok(Device {
-                iops: Some(iops),
-                bytes_per_second: Some(bytes as f64),
-                latency: Duration::from_micros(latency_us),
-            });
+        if let Some(named) = NAMED.iter().find(|named| named.0 == typed) {
+            return Ok(Device::of_named(named));
+        }
+        if typed == "disk" {
+            return Ok(Device::disk());
         }
         let mut device = Device::default();
         for part in typed.split(',') {
@@ -85,7 +137,7 @@ impl FromStr for Device {
 fn unknown(typed: &str) -> String {
     let names: Vec<&str> = NAMED.iter().map(|named| named.0).collect();
     format!(
-        "`{typed}` is not a device: write {} or iops=3000,bw=125M,latency=500us with any of the three",
+        "`{typed}` is not a device: write disk, {} or iops=3000,bw=125M,latency=500us with any of the three",
         names.join(", ")
     )
 }
@@ -140,6 +192,16 @@ impl fmt::Display for Device {
         if !self.latency.is_zero() {
             parts.push(format!("{} us a request", self.latency.as_micros()));
         }
+        if let Some(seeks) = self.seeks {
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
+            parts.push(format!(
+                "seeks of {} to {} ms, {:.0} on average, {:.0} revolutions a minute",
+                ms(seeks.track),
+                ms(seeks.full),
+                ms(seeks.average),
+                60.0 / seeks.revolution.as_secs_f64()
+            ));
+        }
         if parts.is_empty() {
             return f.write_str("no limit");
         }
@@ -160,6 +222,27 @@ mod tests {
         let volume: Device = "gp3".parse().unwrap();
         assert_eq!(volume.gap_bytes(), Some((125 << 20) / 3000));
         assert_eq!(Device::default().occupied(u64::MAX), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_disk_reads_on_where_it_is_and_seeks_elsewhere() {
+        let disk: Device = "disk".parse().unwrap();
+        assert_eq!(disk.positioning(1 << 20, 1 << 20), Duration::ZERO);
+        assert!(disk.positioning(1 << 30, 0) > Duration::from_millis(5));
+        assert_eq!(disk.gap_bytes(), Some((0.0051665 * DISK_BYTES_PER_SECOND) as u64));
+        let hdd: Device = "hdd".parse().unwrap();
+        assert_eq!(hdd.positioning(1 << 30, 0), Duration::ZERO);
+        assert!(disk.to_string().contains("12 on average, 7200 revolutions"), "{disk}");
+    }
+
+    #[test]
+    fn devices_are_compared_limit_by_limit() {
+        let device: Device = "iops=150,bw=150M".parse().unwrap();
+        for (other, is_near) in
+            [("iops=170,bw=130M", true), ("iops=200,bw=150M", false), ("bw=150M", false)]
+        {
+            assert_eq!(device.is_within(&other.parse().unwrap(), 1.25), is_near, "{other}");
+        }
     }
 
     #[test]

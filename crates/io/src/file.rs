@@ -1,5 +1,6 @@
 //! Files opened for reading: access mode, size and identity.
 
+use std::hash::{BuildHasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -245,7 +246,10 @@ fn is_mostly_cached(descriptor: BorrowedFd<'_>, size_bytes: u64) -> bool {
     let cached = (0..samples).filter(|sample| {
         let mut byte = [0];
         let mut buffer = [std::io::IoSliceMut::new(&mut byte)];
-        let offset = size_bytes / samples * sample;
+        // Since Linux 5.9 (`filemap.c`) such a read may start one that waits, after which the sampled page
+        // is in the cache: so each call takes other samples.
+        let stretch_bytes = size_bytes / samples;
+        let offset = stretch_bytes * sample + RandomState::new().hash_one(sample) % stretch_bytes;
         let flags = ReadWriteFlags::NOWAIT;
         rustix::io::preadv2(descriptor, &mut buffer, offset, flags).is_ok()
     });

@@ -2,8 +2,9 @@
 //! dropped.
 
 use std::io;
+use std::time::Instant;
 
-use io_uring::{Builder, IoUring, cqueue};
+use io_uring::{Builder, IoUring, cqueue, types};
 use rustix::io::Errno;
 
 use crate::{Error, Result};
@@ -28,6 +29,19 @@ pub(crate) fn enter(ring: &IoUring, wait_for: usize) -> Result<()> {
         Err(error) => match Errno::from_io_error(&error) {
             // Interrupted, or the completions must be collected first.
             Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
+            _ => Err(failed(error)),
+        },
+    }
+}
+
+/// Submits the queued entries and waits for a completion, no longer than until `deadline`.
+pub(crate) fn enter_until(ring: &IoUring, deadline: Instant) -> Result<()> {
+    let left = types::Timespec::from(deadline.saturating_duration_since(Instant::now()));
+    let arguments = types::SubmitArgs::new().timespec(&left);
+    match ring.submitter().submit_with_args(1, &arguments) {
+        Ok(_) => Ok(()),
+        Err(error) => match Errno::from_io_error(&error) {
+            Some(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
             _ => Err(failed(error)),
         },
     }

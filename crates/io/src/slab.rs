@@ -33,6 +33,9 @@ struct Mapping {
     frames: usize,
     free: Mutex<Vec<u32>>,
     free_frames: AtomicUsize,
+    /// Frames that were taken at least once. The list of free ones is a stack, so this is also the most
+    /// that were in use at a time.
+    touched_frames: AtomicUsize,
 }
 
 // SAFETY: the mapping is plain memory; each frame's part of it is reached only through the one
@@ -83,6 +86,7 @@ impl Slab {
                 frames,
                 free: Mutex::new((0..last).rev().collect()),
                 free_frames: AtomicUsize::new(frames),
+                touched_frames: AtomicUsize::new(0),
             }),
         })
     }
@@ -91,6 +95,7 @@ impl Slab {
     pub fn take(&self) -> Option<Frame> {
         let index = self.mapping.free_list().pop()?;
         self.mapping.free_frames.fetch_sub(1, Ordering::Relaxed);
+        self.mapping.touched_frames.fetch_max(index as usize + 1, Ordering::Relaxed);
         Some(Frame { index, mapping: Arc::clone(&self.mapping) })
     }
 
@@ -98,6 +103,11 @@ impl Slab {
     /// [`Slab::take`].
     pub fn free_frames(&self) -> usize {
         self.mapping.free_frames.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of frames that were taken at least once: the others take no memory.
+    pub fn touched_frames(&self) -> usize {
+        self.mapping.touched_frames.load(Ordering::Relaxed)
     }
 
     /// Returns the total number of frames.
@@ -194,7 +204,7 @@ mod tests {
     fn frames_are_apart_aligned_and_come_back() {
         let slab = Slab::new(3, 8192).unwrap();
         let mut frames: Vec<Frame> = std::iter::from_fn(|| slab.take()).collect();
-        assert_eq!((frames.len(), slab.free_frames()), (3, 0));
+        assert_eq!((frames.len(), slab.free_frames(), slab.touched_frames()), (3, 0, 3));
         for (fill, frame) in (1u8..).zip(&mut frames) {
             assert!(frame.as_ptr().addr().is_multiple_of(ALIGNMENT));
             frame.fill(fill);

@@ -84,7 +84,7 @@ pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warm
 fn sizes(space: &Space, options: &ScanOptions) -> Result<Sizes> {
     let page_bytes = space.page_context().physical_bytes();
     let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
-    Ok(budget.sizes(&options.io, space.format()))
+    Ok(budget.sizes(&options.io, options.io.device, space.format()))
 }
 
 fn whole_pages(space: &Space) -> u32 {

@@ -409,17 +409,17 @@ const READ: &[Rule<ReadArgs>] = &[
         why: "it is for --read-ahead linear",
     },
     Rule {
-        options: &["tmpdir"],
+        options: &["tmpdir", "no_spill"],
         has_effect: |args| {
-            let may_sort = [Some(ReadAheadArg::Segment), Some(ReadAheadArg::Auto)];
-            args.order == OrderArg::Key && may_sort.contains(&args.read_ahead)
+            let may_sort = [ReadAheadArg::Segment, ReadAheadArg::Auto];
+            args.order == OrderArg::Key && may_sort.contains(&args.read_ahead())
         },
         why: "leaves are spilled only with --read-ahead segment or auto and --order key",
     },
 ];
 
 const WARM: &[Rule<()>] = &[Rule {
-    options: &["order", "tmpdir", "read_ahead_threshold"],
+    options: &["order", "tmpdir", "no_spill", "read_ahead_threshold"],
     has_effect: |()| false,
     why: "warm loads pages into the page cache and returns no rows",
 }];

@@ -146,8 +146,9 @@ pub struct ReadArgs {
     /// Read-ahead policy: none, linear and random work as in a server; physical reads the whole
     /// file in file order; logical reads the next leaf pages in key order, a window of them sorted
     /// by their place in the file; segment reads all leaf pages in file order and, for rows in key
-    /// order, spills leaves to --tmpdir; auto chooses the cheapest for --device [default: logical,
-    /// with --order any segment]
+    /// order, spills leaves to --tmpdir; auto chooses the cheaper of logical and segment for the
+    /// device, which it learns from its first reads [default: auto; logical with --lra-size or
+    /// --lra-sleep]
     #[arg(hide_short_help = true, long, value_enum, value_name = "POLICY")]
     pub read_ahead: Option<ReadAheadArg>,
 
@@ -156,10 +157,14 @@ pub struct ReadArgs {
     pub order: OrderArg,
 
     /// Directory for leaves that segment spills when memory is full, up to the size of the table
-    /// [default: the output directory, otherwise the system's]; auto spills only if this option or
-    /// an output directory is given
+    /// [default: the first of the output directory, $TMPDIR or /tmp, and /var/tmp that is on a disk
+    /// with room for twice the leaves]
     #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub tmpdir: Option<PathBuf>,
+
+    /// Spill no leaves: read by a plan for which memory is enough
+    #[arg(hide_short_help = true, long, conflicts_with = "tmpdir")]
+    pub no_spill: bool,
 
     /// linear: pages of an extent (of 64) that must have been accessed in order before the next
     /// extent is read ahead; 0 disables it
@@ -167,9 +172,9 @@ pub struct ReadArgs {
           value_parser = clap::value_parser!(u32).range(0..=64))]
     pub read_ahead_threshold: u32,
 
-    /// Window of logical read-ahead
-    #[arg(hide_short_help = true, long, default_value_t = ByteSize(PlanOptions::WINDOW_BYTES), value_name = "SIZE")]
-    pub lra_size: ByteSize,
+    /// Window of logical read-ahead [default: 512M]
+    #[arg(hide_short_help = true, long, value_name = "SIZE")]
+    pub lra_size: Option<ByteSize>,
 
     /// Pause after each window, e.g. 50ms, to let others read
     #[arg(hide_short_help = true, long, default_value = "0ms", value_name = "TIME", value_parser = pause)]
@@ -183,9 +188,10 @@ pub struct ReadArgs {
     #[arg(short = 't', long, value_name = "N")]
     pub threads: Option<usize>,
 
-    /// Device the files are on: hdd, gp3, ssd, nvme, iops=3000,bw=125M,latency=500us (any of the
+    /// Device the files are on: hdd, disk (with a seek curve), gp3, ssd, nvme, iops=3000,bw=125M,latency=500us (any of the
     /// three), or auto, which measures it for half a second and remembers the result. It decides
-    /// which gaps between wanted pages are read through
+    /// which gaps between wanted pages are read through, and what --read-ahead auto chooses
+    /// [default: learnt from the first reads, and remembered]
     #[arg(hide_short_help = true, long, value_name = "DEVICE")]
     pub device: Option<DeviceArg>,
 
@@ -197,6 +203,15 @@ pub struct ReadArgs {
     pub io: IoArgs,
 }
 
+impl ReadArgs {
+    /// The read-ahead policy: the options of logical read-ahead name it too.
+    pub fn read_ahead(&self) -> ReadAheadArg {
+        let is_logical = self.lra_size.is_some() || !self.lra_sleep.is_zero();
+        let default = if is_logical { ReadAheadArg::Logical } else { ReadAheadArg::Auto };
+        self.read_ahead.unwrap_or(default)
+    }
+}
+
 /// How files are read by every command that reads pages.
 #[derive(Clone, Debug, Args)]
 #[command(
@@ -206,6 +221,16 @@ pub struct IoArgs {
     /// Maximum number of reads in flight; on a disk, reads of others wait behind them
     #[arg(hide_short_help = true, long, default_value_t = IoOptions::DEPTH as u32, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub depth: u32,
+
+    /// Others first: one read at a time, of at most 256 KiB, and none for twice as long after each, so that
+    /// a request of others waits for one of these at most, and the device is free two thirds of the time
+    #[arg(long)]
+    pub nice: bool,
+
+    /// I/O priority, where the kernel's scheduler of the device honours it (mq-deadline, bfq): low, or idle,
+    /// which reads only while no other process reads or writes [default: that of the process]
+    #[arg(hide_short_help = true, long, value_enum, value_name = "PRIORITY")]
+    pub io_priority: Option<PriorityArg>,
 
     /// Maximum bytes to read per second, e.g. 100M
     #[arg(long, value_name = "SIZE")]
@@ -296,6 +321,13 @@ pub enum ReadAheadArg {
 pub enum OrderArg {
     Key,
     Any,
+}
+
+/// The I/O priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PriorityArg {
+    Low,
+    Idle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

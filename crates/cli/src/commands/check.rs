@@ -27,7 +27,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 /// One table, in full.
 fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
     let table = table(&args.from, source)?;
-    let io = super::io_options(&args.io);
+    let io = super::io_options(&args.io)?;
     let mut checked = Checked::default();
     for path in files_of(table.as_ref(), source) {
         let subject = Subject::open(&path, table.as_ref(), &io)?;
@@ -172,7 +172,7 @@ impl Sources {
 
 /// Several tables, or whole directories: a line each, faults in full, and a summary.
 fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
-    let io = super::io_options(&args.io);
+    let io = super::io_options(&args.io)?;
     let mut checked = Checked::default();
     let sources = Sources::find(args, &mut checked)?;
     let all = sources.files.len();

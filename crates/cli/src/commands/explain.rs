@@ -1,6 +1,7 @@
 //! `innoscan explain`.
 
 use anyhow::Error;
+use innoscan_engine::Table;
 use innoscan_engine::counted;
 use innoscan_engine::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan_io::Device;
@@ -26,7 +27,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
         crate::signals::cancel_on_signal()?,
     )?;
     let explanation = explain(&table, &options)?;
-    let devices: Vec<(String, Device)> = match options.io.device {
+    let mut devices: Vec<(String, Device)> = match options.io.device {
         Some(device) => vec![(device.to_string(), device)],
         None => {
             let named = |name: &str| {
@@ -36,6 +37,9 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
             DEVICES.into_iter().map(named).collect::<Result<_, String>>().map_err(Error::msg)?
         }
     };
+    if let Some(device) = here(&table, &explanation, &options) {
+        devices.insert(0, (format!("here: {device}"), device));
+    }
     let mut by_device = Vec::new();
     for (name, device) in devices {
         by_device.push((name, device, explanation.costs(&device)?));
@@ -57,7 +61,18 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The name of a device; `here` for a model that was given or measured.
+/// The device that the files are on, where the caller did not name it: as it is known from earlier scans, or
+/// as the reads of branch pages show it.
+fn here(table: &Table, explanation: &Explanation, options: &ScanOptions) -> Option<Device> {
+    if options.io.device.is_some() {
+        return None;
+    }
+    let file = table.files.first()?;
+    let known = || options.io.known_devices.get(file.open(options.io.direct).ok()?.file());
+    known().or(explanation.device)
+}
+
+/// The name of a device; `here` for that of the files.
 fn short(device: &str) -> &str {
     match device.split_once(": ") {
         Some((name, _)) => name,
@@ -73,9 +88,10 @@ fn verdict(
     costs: &[Cost],
     options: &ScanOptions,
 ) -> anyhow::Result<String> {
-    let now = explanation.cost_of(options, device)?.scan_time.as_secs_f64();
+    let cost = explanation.cost_of(options, device)?;
+    let now = cost.scan_time.as_secs_f64();
     let none = costs.iter().find(|cost| cost.plan.policy == ReadAheadPolicy::None);
-    let mut verdict = format!("{} s", seconds(now));
+    let mut verdict = format!("{} s by {}", seconds(now), cost.plan.policy);
     if let Some(none) = none {
         let none = seconds(none.scan_time.as_secs_f64());
         verdict += &format!("; page by page, as a server reads, {none} s");
@@ -270,8 +286,9 @@ fn to_json(
             "scan_seconds": cost.scan_time.as_secs_f64(),
         })
     };
-    let device = |(_, device, costs): &(String, Device, Vec<Cost>)| {
+    let device = |(name, device, costs): &(String, Device, Vec<Cost>)| {
         json!({
+            "name": short(name),
             "iops": device.iops,
             "bytes_per_second": device.bytes_per_second,
             "latency_us": device.latency.as_micros() as u64,

@@ -11,7 +11,7 @@ use crate::messages::Exit;
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<Exit> {
     let table = super::check::table(&args.from, &args.file)?;
-    let io = super::io_options(&args.io);
+    let io = super::io_options(&args.io)?;
     let subject = Subject::open(Path::new(&args.file), table.as_ref(), &io)?;
     let options = InspectOptions { hex: args.hex };
     out!("{}", subject.inspect(PageNo(args.page), options)?.trim_end_matches('\n'));

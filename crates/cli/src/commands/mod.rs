@@ -22,16 +22,16 @@ use innoscan_catalog::catalog::Catalog;
 use innoscan_engine::IoOptions;
 use innoscan_engine::Table;
 use innoscan_engine::condition::RowCondition;
-use innoscan_engine::devices::device_of;
+use innoscan_engine::devices::KnownDevices;
 use innoscan_engine::scan::{
-    Damage, OnCorrupt, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions,
+    Damage, OnCorrupt, PlanOptions, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions, Spill,
 };
-use innoscan_io::{Device, Direct, EngineKind};
+use innoscan_io::{Device, Direct, EngineKind, File, Priority, honours_priorities};
 use innoscan_live::Account;
 
 use crate::args::{
-    DeviceArg, DirectArg, EngineArg, IoArgs, OnCorruptArg, OrderArg, ReadAheadArg, ReadArgs,
-    ReportArgs, ServerArgs, SourceArgs, Verb,
+    DeviceArg, DirectArg, EngineArg, IoArgs, OnCorruptArg, OrderArg, PriorityArg, ReadAheadArg,
+    ReadArgs, ReportArgs, ServerArgs, SourceArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -81,24 +81,32 @@ fn scan_options(
     progress: Option<Arc<ProgressFn>>,
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<ScanOptions> {
-    let mut io = io_options(&args.io);
-    let is_auto = args.read_ahead == Some(ReadAheadArg::Auto);
-    let device = args.device.or(is_auto.then_some(DeviceArg::Auto));
-    let device = match (device, table.and_then(|table| table.files.first())) {
+    let mut io = io_options(&args.io)?;
+    let first_file = table.and_then(|table| table.files.first());
+    if args.io.io_priority.is_some()
+        && let Some(file) = first_file
+    {
+        note_scheduler(&file.path, io.direct)?;
+    }
+    io.known_devices = KnownDevices::of_user();
+    let device = match (args.device, first_file) {
         (Some(DeviceArg::Known(device)), _) => Some(device),
-        (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, io.direct, io.engine)?),
+        (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, &io)?),
         (Some(DeviceArg::Auto), None) | (None, _) => None,
     };
     io.emulated = device.filter(|_| args.emulate).unwrap_or_default();
     io.device = device;
     io.pause = args.lra_sleep;
     let mut options = ScanOptions { io, ..ScanOptions::default() };
-    options.plan.policy = policy_of(args.read_ahead, args);
-    options.plan.is_auto = is_auto;
-    options.plan.window_bytes = args.lra_size.0;
+    options.plan.policy = policy_of(args.read_ahead(), args);
+    options.plan.window_bytes = args.lra_size.map_or(PlanOptions::WINDOW_BYTES, |size| size.0);
     options.plan.memory_bytes = args.memory.0;
     options.plan.threads = args.threads.unwrap_or(0);
-    options.plan.spill_dir.clone_from(&args.tmpdir);
+    options.plan.spill = match &args.tmpdir {
+        _ if args.no_spill => Spill::Never,
+        Some(directory) => Spill::In(directory.clone()),
+        None => Spill::default(),
+    };
     options.rows.order = match args.order {
         OrderArg::Key => RowOrder::Key,
         OrderArg::Any => RowOrder::Any,
@@ -109,7 +117,14 @@ fn scan_options(
 }
 
 /// How files are read.
-fn io_options(args: &IoArgs) -> IoOptions {
+fn io_options(args: &IoArgs) -> anyhow::Result<IoOptions> {
+    if let Some(priority) = args.io_priority {
+        let priority = match priority {
+            PriorityArg::Low => Priority::Lowest,
+            PriorityArg::Idle => Priority::Idle,
+        };
+        priority.apply().context("cannot set the I/O priority")?;
+    }
     let mut io = IoOptions::default();
     io.direct = match args.direct {
         DirectArg::Required => Direct::Required,
@@ -122,12 +137,30 @@ fn io_options(args: &IoArgs) -> IoOptions {
         Some(EngineArg::Pread) => EngineKind::Pread,
     };
     io.depth = args.depth as usize;
+    io.yields = args.nice;
     io.limits = Device {
         iops: args.max_iops.map(f64::from),
         bytes_per_second: args.max_rate.map(|rate| rate.0.max(1) as f64),
         ..Device::default()
     };
-    io
+    Ok(io)
+}
+
+/// Notes that the scheduler of a file's device ignores priorities, if it does.
+fn note_scheduler(path: &Path, direct: Direct) -> anyhow::Result<()> {
+    let file = File::open(path, direct)?;
+    match innoscan_io::scheduler_of(file.identity()) {
+        Some(scheduler) if honours_priorities(&scheduler) => {}
+        Some(scheduler) => note!(
+            "innoscan: note: --io-priority has no effect: the I/O scheduler of the device is {scheduler}, \
+             which ignores priorities; --nice needs no scheduler"
+        ),
+        None => note!(
+            "innoscan: note: --io-priority may have no effect: the I/O scheduler of the device is unknown; \
+             --nice needs no scheduler"
+        ),
+    }
+    Ok(())
 }
 
 /// Parses a condition on columns.
@@ -136,31 +169,27 @@ fn condition(typed: Option<&str>) -> anyhow::Result<Option<Arc<RowCondition>>> {
 }
 
 /// Measures the device of a file, or takes the remembered result; prints it.
-fn measured(path: &Path, direct: Direct, engine: EngineKind) -> anyhow::Result<Device> {
-    let known = device_of(path, direct, engine)?;
-    let kept = match &known.kept_in {
+fn measured(path: &Path, io: &IoOptions) -> anyhow::Result<Device> {
+    let (device, memory) = io.known_devices.get_or_measure(path, io.direct, io.engine)?;
+    let kept = match memory {
         Some(memory) => format!("remembered in {}", memory.display()),
         None => "not remembered".to_owned(),
     };
-    note!("innoscan: the device of {}: {} ({kept})", path.display(), known.device);
-    Ok(known.device)
+    note!("innoscan: the device of {}: {device} ({kept})", path.display());
+    Ok(device)
 }
 
-/// The policy that was named, or the default for the order of the rows; with `auto` the scan chooses
-/// another.
-fn policy_of(named: Option<ReadAheadArg>, args: &ReadArgs) -> ReadAheadPolicy {
-    match named.unwrap_or(ReadAheadArg::Auto) {
-        ReadAheadArg::Auto => match args.order {
-            OrderArg::Any => ReadAheadPolicy::Segment,
-            OrderArg::Key => ReadAheadPolicy::Logical,
-        },
+/// The policy of a name; `None` for `auto`.
+fn policy_of(named: ReadAheadArg, args: &ReadArgs) -> Option<ReadAheadPolicy> {
+    Some(match named {
+        ReadAheadArg::Auto => return None,
         ReadAheadArg::None => ReadAheadPolicy::None,
         ReadAheadArg::Linear => ReadAheadPolicy::Linear { threshold: args.read_ahead_threshold },
         ReadAheadArg::Random => ReadAheadPolicy::Random,
         ReadAheadArg::Physical => ReadAheadPolicy::Physical,
         ReadAheadArg::Logical => ReadAheadPolicy::Logical,
         ReadAheadArg::Segment => ReadAheadPolicy::Segment,
-    }
+    })
 }
 
 fn on_corrupt(args: &ReportArgs) -> OnCorrupt {

@@ -74,7 +74,7 @@ fn comparison(
     }
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
     let options = ScanOptions::default().with(|scan| {
-        scan.plan.policy = ReadAheadPolicy::Segment;
+        scan.plan.policy = Some(ReadAheadPolicy::Segment);
         scan.rows.order = RowOrder::Any;
         scan.plan.memory_bytes = args.memory.0;
         scan.plan.threads = args.threads.unwrap_or(0);

@@ -48,7 +48,7 @@ fn every_policy_gives_the_same_rows_and_reads_their_leaves_alone() {
     for read_ahead in POLICIES {
         for frames in [7, 40, 2000] {
             let options = small(frames, 2).with(|scan| {
-                scan.plan.policy = read_ahead;
+                scan.plan.policy = Some(read_ahead);
             });
             let some = rows("id between 1000 and 2000", &options).unwrap();
             let others =
@@ -63,7 +63,7 @@ fn every_policy_gives_the_same_rows_and_reads_their_leaves_alone() {
 #[test]
 fn one_row_costs_a_page_a_level() {
     let options = small(50, 1).with(|scan| {
-        scan.plan.policy = crate::scan::ReadAheadPolicy::None;
+        scan.plan.policy = Some(crate::scan::ReadAheadPolicy::None);
     });
     let mut found = 0;
     for id in (1..9000).step_by(311) {

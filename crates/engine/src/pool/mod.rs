@@ -186,6 +186,16 @@ impl Pool {
         }
     }
 
+    /// A file that was added.
+    pub fn file(&self, slot: FileSlot) -> &File {
+        &self.files[slot.0 as usize]
+    }
+
+    /// The pages that the frames used so far hold: the memory that they take.
+    pub fn touched_pages(&self) -> usize {
+        self.slab.touched_frames() * self.blocks.pages() as usize
+    }
+
     /// The number of all frames.
     pub fn frames(&self) -> usize {
         self.slab.frames()
@@ -196,12 +206,22 @@ impl Pool {
         self.pending_pages
     }
 
+    /// The number of reads in flight.
+    pub fn pending_reads(&self) -> usize {
+        self.reads.len()
+    }
+
+    /// The bytes of all reads in flight, with those of gaps.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
     /// The reads completed so far, and those in flight.
     pub fn progress(&self) -> io::Progress {
         io::Progress {
             at: self.created.elapsed(),
             completed: self.counters.total(),
-            in_flight_reads: self.reads.len(),
+            in_flight_reads: self.pending_reads(),
             in_flight_bytes: self.pending_bytes,
         }
     }

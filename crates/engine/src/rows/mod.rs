@@ -132,9 +132,9 @@ impl RowsBuilder<'_> {
         self
     }
 
-    /// Sets the read-ahead policy; [`ReadAheadPolicy::Logical`] by default.
+    /// Sets the read-ahead policy; by default the cheapest for the device.
     pub fn read_ahead(mut self, policy: ReadAheadPolicy) -> Self {
-        self.options.plan.policy = policy;
+        self.options.plan.policy = Some(policy);
         self
     }
 

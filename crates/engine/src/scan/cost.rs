@@ -13,7 +13,6 @@ use super::leaf_sorter::LeafSorter;
 use super::read_plan::ReadPlan;
 use super::{Budget, ScanOptions};
 use crate::Result;
-use crate::io_options::IoOptions;
 use crate::simulate::{Reads, simulate};
 
 /// The estimated cost of a scan.
@@ -21,6 +20,8 @@ use crate::simulate::{Reads, simulate};
 pub struct Cost {
     /// The plan whose cost this is.
     pub plan: ReadPlan,
+    /// Bytes of all leaves.
+    pub leaf_bytes: u64,
     /// Bytes of leaves that are likely to be spilled to a temporary file and read back, to put them
     /// in key order; their compression ratio is known only when they are read.
     pub spilled_bytes: u64,
@@ -60,6 +61,7 @@ impl Cost {
     pub fn new(plan: ReadPlan) -> Cost {
         Cost {
             plan,
+            leaf_bytes: 0,
             spilled_bytes: 0,
             may_spill: false,
             branch_requests: 0,
@@ -78,16 +80,16 @@ impl Cost {
         options: &ScanOptions,
         device: &Device,
     ) -> Result<()> {
-        let io = IoOptions { device: Some(*device), ..options.io.clone() };
         let page_bytes = format.page_size.len();
         let budget = Budget::new(&self.plan, options.plan.threads, page_bytes)?;
-        let sizes = budget.sizes(&io, format);
+        let sizes = budget.sizes(&options.io, Some(*device), format);
         let pool_pages = budget.frames - budget.reserve;
         let policy = self.plan.policy;
         let reads = simulate(policy, leaves, &sizes, pool_pages, options.io.depth, device);
         self.reads.add(&reads);
         let mut device_time = reads.device_time(device, page_bytes as u64);
         let leaf_bytes = (leaves.len() * page_bytes) as f64;
+        self.leaf_bytes += (leaves.len() * page_bytes) as u64;
         let decode_time =
             Duration::from_secs_f64(leaf_bytes / DECODED_BYTES / budget.threads as f64);
         self.scan_time += match self.plan.sorts_leaves() {

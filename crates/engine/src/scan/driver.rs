@@ -5,6 +5,8 @@
 mod branches;
 mod current;
 mod in_flight;
+mod learnt;
+mod plan;
 mod sorting;
 
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use innoscan_io::{self as io, Kind, Wait};
 
 use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
+use self::learnt::Learnt;
 use super::plan::Planner;
 use super::requests::PageService;
 use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
@@ -65,6 +68,7 @@ pub(super) struct Driver<'s> {
     planner: Planner<'s>,
     pool: Pool,
     in_flight: InFlight,
+    learnt: Learnt,
     tasks: Sender<Task>,
     requests: PageService,
     /// A buffer for an opened branch page.
@@ -101,6 +105,7 @@ impl<'s> Driver<'s> {
                 options.io.depth,
                 usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
             ),
+            learnt: Learnt::new(options),
             pool,
             tasks,
             requests,
@@ -152,6 +157,7 @@ impl<'s> Driver<'s> {
             progress |= self.sort_leaves(&mut current)?;
             progress |= self.assemble(&mut current)?;
             progress |= self.read_ahead(&mut current);
+            self.reconsider(&mut current)?;
             progress |= self.pool.poll(Wait::No)? > 0;
             if !progress && self.is_stuck() {
                 self.unstick(&current)?;
@@ -163,8 +169,9 @@ impl<'s> Driver<'s> {
         if !self.shared.is_stopped() {
             require_met(&current.walk)?;
         }
-        if let Leaves::Sorted(_, sort) = &current.leaves {
-            self.driven.spilled_bytes += sort.written_bytes();
+        match &current.leaves {
+            Leaves::Sorted(_, sort) => self.driven.spilled_bytes += sort.written_bytes(),
+            _ => self.remember_device(&current),
         }
         self.past_leaves += current.walk.found_leaves();
         self.driven.branch_pages += current.walk.branch_pages();
@@ -205,6 +212,7 @@ impl<'s> Driver<'s> {
         number: usize,
     ) -> Result<Option<Current>> {
         let waited_before = self.waited();
+        self.learnt.begin(space.file(), self.reading());
         let (table, options) = (self.table, self.options);
         let source = PageSource::Pool(slot);
         let opened = Tree::open(table, options, space, (number, source), |page| {
@@ -214,19 +222,20 @@ impl<'s> Driver<'s> {
         if let Some(branch) = root {
             self.pool.evict(PageKey { file: slot, page: branch });
         }
-        let sizes = self.budget.sizes(&self.options.io, context.format());
+        let sizes = self.sizes(context.format());
         let policy = self.planner.first().policy.begin(&sizes);
         let context = Arc::new(context);
         Ok(Some(Current {
             context,
             slot,
             walk,
-            leaves: match self.planner.awaits_leaves() || self.traits.in_file_order {
+            leaves: match self.planner.is_auto() || self.traits.in_file_order {
                 true => Leaves::Awaited,
                 false => Leaves::OfWalk,
             },
             policy,
             waited_before,
+            is_plan_due: false,
             is_cost_set: false,
             is_due: false,
             has_waited: false,
@@ -386,7 +395,7 @@ impl<'s> Driver<'s> {
         // Each foreground reader waits for one page at a time.
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
-        self.in_flight.observe(&self.pool.progress(), &self.pool.counters().ahead);
+        self.in_flight.observe(&self.pool.counters().ahead, || self.pool.progress());
         while self.may_start(others) {
             if current.run.is_empty() {
                 let most = self.frames_for_a_run();
@@ -414,12 +423,12 @@ impl<'s> Driver<'s> {
             self.in_flight.note_full();
             return false;
         }
-        self.in_flight.admits(&self.pool.progress())
+        self.in_flight.admits(self.pool.pending_reads(), self.pool.pending_bytes())
     }
 
     /// The most pages of one read.
     fn run_pages(&self) -> usize {
-        self.options.io.run_pages(self.pool.page_bytes()) as usize
+        self.options.io.run_pages(self.learnt.device(), self.pool.page_bytes()) as usize
     }
 
     /// Frames that read-ahead may use now.

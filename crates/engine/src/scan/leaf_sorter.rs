@@ -37,7 +37,8 @@ const LIST_BYTES: usize = 40;
 
 /// A sort of the leaves of one tree into key order; see the module's text.
 pub(super) struct LeafSorter {
-    dir: PathBuf,
+    /// The directory of the temporary file; `None` where leaves may not be spilled.
+    dir: Option<PathBuf>,
     /// The temporary file, created when memory is not enough.
     file: Option<File>,
     written_bytes: u64,
@@ -82,14 +83,24 @@ struct Written {
     bytes: u32,
 }
 
+#[cold]
+fn nowhere() -> Error {
+    Error::resources(
+        "memory is full, and leaves may not be spilled: no directory for temporary files is on a disk \
+         with room for twice the leaves, or spilling is forbidden",
+    )
+    .with_remedy(Remedy::SetTmpdir)
+    .with_remedy(Remedy::ReadInWindows)
+}
+
 impl LeafSorter {
     /// A sort of `leaves` leaves. `memory_bytes`: the most memory for them; `dir`: the directory of the
-    /// temporary file, if one is needed.
+    /// temporary file, if one is needed and allowed.
     pub fn new(
         leaves: usize,
         memory_bytes: usize,
         page_bytes: usize,
-        dir: PathBuf,
+        dir: Option<PathBuf>,
     ) -> Result<LeafSorter> {
         let hold_bytes = hold_bytes(leaves, memory_bytes);
         let plain_bytes = page_bytes + OVERHEAD_BYTES;
@@ -164,14 +175,15 @@ impl LeafSorter {
 
     fn write(&mut self, chunk: usize) -> Result<()> {
         let held = std::mem::take(&mut self.chunks[chunk].held);
+        let dir = self.dir.as_deref().ok_or_else(nowhere)?;
         let failed = |error| {
             Error::write("cannot spill leaves to a temporary file", error)
                 .with_remedy(Remedy::SetTmpdir)
-                .in_file(&self.dir)
+                .in_file(dir)
         };
         let file = match &mut self.file {
             Some(file) => file,
-            file => file.insert(tempfile::tempfile_in(&self.dir).map_err(failed)?),
+            file => file.insert(tempfile::tempfile_in(dir).map_err(failed)?),
         };
         for (place, PackedLeaf(leaf)) in held {
             file.write_all_at(&leaf, self.written_bytes).map_err(failed)?;
@@ -191,11 +203,13 @@ impl LeafSorter {
             self.here[place as usize % self.chunk_leaves] = Some(leaf);
         }
         let written = std::mem::take(&mut chunk.written);
-        let Some(file) = self.file.as_ref().filter(|_| !written.is_empty()) else { return Ok(()) };
+        let (Some(file), Some(dir), false) = (&self.file, &self.dir, written.is_empty()) else {
+            return Ok(());
+        };
         for Written { offset, place, bytes } in written {
             let mut leaf = vec![0; bytes as usize].into_boxed_slice();
             file.read_exact_at(&mut leaf, offset)
-                .map_err(|error| unreadable(error).in_file(&self.dir))?;
+                .map_err(|error| unreadable(error).in_file(dir))?;
             self.here[place as usize % self.chunk_leaves] = Some(PackedLeaf(leaf));
         }
         Ok(())
@@ -304,7 +318,7 @@ mod tests {
     fn sorted(places: &[usize], memory_bytes: usize, dir: &Path) -> u64 {
         let mut unpacking = Unpacking::default();
         let dir = dir.to_owned();
-        let mut sort = LeafSorter::new(places.len(), memory_bytes, ALIGNMENT, dir).unwrap();
+        let mut sort = LeafSorter::new(places.len(), memory_bytes, ALIGNMENT, Some(dir)).unwrap();
         for &place in places {
             sort.put(place, Ok(page(place))).unwrap();
             assert!(sort.held_bytes <= memory_bytes);
@@ -335,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_leaf_that_could_not_be_read_keeps_its_place() {
-        let mut sort = LeafSorter::new(3, 1, ALIGNMENT, PathBuf::from("/")).unwrap();
+        let mut sort = LeafSorter::new(3, 1, ALIGNMENT, None).unwrap();
         for place in [2, 0, 1] {
             sort.put(place, Err(Error::resources(format!("leaf {place}")))).unwrap();
         }
@@ -348,8 +362,11 @@ mod tests {
 
     #[test]
     fn a_directory_that_cannot_be_written_is_named() {
-        let mut sort = LeafSorter::new(2, 1, ALIGNMENT, PathBuf::from("/nowhere")).unwrap();
+        let mut sort = LeafSorter::new(2, 1, ALIGNMENT, Some("/nowhere".into())).unwrap();
         let error = sort.put(0, Ok(page(0))).unwrap_err();
         assert!(error.kind() == ErrorKind::Write && error.file() == Some(Path::new("/nowhere")));
+        let mut sort = LeafSorter::new(2, 1, ALIGNMENT, None).unwrap();
+        let error = sort.put(0, Ok(page(0))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Resources);
     }
 }

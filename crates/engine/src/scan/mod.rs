@@ -31,6 +31,7 @@ pub mod plan;
 pub mod read_plan;
 mod requests;
 mod small;
+mod spill;
 mod task;
 mod tree;
 mod view;
@@ -41,7 +42,7 @@ use std::time::Instant;
 
 use innoscan_format::SpaceId;
 use innoscan_format::page::PageFormat;
-use innoscan_io::{self as io, Engine};
+use innoscan_io::{self as io, Device, Engine};
 
 pub use self::foreground::Foreground;
 use self::foreground::Pages;
@@ -54,6 +55,7 @@ use self::plan::Planner;
 use self::read_plan::ReadPlan;
 use self::requests::page_requests;
 pub use self::small::scan_sized;
+pub use self::spill::Spill;
 use crate::RowSink;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
@@ -269,14 +271,14 @@ impl Budget {
         (self.frames - self.reserve).saturating_sub(window_pages + tasks)
     }
 
-    /// The sizes for a policy on one file.
-    pub fn sizes(&self, io: &IoOptions, format: PageFormat) -> Sizes {
+    /// The sizes for a policy on one file, of a device that may be known.
+    pub fn sizes(&self, io: &IoOptions, device: Option<Device>, format: PageFormat) -> Sizes {
         Sizes {
             page_bytes: format.page_size.len(),
             file_pages: format.size_pages,
             window_pages: self.window_pages,
-            gap_pages: io.gap_pages(format.page_size.len()),
-            run_pages: io.run_pages(format.page_size.len()),
+            gap_pages: io.gap_pages(device, format.page_size.len()),
+            run_pages: io.run_pages(device, format.page_size.len()),
         }
     }
 }

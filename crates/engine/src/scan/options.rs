@@ -1,6 +1,5 @@
 //! Options of a scan: how files are read, the plan, the rows, and the hooks.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,6 +8,7 @@ use innoscan_io::{Direct, Engine, EngineKind};
 
 use super::foreground::Foreground;
 use super::outcome::Progress;
+use super::spill::Spill;
 use crate::Result;
 use crate::ahead::ReadAheadPolicy;
 use crate::condition::RowCondition;
@@ -34,20 +34,19 @@ pub struct ScanOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlanOptions {
-    /// The read-ahead policy: which pages are read before they are needed.
-    pub policy: ReadAheadPolicy,
-    /// Whether the policy and window with the least cost on the device, by the cost model of
-    /// `explain`, are used instead of `policy`; `policy` itself where the device is not known.
-    pub is_auto: bool,
+    /// The read-ahead policy: which pages are read before they are needed. `None`: the policy and window
+    /// with the least cost on the device. A device that is not known is learnt from the reads of branch
+    /// pages, and another plan is chosen when it turns out to be slower.
+    pub policy: Option<ReadAheadPolicy>,
     /// The window of logical read-ahead, in bytes.
     pub window_bytes: u64,
     /// Total memory for pages, in bytes.
     pub memory_bytes: u64,
     /// Decode threads; 0: one per core.
     pub threads: usize,
-    /// The directory for spilled leaves: those read in file order that do not fit in memory while they
-    /// wait for key order; `None`: the system's directory for temporary files.
-    pub spill_dir: Option<PathBuf>,
+    /// Where leaves are spilled: those read in file order that do not fit in memory while they wait for
+    /// key order.
+    pub spill: Spill,
 }
 
 impl PlanOptions {
@@ -60,12 +59,11 @@ impl PlanOptions {
 impl Default for PlanOptions {
     fn default() -> PlanOptions {
         PlanOptions {
-            policy: ReadAheadPolicy::Logical,
-            is_auto: false,
+            policy: None,
             window_bytes: PlanOptions::WINDOW_BYTES,
             memory_bytes: PlanOptions::MEMORY_BYTES,
             threads: 0,
-            spill_dir: None,
+            spill: Spill::default(),
         }
     }
 }
@@ -131,6 +129,16 @@ pub enum RowOrder {
     Any,
 }
 
+impl RowOrder {
+    /// The policy to start with where the options name none.
+    pub(crate) fn first_policy(self) -> ReadAheadPolicy {
+        match self {
+            RowOrder::Any => ReadAheadPolicy::Segment,
+            RowOrder::Key => ReadAheadPolicy::Logical,
+        }
+    }
+}
+
 /// The reaction to a page or row that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnCorrupt {
@@ -163,7 +171,7 @@ impl ScanOptions {
         }
         options.plan.threads = 1;
         options.plan.memory_bytes = self.plan.memory_bytes.min(2 * SMALL_TABLE_BYTES);
-        options.plan.is_auto = false;
+        options.plan.policy.get_or_insert(self.rows.order.first_policy());
         if self.io.engine == EngineKind::Auto {
             options.io.engine = EngineKind::Inline;
             options.io.depth = self.io.depth.min(8);

@@ -2,6 +2,7 @@
 
 use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
+use innoscan_io::Device;
 
 use super::cost::Cost;
 use super::read_plan::ReadPlan;
@@ -13,6 +14,16 @@ const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30
 
 /// Memory for pages that is useful to a scan in file order, unless it sorts leaves.
 const SEGMENT_BYTES: u64 = 48 << 20;
+
+/// From so many requests per second on a device counts as fast: on it, leaves are read page by page in hardly
+/// more time than they are decoded.
+const FAST_IOPS: f64 = 20_000.0;
+
+/// Whether a device that a scan has learnt is so fast that the first plan is kept: rows come before all leaves
+/// are known.
+pub fn is_fast(device: &Device) -> bool {
+    device.iops.is_none_or(|iops| iops >= FAST_IOPS)
+}
 
 /// The choice of a plan: at first the one that the options set; for `auto`, the cheapest one as soon as
 /// all leaves are known.
@@ -31,24 +42,26 @@ impl<'o> Planner<'o> {
         ReadPlan::of(self.options)
     }
 
-    /// Whether the plan is chosen only when all leaves are known.
-    pub fn awaits_leaves(&self) -> bool {
-        self.options.plan.is_auto
+    /// Whether the plan is chosen by its cost.
+    pub fn is_auto(&self) -> bool {
+        self.options.plan.policy.is_none()
     }
 
     /// The demands of the policy on pool and walk.
     pub fn traits(&self) -> PolicyTraits {
-        // The policies that `auto` chooses from differ only in the order of the leaves.
-        match self.options.plan.is_auto {
-            true => Logical::TRAITS,
-            false => self.options.plan.policy.traits(),
-        }
+        // The policies to choose from differ only in the order of the leaves.
+        self.options.plan.policy.map_or(Logical::TRAITS, ReadAheadPolicy::traits)
     }
 
-    /// The plan for known leaves.
-    pub fn settle(&self, leaves: &[PageNo], format: PageFormat) -> ReadPlan {
+    /// The plan for known leaves, on a device that may be known.
+    pub fn settle(
+        &self,
+        leaves: &[PageNo],
+        format: PageFormat,
+        device: Option<Device>,
+    ) -> ReadPlan {
         let first = self.first();
-        let Some(device) = self.options.io.device.filter(|_| self.options.plan.is_auto) else {
+        let Some(device) = device.filter(|_| self.is_auto()) else {
             return first;
         };
         let page_bytes = format.page_size.len() as u64;
@@ -120,8 +133,8 @@ pub fn candidates(leaves: u64, page_bytes: u64, options: &ScanOptions) -> Vec<Re
 /// least memory.
 pub fn choose<'c>(costs: &'c [Cost], options: &ScanOptions) -> Option<&'c Cost> {
     let may_be_chosen = |cost: &&Cost| {
-        let has_room = options.plan.spill_dir.is_some() || !cost.may_spill;
-        is_candidate(&cost.plan, options) && has_room
+        let may_spill = || options.plan.spill.directory(cost.leaf_bytes).is_some();
+        is_candidate(&cost.plan, options) && (!cost.may_spill || may_spill())
     };
     let within = || costs.iter().filter(may_be_chosen);
     let least = within().map(|cost| cost.scan_time).min()?;

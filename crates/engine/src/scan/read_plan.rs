@@ -16,10 +16,10 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// The plan that options name.
+    /// The plan that options name, or the one to start with if they leave the choice.
     pub fn of(options: &ScanOptions) -> ReadPlan {
         ReadPlan {
-            policy: options.plan.policy,
+            policy: options.plan.policy.unwrap_or(options.rows.order.first_policy()),
             order: options.rows.order,
             window_bytes: options.plan.window_bytes,
             memory_bytes: options.plan.memory_bytes,

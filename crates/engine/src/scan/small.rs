@@ -11,6 +11,7 @@ use innoscan_io::{self as io, Direct, Engine, EngineKind, File};
 use super::decode::Decoder;
 use super::lob::LobFetcher;
 use super::order::{report_progress, take};
+use super::read_plan::ReadPlan;
 use super::task::{Item, PageSource, SpaceContext, Task, page_in_memory};
 use super::tree::{Tree, require_met};
 use super::{
@@ -48,13 +49,14 @@ pub fn scan_sized<S: RowSink>(
 
 /// Whether the options leave the choice of how files are read.
 fn leaves_way_open(options: &ScanOptions) -> bool {
-    options.plan.policy == ReadAheadPolicy::Logical
+    options.plan.policy.is_none_or(|policy| policy == ReadAheadPolicy::Logical)
         && options.io.engine == EngineKind::Auto
         && options.io.direct != Direct::Required
         && options.plan.memory_bytes >= 2 * SMALL_TABLE_BYTES
         && options.io.emulated.is_unlimited()
         && options.io.limits.is_unlimited()
         && options.io.pause.is_zero()
+        && !options.io.yields
         && options.hooks.foreground.is_none()
 }
 
@@ -99,7 +101,7 @@ fn scan_whole<S: RowSink>(
     }
     let Scan { mut outcome, decoder, .. } = scan;
     outcome.lob_pages = decoder.lob_pages();
-    outcome.read_ahead = options.plan.policy;
+    outcome.read_ahead = ReadPlan::of(options).policy;
     outcome.reads = reads;
     outcome.requests = reads.requests();
     outcome.read_bytes = reads.read_bytes();

@@ -154,7 +154,7 @@ fn every_way_of_reading_gives_the_servers_rows() {
                         let gap_bytes = gap_pages * PAGE as u64;
                         let small = small(memory_pages, threads);
                         let options = small.with(|scan| {
-                            scan.plan.policy = read_ahead;
+                            scan.plan.policy = Some(read_ahead);
                             scan.rows.order = order;
                             scan.io.engine = engine;
                             scan.io.gap_bytes = gap_bytes;
@@ -198,7 +198,7 @@ fn whatever_the_engine_does_rows_are_right_or_an_error_says_why() {
         let (read_ahead, order) = ways[(seed / 3) as usize % ways.len()];
         let threads = 1 + (seed % 3) as usize;
         let options = small(least_pages(threads) + seed % 64, threads).with(|scan| {
-            scan.plan.policy = read_ahead;
+            scan.plan.policy = Some(read_ahead);
             scan.rows.order = order;
         });
         let (text, outcome) = run(&table, &options, Some(script));
@@ -324,7 +324,7 @@ impl Copy {
             scan.rows.on_corrupt = on_corrupt;
         });
         let sorting = options.clone().with(|scan| {
-            scan.plan.policy = ReadAheadPolicy::Segment;
+            scan.plan.policy = Some(ReadAheadPolicy::Segment);
         });
         let (in_key_order, sorted) = (run(&table, &options, None), run(&table, &sorting, None));
         assert!(in_key_order.0 == sorted.0, "other rows");
@@ -495,7 +495,7 @@ fn read_ahead_asks_for_less_and_uses_all_it_reads() {
     let table = table(MYSQL);
     let with = |read_ahead| {
         let options = small(400, 1).with(|scan| {
-            scan.plan.policy = read_ahead;
+            scan.plan.policy = Some(read_ahead);
         });
         run(&table, &options, None).1.unwrap()
     };
@@ -527,7 +527,7 @@ fn a_scan_goes_on_after_any_leaf_it_was_told_of() {
     table.files.push(table.files[0].clone());
     for read_ahead in POLICIES {
         let options = small(20, 1).with(|scan| {
-            scan.plan.policy = read_ahead;
+            scan.plan.policy = Some(read_ahead);
         });
         let (all, places) = with_places(&table, &options);
         assert!(places.len() > 10, "{read_ahead:?}: {}", places.len());
@@ -541,7 +541,7 @@ fn a_scan_goes_on_after_any_leaf_it_was_told_of() {
         }
     }
     let any = small(20, 1).with(|scan| {
-        scan.plan.policy = ReadAheadPolicy::Segment;
+        scan.plan.policy = Some(ReadAheadPolicy::Segment);
         scan.rows.order = RowOrder::Any;
     });
     assert_eq!(with_places(&table, &any).1, []);

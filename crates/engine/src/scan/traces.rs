@@ -35,7 +35,7 @@ fn requests(fixture: &Fixture, options: &ScanOptions) -> Vec<(u64, u64)> {
 /// The requests as text: `7` is a page, `64..128` several, lines are cut at 100 columns.
 fn trace(fixture: &Fixture, read_ahead: ReadAheadPolicy) -> String {
     let options = small(POOL_PAGES, 1).with(|scan| {
-        scan.plan.policy = read_ahead;
+        scan.plan.policy = Some(read_ahead);
     });
     let mut lines = vec![String::new()];
     for (first, pages) in requests(fixture, &options) {
@@ -91,7 +91,7 @@ fn secondary_indexes_are_read_by_the_physical_policy_alone() {
         (ReadAheadPolicy::Physical, secondary.len()),
     ] {
         let options = small(POOL_PAGES, 1).with(|scan| {
-            scan.plan.policy = read_ahead;
+            scan.plan.policy = Some(read_ahead);
             scan.io.gap_bytes = 0;
         });
         let read = requests(&fixture, &options);

@@ -40,7 +40,7 @@ pub use self::dumped_file::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
 pub use self::interrupted_dump::{InterruptedDump, OnChange, is_interrupted};
 pub use self::jobs::{DeferredTable, LockedTable};
-pub use self::layout::stem;
+pub use self::layout::{REPLACED_NAME_PREFIX, stem};
 pub use self::objects::{Origin, SelectedColumn, SelectedRowsIter, SelectedTable};
 pub use self::outcome::Summary;
 pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};

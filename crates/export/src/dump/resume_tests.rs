@@ -212,7 +212,7 @@ fn rows_in_any_order_are_kept_by_whole_tables() {
     let mut two = Two::new(Layout::Files, text().format);
     two.options.chunk_bytes = Some(64 << 10);
     two.options.scan.rows.order = RowOrder::Any;
-    two.options.scan.plan.policy = innoscan_engine::ahead::ReadAheadPolicy::Segment;
+    two.options.scan.plan.policy = Some(innoscan_engine::ahead::ReadAheadPolicy::Segment);
     let journal = two.begin();
     let chunk = b"\"chunk\"";
     let last = journal.windows(chunk.len()).rposition(|window| window == chunk).unwrap();

@@ -20,15 +20,7 @@ pub(super) fn table(schema: &str, name: &str) -> Table {
     let server = ServerVersion::from_number(101_119);
     let mut def = from_create_table(&create, server).unwrap();
     (def.schema, def.name) = (schema.to_owned(), name.to_owned());
-    let file = TableFile::whole(fixture("tree.ibd"));
-    Table {
-        def,
-        create_sql: None,
-        is_definition_given: false,
-        files: vec![file],
-        newest_lsn: None,
-        notes: Default::default(),
-    }
+    Table::new(def, vec![TableFile::whole(fixture("tree.ibd"))])
 }
 
 fn missing(schema: &str, name: &str) -> Table {

@@ -13,7 +13,7 @@
 //! VECTOR                        [1.5,-2]
 //! ```
 
-use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
@@ -224,10 +224,11 @@ impl RowEncoder for CsvEncoder {
         Ok(CsvEncoder { shape, notations, head, line_end, quoting, timestamps })
     }
 
+    fn shape(&self) -> &RowShape {
+        &self.shape
+    }
+
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.shape.is_history(row) {
-            return Ok(());
-        }
         for (index, (column, notation)) in
             self.shape.columns().iter().zip(&self.notations).enumerate()
         {
@@ -244,16 +245,11 @@ impl RowEncoder for CsvEncoder {
             self.quoting.quote_if_null(start, &mut batch.bytes);
         }
         batch.bytes.extend_from_slice(self.line_end.as_bytes());
-        batch.rows += 1;
         Ok(())
     }
 
     fn head(&self) -> &[u8] {
         &self.head
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        self.shape.left_out()
     }
 }
 

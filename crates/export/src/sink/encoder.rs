@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use innoscan_engine::Result;
-use innoscan_engine::row_shape::LeftOut;
+use innoscan_engine::row_shape::RowShape;
 use innoscan_format as format;
 use innoscan_format::schema::TableDef;
 
@@ -63,7 +63,10 @@ pub trait RowEncoder: Sized + Send + Sync {
     /// A column has a type that cannot be read, or the format cannot hold the table.
     fn new(def: &TableDef, stored: &[usize], options: &Self::Options) -> format::Result<Self>;
 
-    /// Adds a row to a batch. After an error the batch may end in a part of the row, which the caller
+    /// The columns of the output.
+    fn shape(&self) -> &RowShape;
+
+    /// Appends a row to a batch; the caller counts it. After an error the batch may end in a part of the row, which the caller
     /// cuts off.
     ///
     /// # Errors
@@ -93,9 +96,6 @@ pub trait RowEncoder: Sized + Send + Sync {
     fn file_ending(compression: Compression) -> String {
         format!("{}{}", Self::EXTENSION, compression.suffix())
     }
-
-    /// The table's columns that the output does not have.
-    fn left_out(&self) -> &[LeftOut];
 
     /// The columns that a loader is given by name, and whether their values are in base64; empty in
     /// formats whose files need no such list.

@@ -127,6 +127,7 @@ macro_rules! formats {
         }
 
         impl TableEncoder {
+            /// Adds a row to a batch, unless it is an old version.
             #[inline]
             pub(super) fn row(
                 &self,
@@ -134,8 +135,15 @@ macro_rules! formats {
                 batch: &mut Encoded,
             ) -> format::Result<()> {
                 match self {
-                    $(TableEncoder::$Name(encoder) => encoder.row(row, batch),)+
+                    $(TableEncoder::$Name(encoder) => {
+                        if encoder.shape().is_history(row) {
+                            return Ok(());
+                        }
+                        encoder.row(row, batch)?;
+                    })+
                 }
+                batch.rows += 1;
+                Ok(())
             }
 
             pub(super) fn finish(
@@ -158,7 +166,7 @@ macro_rules! formats {
             /// The table's columns that the output does not have.
             pub fn left_out(&self) -> &[LeftOut] {
                 match self {
-                    $(TableEncoder::$Name(encoder) => encoder.left_out(),)+
+                    $(TableEncoder::$Name(encoder) => encoder.shape().left_out(),)+
                 }
             }
 

@@ -14,7 +14,7 @@
 //! VECTOR                        an array of numbers
 //! ```
 
-use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
@@ -115,10 +115,11 @@ impl RowEncoder for NdjsonEncoder {
         Ok(NdjsonEncoder { shape, notations, keys, timestamps })
     }
 
+    fn shape(&self) -> &RowShape {
+        &self.shape
+    }
+
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.shape.is_history(row) {
-            return Ok(());
-        }
         batch.bytes.push(b'{');
         let columns = self.shape.columns().iter().zip(&self.notations).zip(&self.keys);
         for ((column, notation), key) in columns {
@@ -130,12 +131,7 @@ impl RowEncoder for NdjsonEncoder {
             }
         }
         batch.bytes.extend_from_slice(b"}\n");
-        batch.rows += 1;
         Ok(())
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        self.shape.left_out()
     }
 }
 

@@ -16,7 +16,7 @@
 //! NULL                   the escape character and "N"; without one, NULL
 //! ```
 
-use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
 use innoscan_format::charset::Charset;
 use innoscan_format::schema::{Family, ServerVersion, TableDef};
@@ -140,10 +140,11 @@ impl RowEncoder for OutfileEncoder {
         })
     }
 
+    fn shape(&self) -> &RowShape {
+        &self.shape
+    }
+
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.shape.is_history(row) {
-            return Ok(());
-        }
         let Encoded { bytes: out, scratch, .. } = batch;
         out.extend_from_slice(&self.line_start);
         for (index, (column, field)) in self.shape.columns().iter().zip(&self.fields).enumerate() {
@@ -158,12 +159,7 @@ impl RowEncoder for OutfileEncoder {
             }
         }
         out.extend_from_slice(&self.line_end);
-        batch.rows += 1;
         Ok(())
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        self.shape.left_out()
     }
 }
 

@@ -15,7 +15,7 @@
 //! The columns in base64 are loaded by `(..., @c) SET c = FROM_BASE64(@c)`, which gives bytes without a
 //! charset. Generated columns are left out.
 
-use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
 use innoscan_format::charset::Charset;
 use innoscan_format::schema::TableDef;
@@ -119,10 +119,11 @@ impl RowEncoder for ShellTsvEncoder {
         Ok(ShellTsvEncoder { shape, notations, escapes: Box::new(field_escapes()) })
     }
 
+    fn shape(&self) -> &RowShape {
+        &self.shape
+    }
+
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.shape.is_history(row) {
-            return Ok(());
-        }
         for (index, (column, notation)) in
             self.shape.columns().iter().zip(&self.notations).enumerate()
         {
@@ -137,12 +138,7 @@ impl RowEncoder for ShellTsvEncoder {
             }
         }
         batch.bytes.push(b'\n');
-        batch.rows += 1;
         Ok(())
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        self.shape.left_out()
     }
 
     fn loaded_columns(&self) -> Vec<(String, bool)> {

@@ -28,7 +28,7 @@
 use std::borrow::Cow;
 
 use innoscan_engine::Result;
-use innoscan_engine::row_shape::{LeftOut, Purpose, RowColumn, RowShape};
+use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
 use innoscan_format::schema::{ColumnDef, Family, TableDef, quoted_name};
 use innoscan_format::types::{Class, ColumnType};
@@ -193,14 +193,14 @@ impl RowEncoder for SqlEncoder {
         })
     }
 
+    fn shape(&self) -> &RowShape {
+        &self.shape
+    }
+
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        if self.shape.is_history(row) {
-            return Ok(());
-        }
         let start = self.syntax.begin_row(batch);
         self.values(row, batch)?;
         self.syntax.end_row(start, self.statement_size_bytes, batch);
-        batch.rows += 1;
         Ok(())
     }
 
@@ -211,10 +211,6 @@ impl RowEncoder for SqlEncoder {
 
     fn head(&self) -> &[u8] {
         self.head.as_bytes()
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        self.shape.left_out()
     }
 }
 

@@ -198,12 +198,12 @@ fn columns_that_are_not_there_are_named() {
     let row: [Option<&[u8]>; 3] = [Some(&i32_bytes(1)), Some(&i32_bytes(2)), Some(&i32_bytes(3))];
 
     let text = OutfileEncoder::new(&def, &stored(&def), &OutfileOptions::default()).unwrap();
-    let reasons: Vec<_> = text.left_out().iter().map(|left| left.reason).collect();
+    let reasons: Vec<_> = text.shape().left_out().iter().map(|left| left.reason).collect();
     assert_eq!(reasons, [LeftOutReason::Virtual, LeftOutReason::Invisible]);
     assert_eq!(rows(TableEncoder::Outfile(text), &[&row]), b"1\t3\n");
 
     let sql = SqlEncoder::new(&def, &stored(&def), &SqlOptions::default()).unwrap();
-    let reasons: Vec<_> = sql.left_out().iter().map(|left| left.reason).collect();
+    let reasons: Vec<_> = sql.shape().left_out().iter().map(|left| left.reason).collect();
     assert_eq!(reasons, [LeftOutReason::Virtual, LeftOutReason::Generated]);
     assert_eq!(
         rows(TableEncoder::Sql(sql), &[&row]),

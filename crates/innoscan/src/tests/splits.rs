@@ -96,7 +96,7 @@ fn a_split_is_scanned_by_every_policy_from_pages_of_its_own() {
         ScanOptions::default().with(|scan| {
             scan.plan.memory_bytes = 100 * 4096;
             scan.plan.threads = 1;
-            scan.plan.policy = policy;
+            scan.plan.policy = Some(policy);
             scan.io.direct = Direct::Off;
             scan.io.engine = EngineKind::Pread;
         })

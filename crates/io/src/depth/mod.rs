@@ -85,7 +85,7 @@ const IDLE_GROWTH: f64 = 1.02;
 const CHANGE: f64 = 0.5;
 
 /// The reads that were completed, and the state of those in flight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Time since any fixed moment.
     pub at: Duration,

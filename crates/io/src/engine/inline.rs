@@ -2,8 +2,9 @@
 //! threads costs more than their reads.
 
 use std::io::IoSliceMut;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::wake_flag::WakeFlag;
 use super::{Engine, Wait, Wake};
 use crate::flight::{Flight, Next};
 use crate::{Completion, Read, Result};
@@ -15,36 +16,7 @@ pub struct Inline {
     depth: usize,
     pushed: Vec<Flight>,
     over: Vec<Completion>,
-    waker: Arc<Waker>,
-}
-
-#[derive(Default)]
-struct Waker {
-    is_woken: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Waker {
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_woken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for a wake, and consumes it.
-    fn wait(&self) {
-        let woken = self.changed.wait_while(self.lock(), |is_woken| !*is_woken);
-        *woken.unwrap_or_else(PoisonError::into_inner) = false;
-    }
-
-    fn take(&self) {
-        *self.lock() = false;
-    }
-}
-
-impl Wake for Waker {
-    fn wake(&self) {
-        *self.lock() = true;
-        self.changed.notify_all();
-    }
+    waker: Arc<WakeFlag>,
 }
 
 impl Inline {
@@ -54,7 +26,7 @@ impl Inline {
             depth: depth.max(1),
             pushed: Vec::new(),
             over: Vec::new(),
-            waker: Arc::new(Waker::default()),
+            waker: Arc::new(WakeFlag::default()),
         }
     }
 }
@@ -86,10 +58,10 @@ impl Engine for Inline {
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
         self.submit()?;
-        if wait == Wait::UntilSomething {
+        if !wait.is_over() {
             match self.over.is_empty() {
-                true => self.waker.wait(),
-                false => self.waker.take(),
+                true => self.waker.wait(wait.deadline()),
+                false => _ = self.waker.take(),
             }
         }
         done.append(&mut self.over);

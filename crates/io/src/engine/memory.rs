@@ -5,11 +5,12 @@
 //! sequence. It works on any [`File`](crate::File), in memory or not.
 
 use std::io::IoSliceMut;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::io::Errno;
 
+use super::wake_flag::WakeFlag;
 use super::{Engine, Wait, Wake};
 use crate::flight::{Flight, Next};
 use crate::{Completion, Read, Result};
@@ -59,21 +60,8 @@ pub struct Memory {
     script: Script,
     random: u64,
     in_flight: Vec<Flight>,
-    woken: Arc<Woken>,
+    woken: Arc<WakeFlag>,
     log: Arc<Mutex<Vec<(u64, usize)>>>,
-}
-
-#[derive(Default)]
-struct Woken {
-    is_woken: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Wake for Woken {
-    fn wake(&self) {
-        *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_one();
-    }
 }
 
 impl Memory {
@@ -164,14 +152,8 @@ impl Engine for Memory {
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
         if self.in_flight.is_empty() {
-            if wait == Wait::UntilSomething {
-                let is_woken = self.woken.is_woken.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut is_woken = self
-                    .woken
-                    .changed
-                    .wait_while(is_woken, |is_woken| !*is_woken)
-                    .unwrap_or_else(PoisonError::into_inner);
-                *is_woken = false;
+            if !wait.is_over() {
+                self.woken.wait(wait.deadline());
             }
             return Ok(());
         }
@@ -183,7 +165,7 @@ impl Engine for Memory {
             }
             return Ok(());
         }
-        let fewest = u64::from(wait == Wait::UntilSomething);
+        let fewest = u64::from(!wait.is_over());
         let over = fewest + self.draw() % (self.in_flight.len() as u64 + 1 - fewest);
         for _ in 0..over {
             let index = (self.draw() % self.in_flight.len() as u64) as usize;

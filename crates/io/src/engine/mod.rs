@@ -13,8 +13,10 @@ pub mod memory;
 pub mod pread;
 pub mod throttled;
 pub mod uring;
+mod wake_flag;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::{Completion, Error, Read, Result};
 
@@ -53,6 +55,27 @@ pub enum Wait {
     No,
     /// Waits until a read completes or the engine is woken. An earlier wake counts, once.
     UntilSomething,
+    /// Waits like [`Wait::UntilSomething`], but no longer than until this time.
+    Until(Instant),
+}
+
+impl Wait {
+    /// The time at which a wait ends in any case; `None` when it may last for ever.
+    fn deadline(self) -> Option<Instant> {
+        match self {
+            Wait::No | Wait::UntilSomething => None,
+            Wait::Until(at) => Some(at),
+        }
+    }
+
+    /// Whether the wait is over, whatever has happened.
+    fn is_over(self) -> bool {
+        match self {
+            Wait::No => true,
+            Wait::UntilSomething => false,
+            Wait::Until(at) => at <= Instant::now(),
+        }
+    }
 }
 
 /// A waker of an engine's waiting poll.

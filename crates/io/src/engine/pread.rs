@@ -100,10 +100,14 @@ impl Engine for Pread {
     }
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
-        let may_wait = wait == Wait::UntilSomething;
+        let may_wait = !wait.is_over();
         if may_wait && !self.is_woken {
-            // The engine itself holds a sender, so this cannot be an error.
-            if let Ok(event) = self.events.recv() {
+            let event = match wait.deadline() {
+                // The engine itself holds a sender, so this cannot be an error.
+                None => self.events.recv().ok(),
+                Some(at) => self.events.recv_deadline(at).ok(),
+            };
+            if let Some(event) = event {
                 self.take(event, done);
             }
         }

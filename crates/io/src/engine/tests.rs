@@ -110,6 +110,16 @@ fn every_engine_names_the_byte_where_a_file_ends() {
 }
 
 #[test]
+fn a_wait_lasts_no_longer_than_it_may() {
+    for mut engine in engines() {
+        let until = Instant::now() + std::time::Duration::from_millis(5);
+        let mut done = Vec::new();
+        engine.poll(Wait::Until(until), &mut done).unwrap();
+        assert!(done.is_empty() && Instant::now() >= until, "{}", engine.name());
+    }
+}
+
+#[test]
 fn a_wake_ends_the_wait_even_when_it_came_first() {
     for mut engine in engines() {
         let waker = engine.waker();

@@ -12,9 +12,10 @@
 //! Idle time is not saved up for later.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::wake_flag::WakeFlag;
 use super::{Engine, Wait, Wake};
 use crate::{Completion, Device, Kind, Read, Result};
 
@@ -25,12 +26,23 @@ pub struct Pauses {
     pub after_bytes: u64,
     /// Length of a pause.
     pub pause: Duration,
+    /// Whether reads yield to those of others: one at a time, and idle after each for
+    /// [`Pauses::IDLE_TIMES`] the time that it took.
+    pub yields: bool,
 }
 
 impl Pauses {
+    /// The idle time after each read that yields, as a multiple of the read's own time: a device is busy
+    /// with such reads for at most a third of the time.
+    pub const IDLE_TIMES: u32 = 2;
+
     /// Returns whether there are no pauses.
     pub fn is_none(&self) -> bool {
-        self.after_bytes == 0 || self.pause.is_zero()
+        !self.has_phases() && !self.yields
+    }
+
+    fn has_phases(&self) -> bool {
+        self.after_bytes > 0 && !self.pause.is_zero()
     }
 }
 
@@ -50,6 +62,10 @@ pub struct Throttled {
     device: Device,
     pauses: Pauses,
     read_since_pause_bytes: u64,
+    /// The end of the idle time of reads that yield.
+    idle_until: Instant,
+    /// The place after the last read: the file's inode, and bytes from its start.
+    head: (u64, u64),
     /// Time at which the device completes all reads pushed so far.
     free_at: Instant,
     waiting: VecDeque<Waiting>,
@@ -76,36 +92,21 @@ struct Started {
     /// Token of the caller.
     token: u64,
     pushed_at: Instant,
+    /// Time at which the read was passed to the other engine.
+    passed_at: Instant,
     due_at: Instant,
 }
 
-/// A waker for both causes: the engine's own clock, and the other engine.
+/// A waker of both engines.
 struct Waker {
-    is_woken: Mutex<bool>,
-    changed: Condvar,
+    flag: WakeFlag,
     inner: Arc<dyn Wake>,
 }
 
 impl Wake for Waker {
     fn wake(&self) {
-        *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_one();
+        self.flag.wake();
         self.inner.wake();
-    }
-}
-
-impl Waker {
-    /// Consumes a wake, if there was one; returns whether there was.
-    fn take(&self) -> bool {
-        std::mem::take(&mut *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Waits until a time or a wake; returns whether it was a wake.
-    fn wait(&self, until: Instant) -> bool {
-        let is_woken = self.is_woken.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = until.saturating_duration_since(Instant::now());
-        let waited = self.changed.wait_timeout_while(is_woken, left, |is_woken| !*is_woken);
-        std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner).0)
     }
 }
 
@@ -118,14 +119,15 @@ impl Throttled {
         device: Device,
         pauses: Pauses,
     ) -> Throttled {
-        let waker =
-            Waker { is_woken: Mutex::new(false), changed: Condvar::new(), inner: inner.waker() };
+        let waker = Waker { flag: WakeFlag::default(), inner: inner.waker() };
         Throttled {
             inner,
             throttled,
             device,
             pauses,
             read_since_pause_bytes: 0,
+            idle_until: Instant::now(),
+            head: (0, 0),
             free_at: Instant::now(),
             waiting: VecDeque::new(),
             started: VecDeque::new(),
@@ -140,9 +142,9 @@ impl Throttled {
     /// Passes the reads whose turn it is to the other engine.
     fn start(&mut self) {
         let now = Instant::now();
-        while self.waiting.front().is_some_and(|read| read.starts_at <= now) {
+        while self.next_start().is_some_and(|starts_at| starts_at <= now) {
             let Some(Waiting { started, read, .. }) = self.waiting.pop_front() else { return };
-            self.started.push_back(started);
+            self.started.push_back(Started { passed_at: now, ..started });
             self.inner.push(read);
         }
     }
@@ -168,15 +170,36 @@ impl Throttled {
             let Some(mut completion) = self.arrived.remove(&first.number) else { break };
             completion.token = first.token;
             completion.service = now - first.pushed_at;
+            self.idle_until = now + (now - first.passed_at) * Pauses::IDLE_TIMES;
             done.push(completion);
             self.started.pop_front();
         }
         Ok(done.len() > before)
     }
 
+    /// Moves the head of an emulated disk to a read, and to its end; returns the time until the read can
+    /// start. Two files are taken to lie side by side.
+    fn move_head(&mut self, read: &Read, bytes: u64) -> Duration {
+        let inode = read.file.identity().inode;
+        let from = if self.head.0 == inode { self.head.1 } else { 0 };
+        self.head = (inode, read.offset + bytes);
+        self.device.positioning(from, read.offset)
+    }
+
+    /// Returns the time at which the next read may start; `None` when there is none, or it has to wait for
+    /// another one.
+    fn next_start(&self) -> Option<Instant> {
+        let starts_at = self.waiting.front()?.starts_at;
+        match self.pauses.yields {
+            true if !self.started.is_empty() => None,
+            true => Some(starts_at.max(self.idle_until)),
+            false => Some(starts_at),
+        }
+    }
+
     /// Returns the time of the next event; `None` when it depends on the other engine.
     fn next_at(&self) -> Option<Instant> {
-        let starts_at = self.waiting.front().map(|read| read.starts_at);
+        let starts_at = self.next_start();
         let first = self.started.front();
         let due_at = first.filter(|first| self.arrived.contains_key(&first.number));
         let due_at = due_at.map(|first| first.due_at);
@@ -211,14 +234,14 @@ impl Engine for Throttled {
         let now = Instant::now();
         let starts_at = self.free_at.max(now);
         let bytes = read.len_bytes() as u64;
-        self.free_at = starts_at + self.device.occupied(bytes);
+        self.free_at = starts_at + self.move_head(&read, bytes) + self.device.occupied(bytes);
         let due_at = self.free_at + self.device.latency;
         self.read_since_pause_bytes += bytes;
-        if !self.pauses.is_none() && self.read_since_pause_bytes >= self.pauses.after_bytes {
+        if self.pauses.has_phases() && self.read_since_pause_bytes >= self.pauses.after_bytes {
             self.read_since_pause_bytes = 0;
             self.free_at += self.pauses.pause;
         }
-        let started = Started { number, token, pushed_at: now, due_at };
+        let started = Started { number, token, pushed_at: now, passed_at: now, due_at };
         self.waiting.push_back(Waiting { starts_at, started, read });
     }
 
@@ -229,17 +252,11 @@ impl Engine for Throttled {
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
         let mut is_over = self.advance(Wait::No, done)?;
-        while wait == Wait::UntilSomething && !is_over && !self.waker.take() {
-            match self.next_at() {
-                Some(at) if at > Instant::now() => {
-                    if self.waker.wait(at) {
-                        return Ok(());
-                    }
-                    is_over = self.advance(Wait::No, done)?;
-                }
-                Some(_) => is_over = self.advance(Wait::No, done)?,
-                None => is_over = self.advance(Wait::UntilSomething, done)?,
-            }
+        while !is_over && !wait.is_over() && !self.waker.flag.take() {
+            // Whichever comes first: a completion of the other engine, which may be of an exempt read, or the
+            // next event by the clock.
+            let next_at = self.next_at().into_iter().chain(wait.deadline()).min();
+            is_over = self.advance(next_at.map_or(Wait::UntilSomething, Wait::Until), done)?;
         }
         Ok(())
     }
@@ -319,10 +336,56 @@ mod tests {
     #[test]
     fn reads_pause_after_each_number_of_bytes() {
         let memory = Box::new(Memory::new(Script::reordering(1)));
-        let pauses = Pauses { after_bytes: 10 * PAGE as u64, pause: Duration::from_millis(10) };
+        let pauses = Pauses {
+            after_bytes: 10 * PAGE as u64,
+            pause: Duration::from_millis(10),
+            ..Pauses::default()
+        };
         let begin = Instant::now();
         read(&mut Throttled::new(memory, ThrottledReads::All, Device::default(), pauses), 35);
         assert!(begin.elapsed() >= Duration::from_millis(30));
+    }
+
+    #[test]
+    fn an_exempt_read_is_over_while_others_wait_for_their_turn() {
+        let slow = throttled("latency=5ms");
+        let device: Device = "iops=0.001".parse().unwrap();
+        let exempt = ThrottledReads::AllButForeground;
+        let mut engine = Throttled::new(Box::new(slow), exempt, device, Pauses::default());
+        let slab = Slab::new(3, PAGE).unwrap();
+        let file = Arc::new(File::memory("t", vec![7; PAGE]));
+        // The second would start after a thousand seconds.
+        for (token, kind) in [(1, Kind::Ahead), (2, Kind::Ahead), (3, Kind::Foreground)] {
+            let (file, frames) = (Arc::clone(&file), vec![slab.take().unwrap()]);
+            engine.push(Read { token, file, offset: 0, frames, kind });
+        }
+        let mut done = Vec::new();
+        while done.is_empty() {
+            engine.poll(Wait::UntilSomething, &mut done).unwrap();
+        }
+        assert_eq!(done[0].token, 3);
+    }
+
+    #[test]
+    fn reads_that_yield_are_made_one_at_a_time_and_idle_in_between() {
+        let device = "latency=3ms".parse().unwrap();
+        let memory = Box::new(Memory::new(Script::immediate(8)));
+        let none = Pauses::default();
+        let slow = Throttled::new(memory, ThrottledReads::All, device, none);
+        let pauses = Pauses { yields: true, ..Pauses::default() };
+        let begin = Instant::now();
+        let done = read(
+            &mut Throttled::new(
+                Box::new(slow),
+                ThrottledReads::AllButForeground,
+                Device::default(),
+                pauses,
+            ),
+            5,
+        );
+        // Five reads of three milliseconds, and four times the idle time of six.
+        assert!(begin.elapsed() >= Duration::from_millis(5 * 3 + 4 * 6));
+        assert!(done.iter().map(|one| one.token).eq(0..5));
     }
 
     #[test]

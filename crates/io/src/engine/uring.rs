@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::{Engine, Wait, Wake};
 use crate::flight::{Flight, Next, RawPart};
-use crate::ring::{NAME, build, drain, enter, failed};
+use crate::ring::{NAME, build, drain, enter, enter_until, failed};
 use crate::{Completion, Read, Result};
 
 /// User data of the completion that is no read: the poll of the wake-up descriptor.
@@ -56,6 +56,10 @@ impl Uring {
         let depth = depth.clamp(1, 16 * 1024);
         // One additional entry for the wake-up.
         let ring = build(IoUring::builder().setup_coop_taskrun(), depth + 1)?;
+        // Waiting with a deadline: Linux 5.11.
+        if !ring.params().is_feature_ext_arg() {
+            return Err(failed(Errno::NOSYS));
+        }
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let wakeup = rustix::event::eventfd(0, flags).map_err(failed)?;
         let free_slots = (0..depth as u32).rev().collect();
@@ -177,14 +181,17 @@ impl Engine for Uring {
 
     fn poll(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<()> {
         let before = done.len();
-        let may_wait = wait == Wait::UntilSomething;
+        let may_wait = wait != Wait::No;
         loop {
             self.unqueued.reverse();
             self.enqueue_all()?;
-            let must_wait = may_wait && !self.is_woken && self.ring.completion().is_empty();
-            enter(&self.ring, usize::from(must_wait))?;
+            let has_come = self.is_woken || !self.ring.completion().is_empty();
+            match wait.deadline() {
+                Some(deadline) if !has_come => enter_until(&self.ring, deadline)?,
+                _ => enter(&self.ring, usize::from(may_wait && !has_come))?,
+            }
             self.reap(done);
-            let is_over = done.len() > before || self.is_woken || !may_wait;
+            let is_over = done.len() > before || self.is_woken || wait.is_over();
             if is_over && self.unqueued.is_empty() {
                 self.is_woken &= !may_wait;
                 return Ok(());

@@ -247,7 +247,7 @@ mod tests {
             for rate in [None, Some(20_000.0)] {
                 // Fewer frames than the table has leaves.
                 let scan = small(60, 2).with(|scan| {
-                    scan.plan.policy = read_ahead;
+                    scan.plan.policy = Some(read_ahead);
                 });
                 let options = LookupOptions { threads: 3, rate, zipf: 0.9 };
                 let lookups = Arc::new(Lookups::new(&table, &scan, options).unwrap());
@@ -259,7 +259,7 @@ mod tests {
             }
         }
         let scan = small(60, 2).with(|scan| {
-            scan.plan.policy = ReadAheadPolicy::None;
+            scan.plan.policy = Some(ReadAheadPolicy::None);
         });
         let options = LookupOptions { threads: 2, rate: None, zipf: 0.0 };
         let lookups = Lookups::new(&table, &scan, options).unwrap();

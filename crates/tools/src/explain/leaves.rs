@@ -1,6 +1,7 @@
 //! The leaves of a tree in key order, from its branch pages alone.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use innoscan_engine::pool::{PageKey, Pool, PoolOptions, Retention};
 use innoscan_engine::scan::ScanOptions;
@@ -23,6 +24,8 @@ pub(crate) struct Leaves {
     pub branch_pages: u64,
     /// The counters of the reads of branch pages.
     pub reads: io::Counters,
+    /// The time in which nothing was done but to wait for them.
+    pub wait: Duration,
 }
 
 /// Reads the branch pages of one of a table's tablespaces, to which `reader` belongs.
@@ -47,7 +50,7 @@ pub(crate) fn leaves(
     let mut walk = Walk::new(&index.root_page()?, &index.layout, None, None, span)?;
     let mut scratch = Scratch::default();
 
-    let run_pages = options.io.run_pages(page_bytes);
+    let run_pages = options.io.run_pages(options.io.device, page_bytes);
     let (mut pages, mut found, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         loop {
@@ -77,5 +80,10 @@ pub(crate) fn leaves(
         }
         pool.poll(Wait::UntilSomething)?;
     }
-    Ok(Leaves { pages, branch_pages: walk.branch_pages(), reads: pool.counters() })
+    Ok(Leaves {
+        pages,
+        branch_pages: walk.branch_pages(),
+        reads: pool.counters(),
+        wait: pool.stats().wait,
+    })
 }

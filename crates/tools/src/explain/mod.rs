@@ -7,9 +7,11 @@ mod segments;
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
 pub use innoscan_engine::scan::cost::Cost;
 pub use innoscan_engine::scan::plan::choose;
-use innoscan_engine::scan::plan::{candidates, plans, windows_bytes};
+use innoscan_engine::scan::plan::{candidates, is_fast, plans, windows_bytes};
 pub use innoscan_engine::scan::read_plan::ReadPlan;
 use innoscan_engine::scan::{ScanOptions, open_spaces};
 pub use innoscan_engine::simulate::Reads;
@@ -32,6 +34,8 @@ pub struct Explanation {
     pub branch_pages: u64,
     /// The counters of the reads of branch pages, which were really made.
     pub branch_reads: io::Counters,
+    /// The device as these reads show it; nothing is known of it where they went through the page cache.
+    pub device: Option<Device>,
     /// Pages in extents without an owner.
     pub free_pages: u64,
     /// Owners of the other pages.
@@ -56,11 +60,14 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         file_pages: 0,
         branch_pages: 0,
         branch_reads: io::Counters::default(),
+        device: None,
         free_pages: 0,
         owners: Owners::default(),
         trees: Vec::new(),
         options: options.clone(),
     };
+    let mut branch_wait = Duration::ZERO;
+    let mut is_direct = true;
     for (space, file) in open_spaces(table, options)?.iter().zip(&table.files) {
         let mut reader = SpaceReader::new(space.clone())?;
         let leaves = leaves::leaves(table, file, &mut reader, options)
@@ -73,8 +80,16 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         explanation.owners.add(segments::owners(&mut reader, root)?);
         explanation.branch_pages += leaves.branch_pages;
         explanation.branch_reads.merge(&leaves.reads);
+        branch_wait += leaves.wait;
+        is_direct &= space.file().is_direct();
         explanation.trees.push(Tree { leaves: leaves.pages, format: space.format() });
     }
+    let reads = io::Observed {
+        requests: explanation.branch_reads.requests(),
+        read_bytes: explanation.branch_reads.read_bytes(),
+        elapsed: branch_wait,
+    };
+    explanation.device = (is_direct && reads.requests > 0).then(|| reads.device(None));
     Ok(explanation)
 }
 
@@ -142,9 +157,10 @@ impl Explanation {
     }
 
     /// The cost of a scan with these options; for `auto`, that of the plan chosen for all
-    /// tablespaces together.
+    /// tablespaces together. A scan that learns the device keeps its first plan on a fast one.
     pub fn cost_of(&self, options: &ScanOptions, device: &Device) -> Result<Cost> {
-        if options.plan.is_auto {
+        let keeps_first = options.io.device.is_none() && is_fast(device);
+        if options.plan.policy.is_none() && !keeps_first {
             let plans = candidates(self.leaves(), self.page_bytes, options);
             let costs: Result<Vec<Cost>> =
                 plans.into_iter().map(|plan| self.cost(plan, device)).collect();

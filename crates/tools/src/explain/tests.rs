@@ -12,7 +12,7 @@ fn explain_foretells_the_requests() {
         let table = table(&fixture.create_sql, MYSQL, &fixture.file);
         for read_ahead in POLICIES {
             let options = small(POOL_PAGES, 1).with(|scan| {
-                scan.plan.policy = read_ahead;
+                scan.plan.policy = Some(read_ahead);
                 scan.io.depth = 64;
             });
             let explanation = explain(&table, &options).unwrap();

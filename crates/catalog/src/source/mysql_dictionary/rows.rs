@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use innoscan_engine::Notes;
 use innoscan_engine::RowSink;
 use innoscan_engine::ahead::ReadAheadPolicy;
 use innoscan_engine::scan::{ScanOptions, scan};
@@ -128,16 +127,9 @@ impl DictionaryFile {
         let layout = reader.clustered(def, root)?.layout;
         let sink = Sink::new(table, def, &layout, names, is_wanted)?;
         let file = TableFile::whole(self.path.clone()).with_root(Some(root));
-        let table = Table {
-            def: def.clone(),
-            create_sql: None,
-            is_definition_given: false,
-            files: vec![file],
-            newest_lsn: None,
-            notes: Notes::default(),
-        };
+        let table = Table::new(def.clone(), vec![file]);
         let options = ScanOptions::default().with(|scan| {
-            scan.plan.policy = ReadAheadPolicy::None;
+            scan.plan.policy = Some(ReadAheadPolicy::None);
             scan.plan.memory_bytes = MEMORY_BYTES;
             scan.plan.threads = 1;
             scan.io.direct = Direct::Off;

@@ -10,7 +10,7 @@ use innoscan_tools::explain::explain;
 use innoscan_tools::warm::Warmed;
 use serde_json::{Value, json};
 
-use crate::args::{BenchArgs, ReadAheadArg};
+use crate::args::BenchArgs;
 use crate::messages::Exit;
 use crate::sizes::MIB;
 
@@ -60,25 +60,23 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
 fn variants(args: &BenchArgs, options: &ScanOptions) -> Vec<(String, ScanOptions)> {
     let mut variants = Vec::new();
     for &policy in &args.policies {
-        let read_ahead = super::policy_of(Some(policy), &args.table.read);
-        let picks_read_ahead = policy == ReadAheadArg::Auto;
+        let read_ahead = super::policy_of(policy, &args.table.read);
         let mut add = |name: String, order| {
             variants.push((
                 name,
                 options.clone().with(|scan| {
                     scan.plan.policy = read_ahead;
-                    scan.plan.is_auto = picks_read_ahead;
                     scan.rows.order = order;
                 }),
             ));
         };
-        if policy == ReadAheadArg::Segment {
-            add("segment".to_owned(), RowOrder::Any);
-            add("sorted".to_owned(), RowOrder::Key);
-        } else if picks_read_ahead {
-            add("auto".to_owned(), options.rows.order);
-        } else {
-            add(read_ahead.to_string(), RowOrder::Key);
+        match read_ahead {
+            None => add("auto".to_owned(), options.rows.order),
+            Some(ReadAheadPolicy::Segment) => {
+                add("segment".to_owned(), RowOrder::Any);
+                add("sorted".to_owned(), RowOrder::Key);
+            }
+            Some(named) => add(named.to_string(), RowOrder::Key),
         }
     }
     variants

@@ -38,6 +38,7 @@ use innoscan_export::dump::InterruptedDump;
 use innoscan_export::dump::Layout;
 use innoscan_export::dump::OnChange;
 use innoscan_export::dump::Origin;
+use innoscan_export::dump::REPLACED_NAME_PREFIX;
 use innoscan_export::dump::Summary;
 use innoscan_export::dump::TableOutcome;
 use innoscan_export::dump::is_interrupted;
@@ -175,7 +176,7 @@ fn write(
     scan.rows.on_corrupt = super::on_corrupt(&args.report);
     scan.rows.condition = super::condition(args.condition.as_deref())?;
     if args.outputdir != "-" {
-        scan.plan.spill_dir.get_or_insert_with(|| args.outputdir.clone().into());
+        scan.plan.spill = scan.plan.spill.preferring(args.outputdir.clone().into());
     }
     let defaults = DumpOptions::in_layout(layout, format);
     let options = DumpOptions {
@@ -303,7 +304,7 @@ fn old_myloader(directory: &Path, compression: Compression) -> String {
 fn has_renamed_database(directory: &Path) -> bool {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.any(|name| name.starts_with("mydumper_"))
+    names.any(|name| name.starts_with(REPLACED_NAME_PREFIX))
 }
 
 /// Refuses a dump without any object: a pattern that matches nothing, an empty directory.

@@ -10,8 +10,6 @@ use innoscan_io::Kind;
 
 use super::Driver;
 use super::current::{Current, Leaves};
-use crate::io_options::pages_of;
-use crate::scan::RowOrder;
 use crate::{Error, Result};
 
 /// The most branch pages requested at once.
@@ -49,11 +47,8 @@ impl Driver<'_> {
     /// Passes the leaves that the walk has found to the policy.
     fn pass_on_leaves(&mut self, current: &mut Current, is_last: bool) -> Result<()> {
         current.walk.take_found_leaves(&mut current.pages);
-        if matches!(current.leaves, Leaves::Awaited) {
-            if !current.walk.has_found_all() {
-                return Ok(());
-            }
-            self.order_leaves(current)?;
+        if matches!(current.leaves, Leaves::Awaited) && !self.choose_plan(current)? {
+            return Ok(());
         }
         if current.pages.is_empty() {
             return Ok(());
@@ -61,40 +56,7 @@ impl Driver<'_> {
         let (total, is_exact) = current.walk.total_leaves();
         self.shared.total_leaves.store(self.past_leaves + total, Ordering::Relaxed);
         self.shared.is_total_exact.store(is_exact && is_last, Ordering::Relaxed);
-        if !current.is_cost_set {
-            current.policy.set_request_cost(self.request_cost(current.waited_before));
-            current.is_cost_set = true;
-        }
-        current.policy.on_leaves(&current.pages);
-        Ok(())
-    }
-
-    /// Chooses the order of the leaves, and the policy that reads them, once all are found.
-    fn order_leaves(&mut self, current: &mut Current) -> Result<()> {
-        let format = current.context.format();
-        let mut sizes = self.budget.sizes(&self.options.io, format);
-        if self.planner.awaits_leaves() {
-            let leaves: Vec<PageNo> = current.walk.leaves().collect();
-            let plan = self.planner.settle(&leaves, format);
-            let window_pages = pages_of(plan.window_bytes, format.page_size.len()) as usize;
-            sizes.window_pages = sizes.window_pages.min(window_pages).max(1);
-            self.driven.policy = plan.policy;
-            current.policy = self.driven.policy.begin(&sizes);
-        }
-        if !self.driven.policy.traits().in_file_order {
-            current.pages = current.walk.leaves().collect();
-            current.leaves = Leaves::OfWalk;
-            return Ok(());
-        }
-        let file_order = current.walk.take_file_order();
-        current.pages = file_order.pages();
-        current.leaves = match self.options.rows.order {
-            RowOrder::Any => Leaves::InFileOrder(file_order),
-            RowOrder::Key => {
-                let sort = self.leaf_sorter(file_order.places(), sizes.segment_pages())?;
-                Leaves::Sorted(file_order, sort)
-            }
-        };
+        self.pass_to_policy(current);
         Ok(())
     }
 
@@ -106,7 +68,7 @@ impl Driver<'_> {
     /// The cost of a request: from the device's model, or from the wait for the requests for branch
     /// pages.
     pub(super) fn request_cost(&self, (wait_before, requests_before): (Duration, u64)) -> Duration {
-        if let Some(device) = self.options.io.device {
+        if let Some(device) = self.learnt.device() {
             return device.request_cost(self.pool.page_bytes() as u64);
         }
         let (wait, requests) = self.waited();
@@ -114,7 +76,7 @@ impl Driver<'_> {
     }
 
     fn leaves_ahead_max(&self, current: &Current) -> usize {
-        if matches!(current.leaves, Leaves::Awaited) {
+        if matches!(current.leaves, Leaves::Awaited) || current.is_plan_due {
             return usize::MAX;
         }
         if self.traits.descends_singly {

@@ -21,6 +21,8 @@ pub(super) struct Current {
     pub policy: Box<dyn ReadAhead>,
     /// The total wait, and the number of requests, before the tablespace was opened.
     pub waited_before: (Duration, u64),
+    /// Whether another plan is chosen as soon as all leaves are found.
+    pub is_plan_due: bool,
     pub is_cost_set: bool,
     /// Whether the next leaf is being read.
     pub is_due: bool,

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use innoscan_io::{self as io, KindCounters};
+use innoscan_io::{self as io, KindCounters, Observed};
 
 /// The most bytes in flight: more than any device transfers within the latency of a request.
 const BYTES_MAX: usize = 8 << 20;
@@ -23,12 +23,22 @@ const STEP_BYTES: usize = 64 << 10;
 /// reads in bursts.
 const JUDGED_READS: u64 = 128;
 
+/// Of a device that completes more than this per second, the most reads in flight would take two thirds of
+/// [`SERVICE_MAX`]: it is not slow.
+const FAST_IOPS: f64 = 1.5 * 128.0 / 0.016;
+const FAST_BYTES: f64 = 1.5 * BYTES_MAX as f64 / 0.016;
+
+/// The time in which a slow device shows whether it has become fast.
+const TRIAL: Duration = Duration::from_millis(300);
+
 pub(super) struct InFlight {
     reads_max: usize,
     /// The limit on a slow device; `None` on others.
     slow: Option<io::Depth>,
     /// The reads up to the last judgement, and their time.
     judged: (u64, Duration),
+    /// The state at the start of the current trial of whether a slow device has become fast.
+    tried: Option<io::Progress>,
     least_bytes: usize,
     bytes_max: usize,
     seen_requests: u64,
@@ -42,6 +52,7 @@ impl InFlight {
             reads_max,
             slow: None,
             judged: (0, Duration::ZERO),
+            tried: None,
             least_bytes: run_bytes.min(BYTES_MAX),
             bytes_max: BYTES_MAX,
             seen_requests: 0,
@@ -49,11 +60,16 @@ impl InFlight {
         }
     }
 
-    /// Whether another read may start.
-    pub fn admits(&mut self, now: &io::Progress) -> bool {
+    /// Whether reads take long.
+    pub fn is_slow(&self) -> bool {
+        self.slow.is_some()
+    }
+
+    /// Whether another read may start beside those in flight.
+    pub fn admits(&mut self, reads: usize, bytes: usize) -> bool {
         match &mut self.slow {
-            Some(depth) => depth.admits(now.in_flight_reads, now.in_flight_bytes),
-            None => now.in_flight_bytes < self.bytes_max,
+            Some(depth) => depth.admits(reads, bytes),
+            None => bytes < self.bytes_max,
         }
     }
 
@@ -64,19 +80,47 @@ impl InFlight {
         }
     }
 
-    /// Adapts the limit to the reads that completed since the last call. `ahead`: those of read-ahead.
-    pub fn observe(&mut self, now: &io::Progress, ahead: &KindCounters) {
+    /// Adapts the limit to the reads that completed since the last call. `ahead`: those of read-ahead;
+    /// `progress`: those of all kinds, which only a slow device needs.
+    pub fn observe(&mut self, ahead: &KindCounters, progress: impl FnOnce() -> io::Progress) {
         match &mut self.slow {
-            Some(depth) => depth.observe(now),
-            None => self.adapt(ahead),
+            Some(depth) => {
+                let now = progress();
+                depth.observe(&now);
+                self.judge_slow(ahead, &now);
+            }
+            None => {
+                self.adapt(ahead);
+                self.judge(ahead);
+            }
         }
+    }
+
+    /// Decides from time to time whether the device is slow.
+    fn judge(&mut self, ahead: &KindCounters) {
         let (requests, service) = self.judged;
         let reads = ahead.requests - requests;
-        if self.slow.is_none() && reads >= JUDGED_READS {
+        if reads < JUDGED_READS {
+            return;
+        }
+        self.judged = (ahead.requests, ahead.service);
+        if (ahead.service - service).div_f64(reads as f64) > SERVICE_MAX {
+            self.slow = Some(io::Depth::new(self.reads_max));
+        }
+    }
+
+    /// Decides from time to time whether a slow device is slow no more: others had held it up, or it completes
+    /// so much that reads would not take long however many there are.
+    fn judge_slow(&mut self, ahead: &KindCounters, now: &io::Progress) {
+        let seen = Observed::between(self.tried.get_or_insert(*now), now);
+        if seen.elapsed < TRIAL {
+            return;
+        }
+        self.tried = Some(*now);
+        if seen.iops() > FAST_IOPS || seen.bytes_per_second() > FAST_BYTES {
+            self.slow = None;
+            self.tried = None;
             self.judged = (ahead.requests, ahead.service);
-            if (ahead.service - service).div_f64(reads as f64) > SERVICE_MAX {
-                self.slow = Some(io::Depth::new(self.reads_max));
-            }
         }
     }
 
@@ -114,8 +158,8 @@ mod tests {
                 in_flight_reads: pending,
                 in_flight_bytes: pending * run_bytes,
             };
-            in_flight.observe(&progress(pending, counters, at), &counters);
-            while pending < 128 && in_flight.admits(&progress(pending, counters, at)) {
+            in_flight.observe(&counters, || progress(pending, counters, at));
+            while pending < 128 && in_flight.admits(pending, pending * run_bytes) {
                 pending += 1;
                 entered.push_back(at);
             }

@@ -16,8 +16,11 @@ impl Driver<'_> {
     /// A sort for a number of leaves, with the memory that reading and decoding leave.
     pub(super) fn leaf_sorter(&self, leaves: usize, window_pages: usize) -> Result<LeafSorter> {
         let page_bytes = self.pool.page_bytes();
-        let memory_bytes = self.budget.hold_pages(window_pages) * page_bytes;
-        let dir = self.options.plan.spill_dir.clone().unwrap_or_else(std::env::temp_dir);
+        // Frames that an earlier plan used still take memory.
+        let touched_pages = self.pool.touched_pages();
+        let memory_bytes = self.budget.hold_pages(window_pages.max(touched_pages)) * page_bytes;
+        let leaf_bytes = leaves as u64 * page_bytes as u64;
+        let dir = self.options.plan.spill.directory(leaf_bytes).map(ToOwned::to_owned);
         LeafSorter::new(leaves, memory_bytes, page_bytes, dir)
     }
 
@@ -38,8 +41,10 @@ impl Driver<'_> {
             let Leaves::Sorted(file_order, sort) = &mut current.leaves else { break };
             sort.put(place, handed)?;
             file_order.next_place();
-            if file_order.next_leaf().is_none() {
+            let is_last = file_order.next_leaf().is_none();
+            if is_last {
                 sort.all_put()?;
+                self.remember_device(current);
             }
             self.shared.sorted_leaves.fetch_add(1, Ordering::Relaxed);
             progress = true;

@@ -26,6 +26,7 @@ use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::schema::{ServerVersion, TableDef};
 
 pub use self::files::stem;
+pub use self::mydumper::REPLACED_NAME_PREFIX;
 use super::chunks::{ChunkNames, ChunkOptions, Chunks};
 use super::dumped_file::{DumpedFile, partial_name};
 use super::files::Directory;

@@ -42,6 +42,9 @@ use crate::sink::sql;
 /// The maximum length of a database's or a table's name in file names, in bytes; a file name has 255.
 const NAME_BYTES_MAX: usize = 100;
 
+/// The start of the file names of databases and tables whose own names a file name cannot hold.
+pub const REPLACED_NAME_PREFIX: &str = "mydumper_";
+
 /// The names of databases and tables in file names.
 #[derive(Default)]
 struct Names {
@@ -74,11 +77,11 @@ impl Names {
             && name.len() <= NAME_BYTES_MAX
             && name.chars().all(plain)
             && !name.contains("-schema")
-            && !name.starts_with("mydumper_");
+            && !name.starts_with(REPLACED_NAME_PREFIX);
         if survives {
             return name.to_owned();
         }
-        let file = format!("mydumper_{}", self.replaced);
+        let file = format!("{REPLACED_NAME_PREFIX}{}", self.replaced);
         self.replaced += 1;
         file
     }

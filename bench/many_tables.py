@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """many_tables.py INNOSCAN DIR [TABLES [VERSION]]
 
-What a dump of very many small tables costs the server it is made of. A server (mariadb-10.11, or VERSION
+What a dump of very many small tables costs, and what it costs the server it is made of. A server (mariadb-10.11, or VERSION
 as tests/servers/install.sh names it) gets TABLES (10000) tables of 100 rows in DIR/server; eight clients
 update single rows of random tables all the while. Then the tables are dumped by innoscan, by no flag but
 the output, and by mydumper with as many threads as there are cores, twice each, in turn. Printed for
@@ -12,6 +12,9 @@ each:
   stall     the longest that any client waited for its update
   memory    the most that the tool had
 
+Then the clients end. mydumper dumps the idle server, innoscan its data directory when it has stopped, three
+times each, in turn; the medians are compared.
+
 Every dump gets a directory of its own, and none is removed before the end: ext4 is slow to make files
 where many were just removed. Needs mydumper and the server (tests/servers/install.sh mydumper VERSION).
 The tables are made once.
@@ -20,6 +23,7 @@ The tables are made once.
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import threading
@@ -130,6 +134,30 @@ def main():
         print(f"innoscan takes {ours / theirs:.2f} of mydumper's time")
     finally:
         subprocess.run([SERVER, version, "stop", home], check=True)
+    idle(version, home, out, innoscan, ways)
+
+
+def idle(version, home, out, innoscan, ways):
+    """The idle server by mydumper, and its data directory by innoscan."""
+    ways = {way: command for way, command in ways.items() if way != "innoscan"}
+    ways["innoscan, of the directory"] = [innoscan, "dump", os.path.join(home, "data"), "-B", "many", "-o"]
+    seconds = {way: [] for way in ways}
+    for turn in range(3):
+        for nth, (way, command) in enumerate(ways.items()):
+            needs_server = way.startswith("mydumper")
+            if needs_server:
+                subprocess.run([SERVER, version, "start", home, *OPTIONS], check=True, stdout=subprocess.DEVNULL)
+            begun = time.monotonic()
+            subprocess.run([*command, os.path.join(out, f"idle-{turn}-{nth}")], check=True,
+                           stderr=subprocess.DEVNULL)
+            seconds[way].append(time.monotonic() - begun)
+            if needs_server:
+                subprocess.run([SERVER, version, "stop", home], check=True)
+    print("the server idle, or stopped; medians of 3")
+    for way, each in seconds.items():
+        print(f"{way:28} {statistics.median(each):8.2f} s ({min(each):.2f}-{max(each):.2f})")
+    theirs, ours = (statistics.median(each) for each in seconds.values())
+    print(f"innoscan is {theirs / ours:.1f} times as fast")
 
 
 main()

@@ -48,8 +48,13 @@ pub enum ErrorKind {
 }
 
 /// An error: what failed and why, in which file, and the remedies.
+///
+/// It is one pointer, because a result is returned for each row.
 #[derive(Debug)]
-pub struct Error {
+pub struct Error(Box<Body>);
+
+#[derive(Debug)]
+struct Body {
     repr: Repr,
     file: Option<Box<Path>>,
     remedies: Remedies,
@@ -128,34 +133,40 @@ impl Error {
     }
 
     fn with(kind: ErrorKind, why: impl Into<String>, remedies: impl Into<Remedies>) -> Error {
-        let remedies = remedies.into();
-        Error { remedies, ..Error::new(Repr::Refused { kind, why: why.into() }) }
+        Error::new(Repr::Refused { kind, why: why.into() }).with_remedies(remedies.into())
     }
 
     fn new(repr: Repr) -> Error {
-        Error { repr, file: None, remedies: Remedies::default() }
+        Error(Box::new(Body { repr, file: None, remedies: Remedies::default() }))
+    }
+
+    fn with_remedies(mut self, remedies: Remedies) -> Error {
+        self.0.remedies = remedies;
+        self
     }
 
     /// Adds the file, unless the error already has one.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Error {
-        self.file.get_or_insert_with(|| path.into());
+        self.0.file.get_or_insert_with(|| path.into());
         self
     }
 
     /// Adds a remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<Remedy>) -> Error {
-        self.remedies.push(remedy.into());
+        self.0.remedies.push(remedy.into());
         self
     }
 
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
-        match &self.repr {
-            Repr::Format(format::Error::Corrupt { .. }) => ErrorKind::Corrupt,
-            Repr::Format(format::Error::Unsupported { .. }) => ErrorKind::Unsupported,
-            Repr::Format(format::Error::Schema(_)) => ErrorKind::Schema,
+        match &self.0.repr {
+            Repr::Format(error) => match error.cause() {
+                format::Cause::Corrupt { .. } => ErrorKind::Corrupt,
+                format::Cause::Unsupported { .. } => ErrorKind::Unsupported,
+                format::Cause::Schema(_) => ErrorKind::Schema,
+            },
             Repr::Read { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ErrorKind::NotFound,
                 io::ErrorKind::PermissionDenied => ErrorKind::Permission,
@@ -174,13 +185,13 @@ impl Error {
 
     /// The file in which the error occurred.
     pub fn file(&self) -> Option<&Path> {
-        self.file.as_deref()
+        self.0.file.as_deref()
     }
 
     /// The place in the file where damage was found.
     pub fn place(&self) -> Option<&format::Place> {
-        match &self.repr {
-            Repr::Format(format::Error::Corrupt { place, .. }) => Some(place),
+        match self.as_format()?.cause() {
+            format::Cause::Corrupt { place, .. } => Some(place),
             _ => None,
         }
     }
@@ -188,26 +199,26 @@ impl Error {
     /// The remedies, the best first; none where nothing can be done, where the message contains one, or,
     /// for damage, where they depend on the caller.
     pub fn remedies(&self) -> &[Remedy] {
-        self.remedies.as_slice()
+        self.0.remedies.as_slice()
     }
 
     /// The message with its place, and the remedies apart from it.
     pub fn reason(&self) -> Reason {
-        Reason { what: WithoutRemedies(self).to_string(), remedies: self.remedies.clone() }
+        Reason { what: WithoutRemedies(self).to_string(), remedies: self.0.remedies.clone() }
     }
 
     /// Changes the format crate's own error, if this is one.
     #[must_use]
     pub fn map_format(mut self, add: impl FnOnce(format::Error) -> format::Error) -> Error {
-        if let Repr::Format(error) = self.repr {
-            self.repr = Repr::Format(add(error));
+        if let Repr::Format(error) = self.0.repr {
+            self.0.repr = Repr::Format(add(error));
         }
         self
     }
 
     /// The format crate's own error, if this is one.
     pub fn as_format(&self) -> Option<&format::Error> {
-        match &self.repr {
+        match &self.0.repr {
             Repr::Format(error) => Some(error),
             _ => None,
         }
@@ -216,11 +227,11 @@ impl Error {
 
 impl From<format::Error> for Error {
     fn from(error: format::Error) -> Error {
-        let remedies = match &error {
-            format::Error::Unsupported { remedy, .. } => Remedy::from(remedy.clone()).into(),
+        let remedies = match error.cause() {
+            format::Cause::Unsupported { remedy, .. } => Remedy::from(remedy.clone()).into(),
             _ => Remedies::default(),
         };
-        Error { remedies, ..Error::new(Repr::Format(error)) }
+        Error::new(Repr::Format(error)).with_remedies(remedies)
     }
 }
 
@@ -257,14 +268,14 @@ struct WithoutRemedies<'e>(&'e Error);
 impl fmt::Display for WithoutRemedies<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WithoutRemedies(error) = self;
-        if let Some(file) = &error.file {
+        if let Some(file) = &error.0.file {
             write!(f, "{}: ", file.display())?;
         }
-        match &error.repr {
-            Repr::Format(format::Error::Unsupported { what, .. }) => {
-                write!(f, "{what} is not supported")
-            }
-            Repr::Format(error) => error.fmt(f),
+        match &error.0.repr {
+            Repr::Format(error) => match error.cause() {
+                format::Cause::Unsupported { what, .. } => write!(f, "{what} is not supported"),
+                _ => error.fmt(f),
+            },
             Repr::Read { doing, source } | Repr::Write { doing, source } => {
                 write!(f, "{doing}: {source}")
             }
@@ -281,14 +292,14 @@ impl fmt::Display for Error {
         WithoutRemedies(self).fmt(f)?;
         match self.remedies() {
             [] => Ok(()),
-            _ => write!(f, "; {}", self.remedies),
+            _ => write!(f, "; {}", self.0.remedies),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.repr {
+        match &self.0.repr {
             Repr::Read { source, .. } | Repr::Write { source, .. } => Some(source),
             _ => None,
         }

@@ -9,7 +9,7 @@ use innoscan_format::locate::{Fields, Located};
 use innoscan_format::page::{self, IndexPage, Scratch};
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::Codec;
-use innoscan_format::{Error as FormatError, PageNo, tree};
+use innoscan_format::{Cause, Error as FormatError, PageNo, tree};
 use innoscan_io::Direct;
 
 use crate::space::Space;
@@ -52,12 +52,14 @@ fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
     let file_has_own = space.header().sdi_root.is_some();
     let remedy = || Remedy::CheckDefinition { file_has_own };
     let root = file.clustered_root.unwrap_or(space.first_root());
-    check_tree(def, root, &mut SpaceReader::new(space)?).map_err(|error| match error.as_format() {
-        Some(FormatError::Schema(_)) => Error::refused(misfit(&error), remedy()),
-        Some(FormatError::Corrupt { what, .. }) if what.starts_with(MISFIT) => {
-            Error::refused(error.to_string(), remedy())
+    check_tree(def, root, &mut SpaceReader::new(space)?).map_err(|error| {
+        match error.as_format().map(FormatError::cause) {
+            Some(Cause::Schema(_)) => Error::refused(misfit(&error), remedy()),
+            Some(Cause::Corrupt { what, .. }) if what.starts_with(MISFIT) => {
+                Error::refused(error.to_string(), remedy())
+            }
+            _ => error,
         }
-        _ => error,
     })
 }
 

@@ -5,6 +5,7 @@
 use crate::{Error, Result};
 
 /// Returns the bytes `at .. at + len`, or an error that names the range and the available length.
+#[inline]
 pub fn slice(bytes: &[u8], at: usize, len: usize) -> Result<&[u8]> {
     at.checked_add(len)
         .and_then(|end| bytes.get(at..end))
@@ -12,6 +13,7 @@ pub fn slice(bytes: &[u8], at: usize, len: usize) -> Result<&[u8]> {
 }
 
 /// Returns `N` bytes from `at` as an array.
+#[inline]
 pub fn array<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
     bytes
         .get(at..)
@@ -26,46 +28,55 @@ fn out_of_range(have: usize, at: usize, len: usize) -> Error {
 }
 
 /// Reads one byte.
+#[inline]
 pub fn u8_at(bytes: &[u8], at: usize) -> Result<u8> {
     array::<1>(bytes, at).map(|[byte]| byte)
 }
 
 /// Reads two bytes, big-endian (`mach_read_from_2`).
+#[inline]
 pub fn u16_at(bytes: &[u8], at: usize) -> Result<u16> {
     array(bytes, at).map(u16::from_be_bytes)
 }
 
 /// Reads three bytes, big-endian (`mach_read_from_3`).
+#[inline]
 pub fn u24_at(bytes: &[u8], at: usize) -> Result<u32> {
     array::<3>(bytes, at).map(|[a, b, c]| u32::from_be_bytes([0, a, b, c]))
 }
 
 /// Reads four bytes, big-endian (`mach_read_from_4`).
+#[inline]
 pub fn u32_at(bytes: &[u8], at: usize) -> Result<u32> {
     array(bytes, at).map(u32::from_be_bytes)
 }
 
 /// Reads six bytes, big-endian (`mach_read_from_6`).
+#[inline]
 pub fn u48_at(bytes: &[u8], at: usize) -> Result<u64> {
     array::<6>(bytes, at).map(|[a, b, c, d, e, f]| u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
 }
 
 /// Reads eight bytes, big-endian (`mach_read_from_8`).
+#[inline]
 pub fn u64_at(bytes: &[u8], at: usize) -> Result<u64> {
     array(bytes, at).map(u64::from_be_bytes)
 }
 
 /// Reads two bytes, little-endian: the server's own files and records (`uint2korr`).
+#[inline]
 pub fn u16_le_at(bytes: &[u8], at: usize) -> Result<u16> {
     array(bytes, at).map(u16::from_le_bytes)
 }
 
 /// Reads three bytes, little-endian (`uint3korr`).
+#[inline]
 pub fn u24_le_at(bytes: &[u8], at: usize) -> Result<u32> {
     array::<3>(bytes, at).map(|[a, b, c]| u32::from_le_bytes([a, b, c, 0]))
 }
 
 /// Reads four bytes, little-endian (`uint4korr`).
+#[inline]
 pub fn u32_le_at(bytes: &[u8], at: usize) -> Result<u32> {
     array(bytes, at).map(u32::from_le_bytes)
 }

@@ -11,6 +11,8 @@
 
 use std::fmt;
 
+use crc_fast::crc32_iscsi;
+
 use crate::bytes;
 use crate::{Error, Result};
 
@@ -110,12 +112,12 @@ pub fn verify_full_crc32(page: &[u8]) -> Result<Algorithm> {
 /// Calculates the checksum that both ends of a page hold with `innodb_checksum_algorithm=crc32`.
 pub fn crc32(page: &[u8]) -> Result<u32> {
     let (head, body) = parts(page)?;
-    Ok(crc32c::crc32c(head) ^ crc32c::crc32c(body))
+    Ok(crc32_iscsi(head) ^ crc32_iscsi(body))
 }
 
 /// Calculates the checksum in the last 4 bytes of a `full_crc32` page.
 pub fn full_crc32(page: &[u8]) -> Result<u32> {
-    Ok(crc32c::crc32c(bytes::slice(page, 0, page.len().saturating_sub(4))?))
+    Ok(crc32_iscsi(bytes::slice(page, 0, page.len().saturating_sub(4))?))
 }
 
 /// Calculates the header's checksum with `innodb_checksum_algorithm=innodb`
@@ -149,24 +151,18 @@ fn fold(bytes: &[u8]) -> u32 {
     })
 }
 
+/// The words are aligned to 8 bytes of the page: they begin at offsets 8 and 40.
 fn crc32_big_endian(page: &[u8]) -> Result<u32> {
     let (head, body) = parts(page)?;
-    // The words are aligned to 8 bytes of the page: they begin at offsets 8 and 40.
     Ok(crc32_of_swapped_words(head, 4) ^ crc32_of_swapped_words(body, 2))
 }
 
 fn crc32_of_swapped_words(bytes: &[u8], unaligned: usize) -> u32 {
-    let (head, rest) = bytes.split_at(unaligned.min(bytes.len()));
-    let mut sum = crc32c::crc32c(head);
-    let words = rest.chunks_exact(8);
-    let tail = words.remainder();
-    for word in words {
-        let mut swapped = [0u8; 8];
-        swapped.copy_from_slice(word);
-        swapped.reverse();
-        sum = crc32c::crc32c_append(sum, &swapped);
+    let mut swapped = bytes.to_vec();
+    if let Some(words) = swapped.get_mut(unaligned..) {
+        words.as_chunks_mut::<8>().0.iter_mut().for_each(|word| word.reverse());
     }
-    crc32c::crc32c_append(sum, tail)
+    crc32_iscsi(&swapped)
 }
 
 #[cfg(test)]

@@ -37,15 +37,20 @@ impl fmt::Display for Place {
     }
 }
 
+/// The error of reading bytes: one pointer, because the loops over records and columns return results for
+/// each, and errors of several words would push those results out of registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Cause>);
+
 /// The reason why bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum Cause {
     /// Bytes that contradict the format: torn, damaged, or not of the kind that the caller named.
     Corrupt {
         /// The contradiction, with its figures.
         what: Cow<'static, str>,
         /// The place of the damage.
-        place: Box<Place>,
+        place: Place,
     },
     /// Sound bytes of a kind that this version does not read; refused rather than guessed.
     Unsupported {
@@ -63,25 +68,41 @@ impl Error {
     /// methods add what is known.
     #[cold]
     pub fn corrupt(what: impl Into<Cow<'static, str>>) -> Error {
-        Error::Corrupt { what: what.into(), place: Box::default() }
+        Error::new(Cause::Corrupt { what: what.into(), place: Place::default() })
     }
 
     /// Creates a refusal from the feature's name and the remedy.
     #[cold]
     pub fn unsupported(what: impl Into<Cow<'static, str>>, remedy: impl Into<Remedy>) -> Error {
-        Error::Unsupported { what: what.into(), remedy: remedy.into() }
+        Error::new(Cause::Unsupported { what: what.into(), remedy: remedy.into() })
     }
 
     /// Creates an error for a table definition that cannot be used.
     #[cold]
     pub fn schema(what: impl Into<Cow<'static, str>>) -> Error {
-        Error::Schema(what.into())
+        Error::new(Cause::Schema(what.into()))
+    }
+
+    /// Creates an error from its reason.
+    #[cold]
+    pub fn new(cause: Cause) -> Error {
+        Error(Box::new(cause))
+    }
+
+    /// Returns the reason.
+    pub fn cause(&self) -> &Cause {
+        &self.0
+    }
+
+    /// Returns the reason, owned.
+    pub fn into_cause(self) -> Cause {
+        *self.0
     }
 
     /// Returns whether the error is damage, the one kind that a scan may skip (`--on-corrupt
     /// skip`).
     pub fn is_corrupt(&self) -> bool {
-        matches!(self, Error::Corrupt { .. })
+        matches!(self.cause(), Cause::Corrupt { .. })
     }
 
     /// Adds the page, unless the error has one already (the inner place is nearer).
@@ -118,7 +139,7 @@ impl Error {
     }
 
     fn at(mut self, fill: impl FnOnce(&mut Place)) -> Error {
-        if let Error::Corrupt { place, .. } = &mut self {
+        if let Cause::Corrupt { place, .. } = &mut *self.0 {
             fill(place);
         }
         self
@@ -127,11 +148,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Corrupt { what, place } if **place == Place::default() => f.write_str(what),
-            Error::Corrupt { what, place } => write!(f, "{what} ({place})"),
-            Error::Unsupported { what, remedy } => write!(f, "{what} is not supported; {remedy}"),
-            Error::Schema(what) => f.write_str(what),
+        match self.cause() {
+            Cause::Corrupt { what, place } if *place == Place::default() => f.write_str(what),
+            Cause::Corrupt { what, place } => write!(f, "{what} ({place})"),
+            Cause::Unsupported { what, remedy } => write!(f, "{what} is not supported; {remedy}"),
+            Cause::Schema(what) => f.write_str(what),
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::layout::{Flavour, Layout};
 use crate::locate::{Ends, Extent, Fields};
 use crate::page::IndexPage;
 use crate::record::Record;
-use crate::{Error, Result, bytes};
+use crate::{Cause, Error, Result, bytes};
 
 /// The beginning of every error that reports a misfit.
 pub const MISFIT: &str = "the definition does not fit the file";
@@ -230,10 +230,10 @@ fn check_sum(page: &IndexPage<'_>, placed: &[Placed<'_>]) -> Result<()> {
 
 #[cold]
 fn misfit(error: Error) -> Error {
-    match error {
-        Error::Corrupt { what, place } => {
-            Error::Corrupt { what: format!("{MISFIT}: {what}").into(), place }
+    Error::new(match error.into_cause() {
+        Cause::Corrupt { what, place } => {
+            Cause::Corrupt { what: format!("{MISFIT}: {what}").into(), place }
         }
-        error => error,
-    }
+        other => other,
+    })
 }

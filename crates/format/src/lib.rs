@@ -29,7 +29,7 @@ pub mod tree;
 pub mod types;
 pub mod value;
 
-pub use error::{Error, Place, Result};
+pub use error::{Cause, Error, Place, Result};
 pub use ids::{IndexId, Lsn, PageNo, SpaceId};
 pub use lob_ref::LobRef;
 pub use page_size::PageSize;

@@ -118,6 +118,7 @@ impl<'a> Record<'a> {
     }
 
     /// Adds this record to an error that has none.
+    #[cold]
     pub fn locate_error(&self, error: Error) -> Error {
         error.at_record(self.heap_no).at_offset(u32::from(self.origin))
     }
@@ -147,7 +148,9 @@ pub struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Returns the record after the one at `self.at`; `None` at the supremum.
-    #[inline]
+    ///
+    /// This and what it calls are inlined, and errors are made elsewhere: it is called for each row.
+    #[inline(always)]
     fn step(&self) -> Result<Option<Record<'a>>> {
         let page = self.page.page().bytes();
         let word = bytes::u16_at(page, self.at - 2)?;
@@ -162,33 +165,27 @@ impl<'a> Records<'a> {
             return self.end();
         }
         if self.seen >= self.page.n_recs() {
-            return Err(Error::corrupt(format!(
-                "the chain of records does not end after the page's {} records",
-                self.page.n_recs()
-            )));
+            return Err(self.endless());
         }
         let header = if compact { 5 } else { 6 };
         if origin < self.page.supremum_end() + header || origin > self.page.heap_top() {
-            return Err(Error::corrupt(format!(
-                "the record after the one at {} is said to be at {origin}, outside the heap",
-                self.at
-            )));
+            return Err(self.outside_heap(origin));
         }
         self.read(page, origin, compact).map(Some)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&self, page: &'a [u8], origin: usize, compact: bool) -> Result<Record<'a>> {
-        let header = bytes::array::<6>(page, origin - 6)?;
-        let (info_byte, heap_word, status) = match (compact, header) {
-            (true, [_, info, hi, lo, ..]) => (info, u16::from_be_bytes([hi, lo]), lo & 7),
-            (false, [info, hi, lo, ..]) => (info, u16::from_be_bytes([hi, lo]), STATUS_ORDINARY),
+        let header = bytes::u32_at(page, origin - 6)?;
+        let (info_byte, heap_word, status) = match compact {
+            true => (header >> 16, header, header as u8 & 7),
+            false => (header >> 24, header >> 8, STATUS_ORDINARY),
         };
         let record = Record {
             page,
             origin: origin as u16,
-            heap_no: heap_word >> 3,
-            info_bits: info_byte & 0xF0,
+            heap_no: heap_word as u16 >> 3,
+            info_bits: info_byte as u8 & 0xF0,
             status,
             compact,
             limit: self.page.heap_top() as u16,
@@ -201,37 +198,65 @@ impl<'a> Records<'a> {
             _ => false,
         };
         if record.is_min_rec() && (self.seen > 0 || self.page.prev().is_some()) {
-            return Err(record.locate_error(Error::corrupt(
-                "a record is marked as its level's first, but is not",
-            )));
+            return Err(record.locate_error(not_first()));
         }
         if !right_kind || record.heap_no < 2 || record.heap_no >= self.page.n_heap() {
-            return Err(record.locate_error(Error::corrupt(format!(
-                "a record of status {status} and heap_no {} of {} on level {}",
-                record.heap_no,
-                self.page.n_heap(),
-                self.page.level()
-            ))));
+            return Err(self.wrong_kind(&record));
         }
         Ok(record)
     }
 
+    #[inline(always)]
     fn end(&self) -> Result<Option<Record<'a>>> {
-        if self.seen != self.page.n_recs() {
-            return Err(Error::corrupt(format!(
-                "the chain of records ends after {} of the page's {} records",
-                self.seen,
-                self.page.n_recs()
-            )));
-        }
-        Ok(None)
+        if self.seen != self.page.n_recs() { Err(self.ends_early()) } else { Ok(None) }
+    }
+
+    #[cold]
+    fn endless(&self) -> Error {
+        Error::corrupt(format!(
+            "the chain of records does not end after the page's {} records",
+            self.page.n_recs()
+        ))
+    }
+
+    #[cold]
+    fn ends_early(&self) -> Error {
+        Error::corrupt(format!(
+            "the chain of records ends after {} of the page's {} records",
+            self.seen,
+            self.page.n_recs()
+        ))
+    }
+
+    #[cold]
+    fn outside_heap(&self, origin: usize) -> Error {
+        Error::corrupt(format!(
+            "the record after the one at {} is said to be at {origin}, outside the heap",
+            self.at
+        ))
+    }
+
+    #[cold]
+    fn wrong_kind(&self, record: &Record<'_>) -> Error {
+        record.locate_error(Error::corrupt(format!(
+            "a record of status {} and heap_no {} of {} on level {}",
+            record.status,
+            record.heap_no,
+            self.page.n_heap(),
+            self.page.level()
+        )))
+    }
+
+    #[cold]
+    fn locate_error(&self, error: Error) -> Error {
+        self.page.page().locate_error(error.at_offset(self.at as u32))
     }
 }
 
 impl<'a> Iterator for Records<'a> {
     type Item = Result<Record<'a>>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Result<Record<'a>>> {
         if self.ended {
             return None;
@@ -248,9 +273,13 @@ impl<'a> Iterator for Records<'a> {
             }
             Err(error) => {
                 self.ended = true;
-                let offset = self.at as u32;
-                Some(Err(self.page.page().locate_error(error.at_offset(offset))))
+                Some(Err(self.locate_error(error)))
             }
         }
     }
+}
+
+#[cold]
+fn not_first() -> Error {
+    Error::corrupt("a record is marked as its level's first, but is not")
 }

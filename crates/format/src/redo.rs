@@ -82,7 +82,7 @@ impl Blocks {
             let lsn = Lsn(u64_at(block, 8)?);
             // Format 0 (before MySQL 5.7.9, MariaDB 10.2.2) has other checksums on its checkpoints.
             let sealed =
-                format == 0 || u32_at(block, 508)? == crc32c::crc32c(slice(block, 0, 508)?);
+                format == 0 || u32_at(block, 508)? == crc_fast::crc32_iscsi(slice(block, 0, 508)?);
             if lsn.0 == 0 || !sealed || newest.checkpoint >= Some(lsn) {
                 continue;
             }
@@ -131,7 +131,7 @@ impl Circular {
         let mut newest: Option<Lsn> = None;
         for at in [4096, 8192] {
             let block = slice(head, at, 64)?;
-            if u32_at(block, 60)? == crc32c::crc32c(slice(block, 0, 60)?) {
+            if u32_at(block, 60)? == crc_fast::crc32_iscsi(slice(block, 0, 60)?) {
                 newest = newest.max(Some(Lsn(u64_at(block, 0)?)));
             }
         }
@@ -193,7 +193,7 @@ impl Circular {
         let marker = u8_at(tail, at).ok()?;
         let len = at.checked_sub(begin)?;
         let in_lap = marker == self.sequence_bit(self.checkpoint.0 + begin as u64);
-        let sum = crc32c::crc32c(slice(tail, begin, len).ok()?);
+        let sum = crc_fast::crc32_iscsi(slice(tail, begin, len).ok()?);
         let sealed = u32_at(tail, at + 1).ok()? == sum;
         (len > 0 && in_lap && sealed).then_some(len + 5)
     }

@@ -527,9 +527,8 @@ pub(crate) fn unreadable(page: PageNo, error: io::ReadError) -> Error {
         io::ReadError::EndOfFile { .. } => {
             let place = innoscan_format::Place { page: Some(page), ..Default::default() };
             let what = format!("{error}, before the end of the page");
-            let corrupt =
-                innoscan_format::Error::Corrupt { what: what.into(), place: place.into() };
-            Error::from(corrupt)
+            let corrupt = innoscan_format::Cause::Corrupt { what: what.into(), place };
+            Error::from(innoscan_format::Error::new(corrupt))
         }
         io::ReadError::Device { errno, at_byte } => Error::read(
             format!("reading page {page} at byte {at_byte}"),

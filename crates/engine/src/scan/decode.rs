@@ -277,16 +277,8 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         {
             return Ok(false);
         }
-        cells.clear();
-        for place in 0..row.len() {
-            cells.push(match row.get(place)? {
-                Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
-                Located::Null => None,
-                Located::External { .. } if !self.sink.reads_column(place) => None,
-                Located::External { .. } => {
-                    return self.row_with_lobs(space, row, batch).map(|()| true);
-                }
-            });
+        if !row.write_values(cells, |place| self.sink.reads_column(place))? {
+            return self.row_with_lobs(space, row, batch).map(|()| true);
         }
         self.sink.row(cells, batch)?;
         Ok(true)

@@ -13,7 +13,7 @@
 //! to fetch returns its leaves, and if pages read ahead hold all other frames, one of them is evicted.
 //! Tasks in progress are limited by `Budget::tasks`; a batch is delivered when its turn has come, and
 //! one that grows too large is delivered in parts, by the one worker whose turn it is, while the
-//! others wait. it is, while the others wait.
+//! others wait.
 
 pub mod alone;
 pub mod cost;

@@ -66,8 +66,8 @@ pub trait RowEncoder: Sized + Send + Sync {
     /// The columns of the output.
     fn shape(&self) -> &RowShape;
 
-    /// Appends a row to a batch; the caller counts it. After an error the batch may end in a part of the row, which the caller
-    /// cuts off.
+    /// Appends a row to a batch; the caller counts it. After an error the batch may end in a part of the
+    /// row, which the caller cuts off.
     ///
     /// # Errors
     /// The value of a column is damaged; the error names the column.

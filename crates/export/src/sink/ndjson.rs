@@ -164,11 +164,14 @@ fn write_value(
             timestamps.append(column, stored, out)?;
             out.push(b'"');
         }
-        Notation::Text => {
-            scratch.clear();
-            *unmapped += column.codec().write_utf8(stored, scratch)?;
-            append_string(scratch, out);
-        }
+        Notation::Text => match column.codec().stored_utf8(stored) {
+            Some(text) => append_string(text, out),
+            None => {
+                scratch.clear();
+                *unmapped += column.codec().write_utf8(stored, scratch)?;
+                append_string(scratch, out);
+            }
+        },
         Notation::Json => {
             let start = out.len();
             *unmapped += column.codec().write_utf8(stored, out)?;

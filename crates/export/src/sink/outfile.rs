@@ -149,7 +149,7 @@ impl RowEncoder for OutfileEncoder {
         out.extend_from_slice(&self.line_start);
         for (index, (column, field)) in self.shape.columns().iter().zip(&self.fields).enumerate() {
             if index > 0 {
-                out.extend_from_slice(&self.field_end);
+                append_separator(&self.field_end, out);
             }
             match row[column.position()] {
                 None => out.extend_from_slice(&self.null),
@@ -158,8 +158,17 @@ impl RowEncoder for OutfileEncoder {
                     .map_err(|error| error.at_column(column.name()))?,
             }
         }
-        out.extend_from_slice(&self.line_end);
+        append_separator(&self.line_end, out);
         Ok(())
+    }
+}
+
+/// Appends a separator, which nearly always is one character: that is not worth a call to copy it.
+#[inline]
+fn append_separator(separator: &[u8], out: &mut Vec<u8>) {
+    match separator {
+        [byte] => out.push(*byte),
+        _ => out.extend_from_slice(separator),
     }
 }
 
@@ -172,7 +181,9 @@ impl Field {
         out: &mut Vec<u8>,
         scratch: &mut Vec<u8>,
     ) -> format::Result<()> {
-        out.extend(self.enclosed_by);
+        if let Some(enclosing) = self.enclosed_by {
+            out.push(enclosing);
+        }
         match &self.escapes {
             None => column.codec().write_text(stored, out)?,
             Some(escapes) => {
@@ -189,7 +200,9 @@ impl Field {
                 }
             }
         }
-        out.extend(self.enclosed_by);
+        if let Some(enclosing) = self.enclosed_by {
+            out.push(enclosing);
+        }
         Ok(())
     }
 }

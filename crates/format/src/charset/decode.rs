@@ -30,6 +30,17 @@ impl Utf8<'_> {
 }
 
 impl Charset {
+    /// Returns whether `text` is the same in UTF-8: it is ASCII, or in the charset of UTF-8 and valid.
+    #[inline]
+    pub fn is_utf8(self, text: &[u8]) -> bool {
+        match self {
+            Swe7 | Ucs2 | Utf16 | Utf16Le | Utf32 => false,
+            _ if text.is_ascii() => true,
+            Utf8Mb4 | Utf8Mb3 => std::str::from_utf8(text).is_ok(),
+            _ => false,
+        }
+    }
+
     /// Appends `text` as UTF-8. Each character or byte without a meaning becomes U+FFFD; returns
     /// their number.
     pub fn decode(self, text: &[u8], out: &mut Vec<u8>) -> u64 {

@@ -188,7 +188,7 @@ impl Codec {
     /// `binary`, or `INTO OUTFILE` before escaping), in time zone +00:00.
     ///
     /// On an error `out` may have a part of the text.
-    #[inline]
+    #[inline(always)]
     pub fn write_text(&self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
         match &self.kind {
             Kind::Int(integer) => integer.write_text(stored, out)?,
@@ -198,21 +198,12 @@ impl Codec {
             Kind::Float(real) => real.write_float(stored, out)?,
             Kind::Double(real) => real.write_double(stored, out)?,
             &Kind::Bit { bits } => out.extend_from_slice(bit::checked(stored, bits)?),
-            &Kind::Year { digits: shown } => {
-                let year = temporal::year(stored)?;
-                if shown == 2 {
-                    out.extend_from_slice(&digits::two((year % 100) as u8));
-                } else {
-                    out.extend_from_slice(&digits::four(year));
-                }
-            }
+            &Kind::Year { digits } => temporal::write_year(stored, digits, out)?,
             Kind::Date => temporal::date(stored)?.write_text(out),
-            &Kind::Time { format, fsp } => temporal::time(stored, format, fsp)?.write_text(out),
-            &Kind::DateTime { format, fsp } => {
-                temporal::datetime(stored, format, fsp)?.write_text(out);
-            }
+            &Kind::Time { format, fsp } => temporal::write_time(stored, format, fsp, out)?,
+            &Kind::DateTime { format, fsp } => temporal::write_datetime(stored, format, fsp, out)?,
             &Kind::Timestamp { format, fsp } => {
-                temporal::timestamp(stored, format, fsp)?.write_text(out);
+                temporal::write_timestamp(stored, format, fsp, out)?;
             }
             &Kind::Char { charset, .. } => out.extend_from_slice(charset.trim_end(stored)),
             &Kind::Binary { bytes } => out.extend_from_slice(binary(stored, bytes)?),
@@ -229,6 +220,17 @@ impl Codec {
             Kind::Inet6 => network::write_inet6(network::inet6(stored)?, out),
         }
         Ok(())
+    }
+
+    /// Returns the text that [`Codec::write_utf8`] writes, where the stored bytes have it as it is.
+    #[inline]
+    pub fn stored_utf8<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
+        let (charset, text) = match &self.kind {
+            Kind::Text { charset, .. } => (*charset, stored),
+            Kind::Char { charset, .. } => (*charset, charset.trim_end(stored)),
+            _ => return None,
+        };
+        charset.is_utf8(text).then_some(text)
     }
 
     /// Appends the text as valid UTF-8, for outputs that must be text; returns the number of

@@ -9,7 +9,7 @@
 //!                                     1|234567890|.1234
 //! ```
 
-use super::{digits, wrong_length};
+use super::{digits, integer, wrong_length};
 use crate::value::{Decimal, Value};
 use crate::{Error, Result, bytes};
 
@@ -36,28 +36,35 @@ pub(crate) fn size_bytes(precision: u8, scale: u8) -> usize {
 
 /// A reader of a value's digit groups, from the front.
 struct Groups<'a> {
-    stored: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
     /// Mask that reverts the inversion of a negative number.
-    mask: u8,
+    mask: u32,
+    /// Whether the next group begins with the sign.
+    is_first: bool,
 }
 
 impl Groups<'_> {
+    #[inline(always)]
     fn next(&mut self, digits: u8) -> Result<u32> {
         let len = bytes_for(digits);
-        let mut number = 0;
-        for &byte in bytes::slice(self.stored, self.at, len)? {
-            // The very first bit is the sign.
-            let flip = if self.at == 0 { self.mask ^ 0x80 } else { self.mask };
-            number = number << 8 | u32::from(byte ^ flip);
-            self.at += 1;
+        if len == 0 {
+            return Ok(0);
         }
-        let limit = 10_u32.pow(u32::from(digits));
-        if number >= limit {
-            return Err(Error::corrupt(format!("a decimal's {digits} digits hold {number}")));
+        let stored = bytes::slice(self.rest, 0, len)?;
+        self.rest = self.rest.get(len..).unwrap_or_default();
+        let sign = if std::mem::take(&mut self.is_first) { 0x80 << (8 * (len - 1)) } else { 0 };
+        let number = (integer::unsigned(stored, len)? as u32 ^ self.mask ^ sign)
+            & (u32::MAX >> (32 - 8 * len));
+        if number >= 10_u32.pow(u32::from(digits)) {
+            return Err(too_large(digits, number));
         }
         Ok(number)
     }
+}
+
+#[cold]
+fn too_large(digits: u8, number: u32) -> Error {
+    Error::corrupt(format!("a decimal's {digits} digits hold {number}"))
 }
 
 impl Decimal<'_> {
@@ -81,28 +88,40 @@ pub(crate) fn write_text(
         return Err(wrong_length("a decimal", size, stored.len()));
     };
     let negative = first & 0x80 == 0;
-    let mut groups = Groups { stored, at: 0, mask: if negative { 0xff } else { 0 } };
+    let mut groups =
+        Groups { rest: stored, mask: if negative { u32::MAX } else { 0 }, is_first: true };
     if negative {
         out.push(b'-');
     }
     let whole_start = out.len();
     let whole = precision.saturating_sub(scale);
-    for digits in std::iter::once(whole % GROUP).chain((0..whole / GROUP).map(|_| GROUP)) {
+    let mut write_whole = |groups: &mut Groups<'_>, digits: u8| {
         let group = groups.next(digits)?;
         if zerofill || out.len() > whole_start {
             digits::write_padded(group, usize::from(digits), out);
         } else if group > 0 {
-            out.extend_from_slice(itoa::Buffer::new().format(group).as_bytes());
+            digits::write_number(u64::from(group), out);
         }
+        Ok(())
+    };
+    if whole % GROUP > 0 {
+        write_whole(&mut groups, whole % GROUP)?;
+    }
+    for _ in 0..whole / GROUP {
+        write_whole(&mut groups, GROUP)?;
     }
     if out.len() == whole_start {
         out.push(b'0');
     }
-    if scale > 0 {
-        out.push(b'.');
+    if scale == 0 {
+        return Ok(());
     }
-    for digits in (0..scale / GROUP).map(|_| GROUP).chain(std::iter::once(scale % GROUP)) {
-        digits::write_padded(groups.next(digits)?, usize::from(digits), out);
+    out.push(b'.');
+    for _ in 0..scale / GROUP {
+        digits::write_padded(groups.next(GROUP)?, usize::from(GROUP), out);
+    }
+    if scale % GROUP > 0 {
+        digits::write_padded(groups.next(scale % GROUP)?, usize::from(scale % GROUP), out);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 //! INT -2 :  7f ff ff fe        INT UNSIGNED 2 :  00 00 00 02
 //! ```
 
-use super::{IntWidth, wrong_length};
+use super::{IntWidth, digits, wrong_length};
 use crate::value::Value;
 use crate::{Error, Result};
 
@@ -50,18 +50,22 @@ impl Integer {
 
     #[inline]
     pub(super) fn write_text(self, stored: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let mut digits = itoa::Buffer::new();
-        let text = match self.width {
-            _ if self.unsigned => digits.format(self.unsigned(stored)?),
-            IntWidth::Eight => digits.format(self.signed(stored)?),
-            // Four bytes are divided faster than eight.
-            _ => digits.format(self.signed(stored)? as i32),
+        let number = match self.unsigned {
+            true => self.unsigned(stored)?,
+            false => {
+                let number = self.signed(stored)?;
+                if number < 0 {
+                    out.push(b'-');
+                }
+                number.unsigned_abs()
+            }
         };
-        let pad = usize::from(self.zerofill_width).saturating_sub(text.len());
-        if pad > 0 {
+        if self.zerofill_width > 0 {
+            let len = number.checked_ilog10().unwrap_or(0) as usize + 1;
+            let pad = usize::from(self.zerofill_width).saturating_sub(len);
             out.resize(out.len() + pad, b'0');
         }
-        out.extend_from_slice(text.as_bytes());
+        digits::write_number(number, out);
         Ok(())
     }
 

@@ -136,43 +136,49 @@ fn hires_time(bits: u64, fsp: u8) -> Time {
 pub(super) fn datetime(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<DateTime> {
     let bits = integer::unsigned(stored, datetime_bytes(format, fsp))?;
     Ok(match format {
-        TemporalFormat::New => {
-            let fraction_bits = 8 * fraction_bytes(fsp) as u32;
-            let parts = (bits >> fraction_bits) & 0x7f_ffff_ffff;
-            let fraction = (bits & ((1 << fraction_bits) - 1)) as u32;
-            let year_month = parts >> 22;
-            DateTime {
-                date: Date {
-                    year: (year_month / 13) as u16,
-                    month: (year_month % 13) as u8,
-                    day: (parts >> 17 & 31) as u8,
-                },
-                hours: (parts >> 12 & 31) as u8,
-                minutes: (parts >> 6 & 63) as u8,
-                seconds: (parts & 63) as u8,
-                micros: fraction.wrapping_mul(micros_per_unit(2 * fraction_bytes(fsp) as u8))
-                    % 1_000_000,
-                fsp,
-            }
-        }
-        TemporalFormat::Old => {
-            let parts = bits ^ 1 << 63;
-            let (date, time) = (parts / 1_000_000 % 100_000_000, parts % 1_000_000);
-            DateTime {
-                date: Date {
-                    year: (date / 10_000) as u16,
-                    month: (date / 100 % 100) as u8,
-                    day: (date % 100) as u8,
-                },
-                hours: (time / 10_000) as u8,
-                minutes: (time / 100 % 100) as u8,
-                seconds: (time % 100) as u8,
-                micros: 0,
-                fsp: 0,
-            }
-        }
+        TemporalFormat::New => new_datetime(bits, fsp),
+        TemporalFormat::Old => old_datetime(bits),
         TemporalFormat::OldHires => hires_datetime(bits, fsp),
     })
+}
+
+/// Decodes a `DATETIME2`.
+#[inline(always)]
+fn new_datetime(bits: u64, fsp: u8) -> DateTime {
+    let fraction_bits = 8 * fraction_bytes(fsp) as u32;
+    let parts = (bits >> fraction_bits) & 0x7f_ffff_ffff;
+    let fraction = (bits & ((1 << fraction_bits) - 1)) as u32;
+    let year_month = parts >> 22;
+    DateTime {
+        date: Date {
+            year: (year_month / 13) as u16,
+            month: (year_month % 13) as u8,
+            day: (parts >> 17 & 31) as u8,
+        },
+        hours: (parts >> 12 & 31) as u8,
+        minutes: (parts >> 6 & 63) as u8,
+        seconds: (parts & 63) as u8,
+        micros: fraction.wrapping_mul(micros_per_unit(2 * fraction_bytes(fsp) as u8)) % 1_000_000,
+        fsp,
+    }
+}
+
+/// Decodes a `DATETIME` of before MySQL 5.6: the decimal number `YYYYMMDDhhmmss`.
+fn old_datetime(bits: u64) -> DateTime {
+    let parts = bits ^ 1 << 63;
+    let (date, time) = (parts / 1_000_000 % 100_000_000, parts % 1_000_000);
+    DateTime {
+        date: Date {
+            year: (date / 10_000) as u16,
+            month: (date / 100 % 100) as u8,
+            day: (date % 100) as u8,
+        },
+        hours: (time / 10_000) as u8,
+        minutes: (time / 100 % 100) as u8,
+        seconds: (time % 100) as u8,
+        micros: 0,
+        fsp: 0,
+    }
 }
 
 /// Decodes `Field_datetime_hires`: mixed radix (`unpack_time`, sql_time.cc).
@@ -213,13 +219,67 @@ pub(super) fn year(stored: &[u8]) -> Result<u16> {
     Ok(if years == 0 { 0 } else { 1900 + years })
 }
 
+/// Appends the text of a `YEAR` of two or four digits.
+pub(super) fn write_year(stored: &[u8], digits: u8, out: &mut Vec<u8>) -> Result<()> {
+    let year = year(stored)?;
+    match digits {
+        2 => out.extend_from_slice(&digits::two((year % 100) as u8)),
+        _ => out.extend_from_slice(&digits::four(year)),
+    }
+    Ok(())
+}
+
+/// Appends the text of a `TIME`.
+pub(super) fn write_time(
+    stored: &[u8],
+    format: TemporalFormat,
+    fsp: u8,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    time(stored, format, fsp)?.write_text(out);
+    Ok(())
+}
+
+/// Appends the text of a `DATETIME`.
+pub(super) fn write_datetime(
+    stored: &[u8],
+    format: TemporalFormat,
+    fsp: u8,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let bits = integer::unsigned(stored, datetime_bytes(format, fsp))?;
+    // Each format writes for itself: values of one variable would be put together in memory.
+    match format {
+        TemporalFormat::New => new_datetime(bits, fsp).write_text(out),
+        TemporalFormat::Old => old_datetime(bits).write_text(out),
+        TemporalFormat::OldHires => hires_datetime(bits, fsp).write_text(out),
+    }
+    Ok(())
+}
+
+/// Appends the text of a `TIMESTAMP`, in UTC.
+pub(super) fn write_timestamp(
+    stored: &[u8],
+    format: TemporalFormat,
+    fsp: u8,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    timestamp(stored, format, fsp)?.write_text(out);
+    Ok(())
+}
+
 impl Date {
+    /// Returns the date as `YYYYMMDD`.
+    #[inline(always)]
+    fn digits(self) -> [u8; 8] {
+        let [century, year] = [self.year / 100 % 100, self.year % 100].map(|part| part as u8);
+        digits::pairs([century, year, self.month, self.day])
+    }
+
     /// Appends the date as `YYYY-MM-DD`.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
-        let [a, b, c, d] = digits::four(self.year % 10_000);
-        let [e, f] = digits::two(self.month);
-        let [g, h] = digits::two(self.day);
+        let [a, b, c, d, e, f, g, h] = self.digits();
         out.extend_from_slice(&[a, b, c, d, b'-', e, f, b'-', g, h]);
     }
 }
@@ -245,14 +305,10 @@ impl Time {
 
 impl DateTime {
     /// Appends date and time as `YYYY-MM-DD hh:mm:ss[.ffffff]`.
-    #[inline]
+    #[inline(always)]
     pub fn write_text(self, out: &mut Vec<u8>) {
-        let [a, b, c, d] = digits::four(self.date.year % 10_000);
-        let [e, f] = digits::two(self.date.month);
-        let [g, h] = digits::two(self.date.day);
-        let [i, j] = digits::two(self.hours);
-        let [k, l] = digits::two(self.minutes);
-        let [m, n] = digits::two(self.seconds);
+        let [a, b, c, d, e, f, g, h] = self.date.digits();
+        let [i, j, k, l, m, n, ..] = digits::pairs([self.hours, self.minutes, self.seconds, 0]);
         out.extend_from_slice(&[
             a, b, c, d, b'-', e, f, b'-', g, h, b' ', i, j, b':', k, l, b':', m, n,
         ]);

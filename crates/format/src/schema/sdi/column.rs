@@ -5,7 +5,7 @@ use crate::charset::{Charset, CollationId};
 use crate::schema::create_table::{Quoting, push_identifier};
 use crate::schema::{ColumnDef, ColumnDefault, Generated, ServerVersion};
 use crate::types::{ColumnType, GeometryKind, IntWidth, RealFormat, Temporal, TemporalFormat};
-use crate::{Error, Result};
+use crate::{Cause, Error, Result};
 
 /// The visibility of a column (`dd::Column::enum_hidden_type`, column.h, MySQL 9.7).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,9 +36,9 @@ impl DdColumn {
     /// Parses an element of `columns`.
     pub(super) fn read(column: Object<'_>, server: ServerVersion) -> Result<DdColumn> {
         let name = column.text("name")?;
-        DdColumn::read_named(column, name, server).map_err(|error| match error {
-            Error::Schema(what) => Error::schema(format!("column `{name}`: {what}")),
-            other => other.at_column(name),
+        DdColumn::read_named(column, name, server).map_err(|error| match error.cause() {
+            Cause::Schema(what) => Error::schema(format!("column `{name}`: {what}")),
+            _ => error.at_column(name),
         })
     }
 

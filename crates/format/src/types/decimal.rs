@@ -104,7 +104,7 @@ pub(crate) fn write_text(
         }
         Ok(())
     };
-    if whole % GROUP > 0 {
+    if !whole.is_multiple_of(GROUP) {
         write_whole(&mut groups, whole % GROUP)?;
     }
     for _ in 0..whole / GROUP {
@@ -120,7 +120,7 @@ pub(crate) fn write_text(
     for _ in 0..scale / GROUP {
         digits::write_padded(groups.next(GROUP)?, usize::from(GROUP), out);
     }
-    if scale % GROUP > 0 {
+    if !scale.is_multiple_of(GROUP) {
         digits::write_padded(groups.next(scale % GROUP)?, usize::from(scale % GROUP), out);
     }
     Ok(())

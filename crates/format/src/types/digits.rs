@@ -21,7 +21,7 @@ pub(super) const fn pairs(numbers: [u8; 4]) -> [u8; 8] {
     // Each number has sixteen bits, its tens go to the lower eight: the first digit comes first.
     let lanes = a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48;
     // 103 / 1024 is a tenth, to the digit, of what is below 179.
-    let tens = (lanes * 103 >> 10) & 0x000F_000F_000F_000F;
+    let tens = ((lanes * 103) >> 10) & 0x000F_000F_000F_000F;
     let units = lanes - 10 * tens;
     (0x3030_3030_3030_3030 + (tens | units << 8)).to_le_bytes()
 }

@@ -44,10 +44,9 @@ impl IoOptions {
     pub const DEPTH: usize = 128;
     /// The most bytes of a read that yields.
     pub const YIELDING_BYTES: u64 = 256 << 10;
+    /// The least bytes of a long read: transferring them takes any device longer than the request itself.
+    pub(crate) const ENOUGH_BYTES: u64 = 256 << 10;
 }
-
-/// The least bytes of a long read: transferring them takes any device longer than the request itself.
-const ENOUGH_BYTES: u64 = 256 << 10;
 
 impl Default for IoOptions {
     fn default() -> IoOptions {
@@ -99,14 +98,26 @@ impl IoOptions {
         pages_of(gap_bytes.unwrap_or(self.gap_bytes), page_bytes)
     }
 
+    /// The most bytes of one read, whatever the device.
+    pub(crate) fn run_bytes_max(&self) -> u64 {
+        match self.yields {
+            true => self.request_bytes_max.min(IoOptions::YIELDING_BYTES),
+            false => self.request_bytes_max,
+        }
+    }
+
+    /// The most bytes of one read, on a device that may be known: reads of others wait behind ours, so no read is
+    /// longer than the device needs for its rate.
+    pub(crate) fn run_bytes(&self, device: Option<io::Device>) -> u64 {
+        let gap_bytes = device.and_then(|device| device.gap_bytes());
+        let enough = gap_bytes.map_or(u64::MAX, |gap| (4 * gap).max(IoOptions::ENOUGH_BYTES));
+        self.run_bytes_max().min(enough)
+    }
+
     /// The most pages of one read, on a device that may be known; at least 1.
     #[doc(hidden)]
     pub fn run_pages(&self, device: Option<io::Device>, page_bytes: usize) -> u32 {
-        let most = if self.yields { IoOptions::YIELDING_BYTES } else { u64::MAX };
-        // Reads of others wait behind ours: no read is longer than the device needs for its rate.
-        let gap_bytes = device.and_then(|device| device.gap_bytes());
-        let enough = gap_bytes.map_or(u64::MAX, |gap| (4 * gap).max(ENOUGH_BYTES));
-        pages_of(self.request_bytes_max.min(most).min(enough), page_bytes).max(1)
+        pages_of(self.run_bytes(device), page_bytes).max(1)
     }
 }
 

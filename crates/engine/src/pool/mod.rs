@@ -18,7 +18,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use innoscan_format::PageNo;
 use innoscan_io::{self as io, Completion, Engine, File, Frame, Kind, Read, Slab, Wait, Wake};
@@ -41,6 +41,10 @@ pub use page_ref::PageRef;
 use page_ref::{Block, Blocks};
 pub use request::{Presence, Request, Retention};
 pub use runs::{RunReader, runs_in_file_order};
+
+/// The time within which the kernel accepts reads, unless the device's queue is full or throttled: then the
+/// thread is blocked.
+const ACCEPTED_AT_ONCE: Duration = Duration::from_millis(1);
 
 /// A file of the pool: its number, in the order of [`Pool::add_file`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,6 +89,8 @@ pub struct Pool {
     pending_pages: usize,
     /// The start of the times in [`Pool::progress`].
     created: Instant,
+    /// The time that the kernel took to accept reads, beyond [`ACCEPTED_AT_ONCE`].
+    blocked: Duration,
     /// The bytes of all reads in flight, with those of gaps.
     pending_bytes: usize,
     next_token: u64,
@@ -150,6 +156,7 @@ impl Pool {
             accesses: 0,
             pending_pages: 0,
             created: Instant::now(),
+            blocked: Duration::ZERO,
             pending_bytes: 0,
             reads: HashMap::new(),
             next_token: 0,
@@ -224,6 +231,11 @@ impl Pool {
             in_flight_reads: self.pending_reads(),
             in_flight_bytes: self.pending_bytes,
         }
+    }
+
+    /// The time that the thread has waited for reads, and for the kernel to accept them.
+    pub fn waited(&self) -> Duration {
+        self.stats.wait + self.blocked
     }
 
     /// The number of reads that the engine could start now.
@@ -466,12 +478,15 @@ impl Pool {
     /// Waiting counts as time that the scan was blocked.
     pub fn poll(&mut self, wait: Wait) -> Result<usize> {
         let mut done = std::mem::take(&mut self.done);
-        let started = (wait == Wait::UntilSomething).then(Instant::now);
+        let started = Instant::now();
         let polled = self.engine.poll(wait, &mut done);
-        if let Some(started) = started {
+        let took = started.elapsed();
+        if wait == Wait::UntilSomething {
             self.stats.waits += 1;
-            self.stats.wait += started.elapsed();
-            self.stats.wait_max = self.stats.wait_max.max(started.elapsed());
+            self.stats.wait += took;
+            self.stats.wait_max = self.stats.wait_max.max(took);
+        } else if took > ACCEPTED_AT_ONCE {
+            self.blocked += took;
         }
         let over = done.len();
         for completion in done.drain(..) {

@@ -7,6 +7,7 @@ mod current;
 mod in_flight;
 mod learnt;
 mod plan;
+mod run_length;
 mod sorting;
 
 use std::sync::Arc;
@@ -20,12 +21,14 @@ use innoscan_io::{self as io, Kind, Wait};
 use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
 use self::learnt::Learnt;
+use self::run_length::RunLength;
 use super::plan::Planner;
 use super::requests::PageService;
 use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
 use super::tree::{Tree, require_met};
 use super::{Budget, ScanOptions, ScanOutcome, Shared};
 use crate::ahead::{Links, PolicyTraits, ReadAheadPolicy};
+use crate::io_options::IoOptions;
 use crate::pool::{FileSlot, Lookup, PageKey, PageRef, Pool, Presence, Request, Retention};
 use crate::space::Space;
 use crate::stats::PoolStats;
@@ -68,6 +71,7 @@ pub(super) struct Driver<'s> {
     planner: Planner<'s>,
     pool: Pool,
     in_flight: InFlight,
+    run_length: RunLength,
     learnt: Learnt,
     tasks: Sender<Task>,
     requests: PageService,
@@ -105,6 +109,7 @@ impl<'s> Driver<'s> {
                 options.io.depth,
                 usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX),
             ),
+            run_length: RunLength::new(IoOptions::ENOUGH_BYTES, options.io.run_bytes_max()),
             learnt: Learnt::new(options),
             pool,
             tasks,
@@ -213,6 +218,7 @@ impl<'s> Driver<'s> {
     ) -> Result<Option<Current>> {
         let waited_before = self.waited();
         self.learnt.begin(space.file(), self.reading());
+        self.begin_run_length();
         let (table, options) = (self.table, self.options);
         let source = PageSource::Pool(slot);
         let opened = Tree::open(table, options, space, (number, source), |page| {
@@ -396,9 +402,12 @@ impl<'s> Driver<'s> {
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
         self.in_flight.observe(&self.pool.counters().ahead, || self.pool.progress());
+        if self.in_flight.is_slow() {
+            self.run_length.observe(&self.pool.progress());
+        }
         while self.may_start(others) {
             if current.run.is_empty() {
-                let most = self.frames_for_a_run();
+                let most = self.frames_for_a_run().min(self.run_pages());
                 current.policy.next_run(u32::try_from(most).unwrap_or(u32::MAX), &mut current.run);
             }
             let Some(first) = current.run.first() else { return progress };
@@ -428,7 +437,7 @@ impl<'s> Driver<'s> {
 
     /// The most pages of one read.
     fn run_pages(&self) -> usize {
-        self.options.io.run_pages(self.learnt.device(), self.pool.page_bytes()) as usize
+        (self.run_length.limit_bytes() as usize / self.pool.page_bytes()).max(1)
     }
 
     /// Frames that read-ahead may use now.

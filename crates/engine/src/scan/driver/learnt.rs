@@ -137,8 +137,13 @@ impl Learnt {
             self.by_branches = is_enough.then(|| seen.device(None));
         }
         let Some(device) = self.by_branches else { return };
-        if matches!(self.device, Assumed::Nothing) {
-            self.device = Assumed::learnt(device);
+        match self.device {
+            Assumed::Nothing => self.device = Assumed::learnt(device),
+            // It completes far fewer requests now than were remembered.
+            Assumed::Slow(before) if device.iops < before.iops.map(|iops| iops / NOTABLE) => {
+                self.device = Assumed::Slow(Device { iops: device.iops, ..before });
+            }
+            _ => {}
         }
         self.plan_start = *now;
     }

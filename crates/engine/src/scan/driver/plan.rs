@@ -16,7 +16,15 @@ use crate::scan::read_plan::ReadPlan;
 impl Driver<'_> {
     /// The sizes for a policy on a file of this format.
     pub(super) fn sizes(&self, format: PageFormat) -> Sizes {
-        self.budget.sizes(&self.options.io, self.learnt.device(), format)
+        let sizes = self.budget.sizes(&self.options.io, self.learnt.device(), format);
+        // The driver limits the runs of the policy.
+        let run_bytes = self.options.io.run_bytes_max();
+        Sizes { run_pages: pages_of(run_bytes, sizes.page_bytes).max(1), ..sizes }
+    }
+
+    /// Begins with reads as long as the device needs, by what is known of it.
+    pub(super) fn begin_run_length(&mut self) {
+        self.run_length.begin(self.options.io.run_bytes(self.learnt.device()));
     }
 
     /// Chooses the plan, and passes on the leaves found so far, in its order; `false` when more branch
@@ -46,6 +54,7 @@ impl Driver<'_> {
     fn follow(&mut self, plan: ReadPlan, current: &mut Current) -> Result<()> {
         let format = current.context.format();
         let mut sizes = self.sizes(format);
+        self.begin_run_length();
         let window_pages = pages_of(plan.window_bytes, format.page_size.len()) as usize;
         sizes.window_pages = sizes.window_pages.min(window_pages).max(1);
         self.driven.policy = plan.policy;
@@ -104,6 +113,6 @@ impl Driver<'_> {
 
     /// The reads so far.
     pub(super) fn reading(&self) -> Reading {
-        Reading { progress: self.pool.progress(), wait: self.pool.stats().wait }
+        Reading { progress: self.pool.progress(), wait: self.pool.waited() }
     }
 }

@@ -13,6 +13,9 @@ throttle.sh), in Markdown:
                 p99 and p99.9 alone, beside dd, beside mariadb-dump, and beside scans; and the time of
                 each scan. What takes longer than 30 s is stopped then.
 
+PARTS=default or PARTS=neighbour makes one of the tables; BESIDE='alone,mariadb-dump,dd,scan,scan --nice'
+makes these rows of the second only.
+
 Needs root, for the kernel's throttle and for dropping the page cache; fio, and mariadb-server
 (tests/servers/install.sh mariadb-10.11).
 """
@@ -144,16 +147,21 @@ def a_neighbour(machine, device, at, ibd):
     client = ["mariadb-dump", "--no-defaults", "-uroot", "-S", socket.stdout.strip(), "bench",
               "shuffled"]
     runs = [("alone", None), ("mariadb-dump", client)]
-    measure = lambda name, command, words: row(machine, device, name, words, rate, command)
+    wanted = os.environ.get("BESIDE", "").split(",")
+
+    def measure(name, command):
+        if wanted == [""] or name in wanted:
+            row(machine, device, name, prefix, rate, command)
+
     for name, command in runs:
-        measure(name, command, prefix if name != "mariadb-dump" else prefix)
+        measure(name, command)
     subprocess.run(SERVER + ["stop", at], check=True)
-    measure("dd", prefix + ["dd", f"if={ibd}", "of=/dev/null", "bs=1M", "iflag=direct"], prefix)
-    measure("scan", prefix + scan, prefix)
-    measure("scan --nice", prefix + scan + ["--nice"], prefix)
+    measure("dd", prefix + ["dd", f"if={ibd}", "of=/dev/null", "bs=1M", "iflag=direct"])
+    measure("scan", prefix + scan)
+    measure("scan --nice", prefix + scan + ["--nice"])
     for policy in ["none", "linear", "random", "physical", "logical", "segment"]:
-        measure(f"scan, {policy}", prefix + scan + ["--read-ahead", policy], prefix)
-    measure("scan --order any", prefix + scan + ["--order", "any"], prefix)
+        measure(f"scan, {policy}", prefix + scan + ["--read-ahead", policy])
+    measure("scan --order any", prefix + scan + ["--order", "any"])
     machine.end()
 
 

@@ -140,7 +140,7 @@ impl Learnt {
         match self.device {
             Assumed::Nothing => self.device = Assumed::learnt(device),
             // It completes far fewer requests now than were remembered.
-            Assumed::Slow(before) if device.iops < before.iops.map(|iops| iops / NOTABLE) => {
+            Assumed::Slow(before) if completes_fewer(&device, &before) => {
                 self.device = Assumed::Slow(Device { iops: device.iops, ..before });
             }
             _ => {}
@@ -194,6 +194,11 @@ impl Learnt {
         self.known.set(file, device);
         self.device = Assumed::learnt(device);
     }
+}
+
+/// Whether a device completes notably fewer requests than it did before.
+fn completes_fewer(now: &Device, before: &Device) -> bool {
+    now.iops.zip(before.iops).is_some_and(|(now, before)| now < before / NOTABLE)
 }
 
 /// A device that has not limited the scan: its limits are no less than what was observed.
@@ -258,6 +263,16 @@ mod tests {
         // The last look comes when nothing more was read.
         learnt.note_branches(&reads.run(0.0, 0, 1.0), true);
         assert_eq!(learnt.device().unwrap().iops.unwrap().round(), 150.0);
+    }
+
+    #[test]
+    fn branch_pages_correct_what_is_remembered_of_a_slow_device() {
+        for (iops, known) in [(150.0, 150.0), (2500.0, 3000.0), (9000.0, 3000.0)] {
+            let (mut learnt, mut reads) = (learnt(|_| ()), Reads::new());
+            learnt.device = Assumed::Slow("iops=3000,bw=125M".parse().unwrap());
+            learnt.note_branches(&reads.run(iops, 500, 1.0), true);
+            assert_eq!(learnt.device().unwrap().iops.unwrap().round(), known);
+        }
     }
 
     #[test]

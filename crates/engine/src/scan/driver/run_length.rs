@@ -5,8 +5,9 @@
 //! like a low limit on bytes. So a slow device is tried with reads of twice and of half the length, and the
 //! rate decides. Trials that fail are repeated ever less often.
 
-use innoscan_io::{Observed, Progress};
 use std::time::Duration;
+
+use innoscan_io::{Observed, Progress};
 
 /// The time for which a length is tried: longer than the bursts in which devices serve reads.
 const TRIAL: Duration = Duration::from_millis(400);

@@ -146,15 +146,14 @@ def a_neighbour(machine, device, at, ibd):
     socket = subprocess.run(SERVER + ["socket", at], check=True, capture_output=True, text=True)
     client = ["mariadb-dump", "--no-defaults", "-uroot", "-S", socket.stdout.strip(), "bench",
               "shuffled"]
-    runs = [("alone", None), ("mariadb-dump", client)]
     wanted = os.environ.get("BESIDE", "").split(",")
 
     def measure(name, command):
         if wanted == [""] or name in wanted:
             row(machine, device, name, prefix, rate, command)
 
-    for name, command in runs:
-        measure(name, command)
+    measure("alone", None)
+    measure("mariadb-dump", client)
     subprocess.run(SERVER + ["stop", at], check=True)
     measure("dd", prefix + ["dd", f"if={ibd}", "of=/dev/null", "bs=1M", "iflag=direct"])
     measure("scan", prefix + scan)

@@ -94,9 +94,13 @@ impl Error {
         &self.0
     }
 
-    /// Returns the reason, owned.
-    pub fn into_cause(self) -> Cause {
-        *self.0
+    /// Puts a text before the message of damage; other errors stay as they are.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: impl fmt::Display) -> Error {
+        if let Cause::Corrupt { what, .. } = &mut *self.0 {
+            *what = format!("{prefix}: {what}").into();
+        }
+        self
     }
 
     /// Returns whether the error is damage, the one kind that a scan may skip (`--on-corrupt

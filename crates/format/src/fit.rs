@@ -25,7 +25,7 @@ use crate::layout::{Flavour, Layout};
 use crate::locate::{Ends, Extent, Fields};
 use crate::page::IndexPage;
 use crate::record::Record;
-use crate::{Cause, Error, Result, bytes};
+use crate::{Error, Result, bytes};
 
 /// The beginning of every error that reports a misfit.
 pub const MISFIT: &str = "the definition does not fit the file";
@@ -44,7 +44,7 @@ impl Layout {
         if page.check_heap().is_err() {
             return Ok(());
         }
-        self.fit(page, fields).map_err(|error| page.page().locate_error(misfit(error)))
+        self.fit(page, fields).map_err(|error| page.page().locate_error(error.with_prefix(MISFIT)))
     }
 
     fn fit(&self, page: &IndexPage<'_>, fields: &mut Fields) -> Result<()> {
@@ -226,14 +226,4 @@ fn check_sum(page: &IndexPage<'_>, placed: &[Placed<'_>]) -> Result<()> {
             placed.len()
         ))),
     }
-}
-
-#[cold]
-fn misfit(error: Error) -> Error {
-    Error::new(match error.into_cause() {
-        Cause::Corrupt { what, place } => {
-            Cause::Corrupt { what: format!("{MISFIT}: {what}").into(), place }
-        }
-        other => other,
-    })
 }

@@ -266,14 +266,11 @@ impl CsvEncoder {
             Notation::Unquoted => *unmapped += column.codec().write_utf8(stored, out)?,
             Notation::Real => append_real(&column.codec().value(stored)?, b"", out),
             Notation::Timestamp => self.timestamps.append(column, stored, out)?,
-            Notation::Text => match column.codec().stored_utf8(stored) {
-                Some(text) => self.quoting.append(text, out),
-                None => {
-                    scratch.clear();
-                    *unmapped += column.codec().write_utf8(stored, scratch)?;
-                    self.quoting.append(scratch, out);
-                }
-            },
+            Notation::Text => {
+                let (text, replaced) = column.codec().utf8(stored, scratch)?;
+                *unmapped += replaced;
+                self.quoting.append(text, out);
+            }
             Notation::Bytes(_) if stored.is_empty() => out.extend_from_slice(b"\"\""),
             Notation::Bytes(binary) => {
                 scratch.clear();

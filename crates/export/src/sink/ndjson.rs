@@ -164,14 +164,11 @@ fn write_value(
             timestamps.append(column, stored, out)?;
             out.push(b'"');
         }
-        Notation::Text => match column.codec().stored_utf8(stored) {
-            Some(text) => append_string(text, out),
-            None => {
-                scratch.clear();
-                *unmapped += column.codec().write_utf8(stored, scratch)?;
-                append_string(scratch, out);
-            }
-        },
+        Notation::Text => {
+            let (text, replaced) = column.codec().utf8(stored, scratch)?;
+            *unmapped += replaced;
+            append_string(text, out);
+        }
         Notation::Json => {
             let start = out.len();
             *unmapped += column.codec().write_utf8(stored, out)?;

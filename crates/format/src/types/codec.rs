@@ -222,9 +222,20 @@ impl Codec {
         Ok(())
     }
 
-    /// Returns the text that [`Codec::write_utf8`] writes, where the stored bytes have it as it is.
+    /// Returns the text and the number that [`Codec::write_utf8`] gives: the stored bytes where they are
+    /// that text, otherwise what it writes to `scratch`, which is overwritten.
     #[inline]
-    pub fn stored_utf8<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
+    pub fn utf8<'a>(&self, stored: &'a [u8], scratch: &'a mut Vec<u8>) -> Result<(&'a [u8], u64)> {
+        if let Some(text) = self.stored_utf8(stored) {
+            return Ok((text, 0));
+        }
+        scratch.clear();
+        let replaced = self.write_utf8(stored, scratch)?;
+        Ok((scratch, replaced))
+    }
+
+    #[inline]
+    fn stored_utf8<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
         let (charset, text) = match &self.kind {
             Kind::Text { charset, .. } => (*charset, stored),
             Kind::Char { charset, .. } => (*charset, charset.trim_end(stored)),

@@ -104,25 +104,20 @@ pub(crate) fn write_text(
         }
         Ok(())
     };
-    if !whole.is_multiple_of(GROUP) {
-        write_whole(&mut groups, whole % GROUP)?;
-    }
+    write_whole(&mut groups, whole % GROUP)?;
     for _ in 0..whole / GROUP {
         write_whole(&mut groups, GROUP)?;
     }
     if out.len() == whole_start {
         out.push(b'0');
     }
-    if scale == 0 {
-        return Ok(());
+    if scale > 0 {
+        out.push(b'.');
     }
-    out.push(b'.');
     for _ in 0..scale / GROUP {
         digits::write_padded(groups.next(GROUP)?, usize::from(GROUP), out);
     }
-    if !scale.is_multiple_of(GROUP) {
-        digits::write_padded(groups.next(scale % GROUP)?, usize::from(scale % GROUP), out);
-    }
+    digits::write_padded(groups.next(scale % GROUP)?, usize::from(scale % GROUP), out);
     Ok(())
 }
 

@@ -148,6 +148,13 @@ fn new_datetime(bits: u64, fsp: u8) -> DateTime {
     let fraction_bits = 8 * fraction_bytes(fsp) as u32;
     let parts = (bits >> fraction_bits) & 0x7f_ffff_ffff;
     let fraction = (bits & ((1 << fraction_bits) - 1)) as u32;
+    let unit = micros_per_unit(2 * fraction_bytes(fsp) as u8);
+    packed_datetime(parts, fraction.wrapping_mul(unit), fsp)
+}
+
+/// Decodes `((year*13+month)*32+day)*2^17 + ...`, whole seconds in the bits of their parts.
+#[inline(always)]
+pub(super) fn packed_datetime(parts: u64, micros: u32, fsp: u8) -> DateTime {
     let year_month = parts >> 22;
     DateTime {
         date: Date {
@@ -158,7 +165,7 @@ fn new_datetime(bits: u64, fsp: u8) -> DateTime {
         hours: (parts >> 12 & 31) as u8,
         minutes: (parts >> 6 & 63) as u8,
         seconds: (parts & 63) as u8,
-        micros: fraction.wrapping_mul(micros_per_unit(2 * fraction_bytes(fsp) as u8)) % 1_000_000,
+        micros: micros % 1_000_000,
         fsp,
     }
 }

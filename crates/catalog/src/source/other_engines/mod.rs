@@ -201,15 +201,7 @@ fn located(error: Error, path: &Path, at: impl std::fmt::Display) -> Error {
     if error.as_format().is_none() {
         return error;
     }
-    let add = |error: format::Error| {
-        format::Error::new(match error.into_cause() {
-            format::Cause::Corrupt { what, place } => {
-                format::Cause::Corrupt { what: format!("{at}: {what}").into(), place }
-            }
-            other => other,
-        })
-    };
-    error.map_format(add).in_file(path)
+    error.map_format(|error| error.with_prefix(at)).in_file(path)
 }
 
 /// Compares the rows read with the header's counts.

@@ -130,9 +130,13 @@ impl RunLength {
             self.tried = (self.in_direction(direction) != self.bytes).then_some(direction);
             return;
         }
+        self.repetition(direction).fail();
+    }
+
+    fn repetition(&mut self, direction: Direction) -> &mut Repetition {
         match direction {
-            Direction::Longer => self.longer.fail(),
-            Direction::Shorter => self.shorter.fail(),
+            Direction::Longer => &mut self.longer,
+            Direction::Shorter => &mut self.shorter,
         }
     }
 
@@ -141,10 +145,7 @@ impl RunLength {
             if self.in_direction(direction) == self.bytes {
                 continue;
             }
-            let repetition = match direction {
-                Direction::Longer => &mut self.longer,
-                Direction::Shorter => &mut self.shorter,
-            };
+            let repetition = self.repetition(direction);
             match repetition.wait.checked_sub(1) {
                 None => return Some(direction),
                 Some(wait) => repetition.wait = wait,

@@ -1,8 +1,8 @@
 //! Values of SQL types inside JSON: decimals, dates and times, and bytes in base64.
 
 use super::{Dialect, write_quoted};
-use crate::types::decimal;
-use crate::value::{Date, DateTime, Time};
+use crate::types::{decimal, temporal};
+use crate::value::{DateTime, Time};
 use crate::{Result, bytes};
 
 // Type numbers of `enum_field_types`.
@@ -67,19 +67,7 @@ fn packed(value: &[u8]) -> Result<i64> {
 fn packed_datetime(packed: i64) -> DateTime {
     let parts = packed.unsigned_abs();
     let (whole, micros) = (parts >> 24, (parts & 0xff_ffff) as u32);
-    let year_month = whole >> 22;
-    DateTime {
-        date: Date {
-            year: (year_month / 13) as u16,
-            month: (year_month % 13) as u8,
-            day: (whole >> 17 & 31) as u8,
-        },
-        hours: (whole >> 12 & 31) as u8,
-        minutes: (whole >> 6 & 63) as u8,
-        seconds: (whole & 63) as u8,
-        micros: micros % 1_000_000,
-        fsp: 6,
-    }
+    temporal::packed_datetime(whole, micros, 6)
 }
 
 /// Decodes a time (`TIME_from_longlong_time_packed`).

@@ -9,8 +9,8 @@ impl Ledger {
     /// and `partitions`; `state`: `dumped` (with `damaged`, the places of damage that were skipped, if
     /// there are any), `left_out` (with `by`), `not_dumped` (with `reason`), or in a dry run
     /// `planned`.
-    pub fn to_json(&self) -> Value {
-        self.entries().map(Entry::to_json).collect()
+    pub fn entries_json(&self) -> impl Iterator<Item = Value> {
+        self.entries().map(Entry::to_json)
     }
 
     /// The classes of objects that could not be listed, as JSON objects: `kinds`, `reason`.

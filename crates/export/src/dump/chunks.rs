@@ -151,14 +151,27 @@ impl<'a> Chunks<'a> {
     fn close(&mut self, is_last: bool) -> Result<()> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         self.options.writer.finish(&mut open)?;
-        let Open { partial, output, crc32, mut written } = open;
-        partial.finish(output, written.file.file_bytes, self.directory)?;
+        let Open { partial, mut output, crc32, mut written } = open;
+        let name = (self.options.names)(self.done.len(), is_last);
+        let is_only = is_last && self.done.is_empty();
+        let small = if is_only { self.directory.take_small(&mut output) } else { None };
+        if small.is_some() {
+            written.partial.clone_from(&name);
+        }
         written.file.crc32 = crc32.finalize();
-        written.file.name = (self.options.names)(self.done.len(), is_last);
+        written.file.name = name;
         written.is_last = is_last;
-        let note = Entry::Chunk { table: self.table.clone(), chunk: written.clone() };
-        self.directory.note(&note)?;
-        partial.keep();
+        let entry = Entry::Chunk { table: self.table.clone(), chunk: written.clone() };
+        match small {
+            Some(bytes) => {
+                partial.write_small(&written.file.name, bytes, Some(entry), self.directory)?;
+            }
+            None => {
+                partial.finish(output, written.file.file_bytes, self.directory)?;
+                self.directory.note(&entry)?;
+                partial.keep();
+            }
+        }
         self.done.push(written);
         Ok(())
     }

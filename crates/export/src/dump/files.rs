@@ -1,13 +1,16 @@
 //! Files that appear only when they are complete.
 //!
-//! A file is written as `NAME.partial`, and renamed when all files of its table are written. The layouts
-//! choose the names. The directory's journal has every name before its file exists.
+//! A file is written as `NAME.partial`, and renamed when all files of its table are written. A small file
+//! that is the only one, in a directory that was empty, is written at once and by one write, so it has its
+//! name from the beginning. The layouts choose the names. The directory's journal has every name before
+//! its file exists.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_io::{Direct, Output};
@@ -15,7 +18,8 @@ use rustix::fs::syncfs;
 
 use super::dumped_file::{DumpedFile, partial_name};
 use super::interrupted_dump::{self, is_interrupted};
-use super::journal::{Entry, Journal};
+use super::journal::{self, Entry, Journal};
+use super::small_files::{SmallFile, SmallFiles};
 use super::{DumpOptions, Layout};
 
 /// The size from which a file is synced by itself, in bytes, so that not all of a dump is in memory
@@ -25,6 +29,8 @@ const SYNCED_FROM_BYTES: u64 = 8 << 20;
 /// A file under its temporary name; it is removed unless it is [`kept`](Partial::keep).
 #[derive(Debug)]
 pub(super) struct Partial {
+    /// The name that the journal has.
+    name: String,
     path: PathBuf,
     is_kept: bool,
 }
@@ -33,13 +39,33 @@ impl Partial {
     pub fn create(directory: &Directory, name: &str) -> Result<(Partial, Output)> {
         directory.note(&Entry::File(name.to_owned()))?;
         let path = directory.path.join(partial_name(name));
-        let output = Output::create(&path, directory.around_cache)
-            .map_err(|error| Error::write("creating the file", error).in_file(&path))?;
-        Ok((Partial { path, is_kept: false }, output))
+        let output = Output::new(&path, directory.around_cache);
+        Ok((Partial { name: name.to_owned(), path, is_kept: false }, output))
+    }
+
+    /// Writes a small file under its final name, then its entry in the journal.
+    pub fn write_small(
+        mut self,
+        name: &str,
+        bytes: Vec<u8>,
+        entry: Option<Entry>,
+        directory: &Directory,
+    ) -> Result<()> {
+        // There is no file under the temporary name.
+        self.is_kept = true;
+        if self.name != name {
+            directory.note(&Entry::File(name.to_owned()))?;
+        }
+        directory.small_files.write(SmallFile { path: directory.path.join(name), bytes, entry })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn fill(&self, output: &mut Output, content: &[u8]) -> Result<()> {
+        let written = output.write_all(content);
+        written.map_err(|error| Error::write("writing", error).in_file(&self.path))
     }
 
     /// Ends the file after its last byte. A large file is synced, if files are to be synced; small ones
@@ -69,7 +95,10 @@ impl Drop for Partial {
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
-    journal: RefCell<Journal>,
+    journal: Arc<Mutex<Journal>>,
+    small_files: SmallFiles,
+    /// Whether files of an earlier dump are replaced.
+    replaces: bool,
     /// Whether files are synced to disk before they get their names.
     sync: bool,
     /// Whether rows bypass the page cache, if the file system supports that.
@@ -130,13 +159,22 @@ impl Directory {
 
     /// The directory of an open journal.
     pub fn of(path: &Path, journal: Journal, options: &DumpOptions) -> Directory {
+        let journal = Arc::new(Mutex::new(journal));
         Directory {
             path: path.to_owned(),
-            journal: RefCell::new(journal),
+            small_files: SmallFiles::new(Arc::clone(&journal)),
+            journal,
+            replaces: options.overwrite,
             sync: options.sync,
             around_cache: options.scan.io.direct != Direct::Off,
             whole: RefCell::default(),
         }
+    }
+
+    /// Takes the bytes of a file that may have its final name at once: it is small, so it is written by
+    /// one write, and it replaces no other.
+    pub fn take_small(&self, output: &mut Output) -> Option<Vec<u8>> {
+        if self.replaces { None } else { output.take_small() }
     }
 
     /// The files that were written as a whole, including those of tables' definitions.
@@ -146,11 +184,14 @@ impl Directory {
 
     /// Adds an entry to the journal.
     pub fn note(&self, entry: &Entry) -> Result<()> {
-        self.journal.borrow_mut().note(entry)
+        journal::locked(&self.journal).note(entry)
     }
 
     /// Gives a file its name, unless it has the name already.
     pub fn rename(&self, partial: &str, name: &str) -> Result<()> {
+        if partial == name {
+            return Ok(());
+        }
         let name = self.path.join(name);
         match std::fs::rename(self.path.join(partial), &name) {
             Err(error) if error.kind() == ErrorKind::NotFound && name.exists() => Ok(()),
@@ -159,14 +200,22 @@ impl Directory {
         }
     }
 
+    /// Gives a finished file its name.
+    pub fn publish(&self, name: &str, partial: Partial) -> Result<()> {
+        self.rename(&partial_name(name), name)?;
+        partial.keep();
+        Ok(())
+    }
+
     /// Removes a file.
     pub fn remove(&self, name: &str) {
         // Nothing more can be done about a file that cannot be removed.
         let _ = std::fs::remove_file(self.path.join(name));
     }
 
-    /// Syncs all files that were written.
+    /// Waits until all small files are written, and syncs all files that were written.
     pub fn flush(&self) -> Result<()> {
+        self.small_files.finish()?;
         if !self.sync {
             return Ok(());
         }
@@ -178,15 +227,22 @@ impl Directory {
 
     /// Removes the journal of a complete dump.
     pub fn complete(self) -> Result<()> {
-        self.journal.borrow().remove()?;
+        journal::locked(&self.journal).remove()?;
         self.sync()
     }
 
     /// Writes a whole file.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<DumpedFile> {
-        let (file, partial) = self.write_partial(name, content)?;
-        self.rename(&partial_name(name), name)?;
-        partial.keep();
+        let (partial, mut output) = Partial::create(self, name)?;
+        partial.fill(&mut output, content)?;
+        match self.take_small(&mut output) {
+            Some(bytes) => partial.write_small(name, bytes, None, self)?,
+            None => {
+                partial.finish(output, content.len() as u64, self)?;
+                self.publish(name, partial)?;
+            }
+        }
+        let file = whole_file(name, content);
         self.whole.borrow_mut().insert(name.to_owned(), file.clone());
         Ok(file)
     }
@@ -194,19 +250,9 @@ impl Directory {
     /// Writes a whole file, which keeps its temporary name for now.
     pub fn write_partial(&self, name: &str, content: &[u8]) -> Result<(DumpedFile, Partial)> {
         let (partial, mut output) = Partial::create(self, name)?;
-        output
-            .write_all(content)
-            .map_err(|error| Error::write("writing", error).in_file(&partial.path))?;
-        let bytes = content.len() as u64;
-        partial.finish(output, bytes, self)?;
-        let file = DumpedFile {
-            name: name.to_owned(),
-            rows: 0,
-            plain_bytes: bytes,
-            file_bytes: bytes,
-            crc32: crc32fast::hash(content),
-        };
-        Ok((file, partial))
+        partial.fill(&mut output, content)?;
+        partial.finish(output, content.len() as u64, self)?;
+        Ok((whole_file(name, content), partial))
     }
 
     /// Syncs the directory, and so the names of its files.
@@ -217,6 +263,12 @@ impl Directory {
                 Error::write("syncing the output directory", error).in_file(&self.path)
             })
     }
+}
+
+fn whole_file(name: &str, content: &[u8]) -> DumpedFile {
+    let bytes = content.len() as u64;
+    let crc32 = crc32fast::hash(content);
+    DumpedFile { name: name.to_owned(), rows: 0, plain_bytes: bytes, file_bytes: bytes, crc32 }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use innoscan_engine::scan::LeafId;
 use innoscan_engine::{Error, Result};
@@ -88,6 +89,12 @@ pub(super) struct Journal {
     file: File,
     sync: bool,
     unsynced_bytes: u64,
+}
+
+/// The journal that several threads write to.
+pub(super) fn locked(journal: &Mutex<Journal>) -> MutexGuard<'_, Journal> {
+    // An entry is one write, so a panic elsewhere leaves the journal intact.
+    journal.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Journal {

@@ -19,6 +19,7 @@ mod outcome;
 #[cfg(test)]
 mod resume_tests;
 mod rows;
+mod small_files;
 mod statements;
 mod stream;
 mod table_outcome;

@@ -4,6 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use innoscan_catalog::ledger::Ledger;
 use innoscan_format::schema::Family;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Layout;
@@ -56,33 +58,43 @@ impl Summary {
     pub fn rows(&self) -> u64 {
         self.tables.iter().map(|table| table.rows).sum()
     }
+}
 
-    /// The content of `innoscan.json` (`docs/json.md`).
-    pub fn to_json(&self) -> Value {
-        let tables: Vec<Value> = self.tables.iter().map(TableOutcome::to_json).collect();
+/// The content of `innoscan.json` (`docs/json.md`).
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let time = |time: SystemTime| format!("{}Z", utc(time).replace(' ', "T"));
-        let mut json = json!({
-            "format": MANIFEST_FORMAT,
-            "dumper": super::DUMPER,
-            "complete": self.ledger.is_complete(),
-            "layout": self.layout.map(Layout::name),
-            "conditional": self.is_conditional,
-            "selection": self.is_selection,
-            "started": self.started.map(time),
-            "finished": self.started.map(|started| time(started + self.elapsed)),
-            "seconds": self.elapsed.as_secs_f64(),
-            "phases": self.phases.to_json(),
-        });
+        let mut json = serializer.serialize_map(None)?;
+        json.serialize_entry("format", &MANIFEST_FORMAT)?;
+        json.serialize_entry("dumper", super::DUMPER)?;
+        json.serialize_entry("complete", &self.ledger.is_complete())?;
+        json.serialize_entry("layout", &self.layout.map(Layout::name))?;
+        json.serialize_entry("conditional", &self.is_conditional)?;
+        json.serialize_entry("selection", &self.is_selection)?;
+        json.serialize_entry("started", &self.started.map(time))?;
+        let finished = self.started.map(|started| time(started + self.elapsed));
+        json.serialize_entry("finished", &finished)?;
+        json.serialize_entry("seconds", &self.elapsed.as_secs_f64())?;
+        json.serialize_entry("phases", &self.phases.to_json())?;
         if let Some(origin) = &self.origin {
-            json["origin"] = origin_json(origin);
+            json.serialize_entry("origin", &origin_json(origin))?;
         }
-        json["ledger"] = self.ledger.to_json();
-        json["unlisted"] = self.ledger.unlisted_json();
-        json["notes"] = self.ledger.notes().into();
-        json["tables"] = tables.into();
-        json["files"] = self.files.iter().map(file_json).collect();
-        json["marker"] = self.marker.as_ref().map_or(Value::Null, file_json);
-        json
+        json.serialize_entry("ledger", &Each(|| self.ledger.entries_json()))?;
+        json.serialize_entry("unlisted", &self.ledger.unlisted_json())?;
+        json.serialize_entry("notes", self.ledger.notes())?;
+        json.serialize_entry("tables", &Each(|| self.tables.iter().map(TableOutcome::to_json)))?;
+        json.serialize_entry("files", &Each(|| self.files.iter().map(file_json)))?;
+        json.serialize_entry("marker", &self.marker.as_ref().map(file_json))?;
+        json.end()
+    }
+}
+
+/// An array whose elements are made one by one, as there may be very many.
+struct Each<F>(F);
+
+impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
     }
 }
 

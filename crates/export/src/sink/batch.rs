@@ -1,10 +1,12 @@
 //! Batches of encoded rows, which are used again, and the compression of output.
 
+use std::cell::RefCell;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use flate2::write::GzEncoder;
 use innoscan_engine::{Error, Result};
+use zstd::bulk::Compressor;
 
 /// The compression of output. Every batch becomes a zstd frame or a gzip member of its own, on the
 /// decode worker that made it; a file may consist of several frames or members.
@@ -44,7 +46,7 @@ impl Compression {
                 let start = out.len();
                 out.resize(start + zstd::zstd_safe::compress_bound(plain.len()), 0);
                 let room = &mut out[start..];
-                let len = zstd::bulk::compress_to_buffer(plain, room, level).map_err(failed)?;
+                let len = zstd_compress(plain, room, level).map_err(failed)?;
                 out.truncate(start + len);
             }
             Compression::Gzip { level } => {
@@ -54,6 +56,23 @@ impl Compression {
         }
         Ok(())
     }
+}
+
+thread_local! {
+    /// This thread's zstd context: creating one takes longer than compressing a small table.
+    static ZSTD: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Compresses `plain` into `room` as one frame; returns its length.
+fn zstd_compress(plain: &[u8], room: &mut [u8], level: i32) -> std::io::Result<usize> {
+    ZSTD.with_borrow_mut(|context| {
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(Compressor::new(level)?),
+        };
+        context.set_compression_level(level)?;
+        context.compress_to_buffer(plain, room)
+    })
 }
 
 /// A batch of rows as output bytes.

@@ -28,7 +28,7 @@ use innoscan_format::schema::{ServerVersion, TableDef};
 pub use self::files::stem;
 pub use self::mydumper::REPLACED_NAME_PREFIX;
 use super::chunks::{ChunkNames, ChunkOptions, Chunks};
-use super::dumped_file::{DumpedFile, partial_name};
+use super::dumped_file::DumpedFile;
 use super::files::Directory;
 use super::interrupted_dump::{FinishedChunks, version_of};
 use super::jobs::{self, Source, Target, ends_dump};
@@ -256,13 +256,13 @@ fn write_manifest(
         None => None,
     };
     summary.phases.time(Phase::Syncing, || directory.flush())?;
-    directory.write(MANIFEST_NAME, format!("{:#}\n", summary.to_json()).as_bytes())?;
+    let mut manifest = serde_json::to_vec_pretty(summary)
+        .map_err(|error| Error::write("writing", error.into()).in_file(Path::new(MANIFEST_NAME)))?;
+    manifest.push(b'\n');
+    let (_, partial) = directory.write_partial(MANIFEST_NAME, &manifest)?;
+    directory.publish(MANIFEST_NAME, partial)?;
     summary.phases.time(Phase::Syncing, || directory.flush())?;
-    if let Some((name, partial)) = written {
-        directory.rename(&partial_name(name), name)?;
-        partial.keep();
-    }
-    Ok(())
+    written.map_or(Ok(()), |(name, partial)| directory.publish(name, partial))
 }
 
 /// Refuses tables that the layout cannot name.

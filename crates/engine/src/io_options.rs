@@ -35,7 +35,8 @@ pub struct IoOptions {
     /// The pause after each window of logical read-ahead.
     pub pause: Duration,
     /// Whether reads yield to those of others: at most one is in flight, of at most
-    /// [`IoOptions::YIELDING_BYTES`], and the device is busy with them for at most a third of the time.
+    /// [`IoOptions::YIELDING_BYTES`], and the device is busy with them for at most a third of the time;
+    /// where they meet a limit on the rate of reads, they stay below it.
     pub yields: bool,
 }
 

@@ -14,6 +14,7 @@ pub mod pread;
 pub mod throttled;
 pub mod uring;
 mod wake_flag;
+mod yielding;
 
 use std::sync::Arc;
 use std::time::Instant;

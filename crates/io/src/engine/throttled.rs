@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::wake_flag::WakeFlag;
+use super::yielding::Yielding;
 use super::{Engine, Wait, Wake};
 use crate::{Completion, Device, Kind, Read, Result};
 
@@ -26,16 +27,12 @@ pub struct Pauses {
     pub after_bytes: u64,
     /// Length of a pause.
     pub pause: Duration,
-    /// Whether reads yield to those of others: one at a time, and idle after each for
-    /// [`Pauses::IDLE_TIMES`] the time that it took.
+    /// Whether reads yield to those of others: one at a time, and the device idle after each for twice
+    /// the time that it took, or longer where reads meet a limit.
     pub yields: bool,
 }
 
 impl Pauses {
-    /// The idle time after each read that yields, as a multiple of the read's own time: a device is busy
-    /// with such reads for at most a third of the time.
-    pub const IDLE_TIMES: u32 = 2;
-
     /// Returns whether there are no pauses.
     pub fn is_none(&self) -> bool {
         !self.has_phases() && !self.yields
@@ -62,6 +59,7 @@ pub struct Throttled {
     device: Device,
     pauses: Pauses,
     read_since_pause_bytes: u64,
+    yielding: Yielding,
     /// The end of the idle time of reads that yield.
     idle_until: Instant,
     /// The place after the last read: the file's inode, and bytes from its start.
@@ -126,6 +124,7 @@ impl Throttled {
             device,
             pauses,
             read_since_pause_bytes: 0,
+            yielding: Yielding::new(Instant::now()),
             idle_until: Instant::now(),
             head: (0, 0),
             free_at: Instant::now(),
@@ -170,7 +169,9 @@ impl Throttled {
             let Some(mut completion) = self.arrived.remove(&first.number) else { break };
             completion.token = first.token;
             completion.service = now - first.pushed_at;
-            self.idle_until = now + (now - first.passed_at) * Pauses::IDLE_TIMES;
+            if self.pauses.yields {
+                self.idle_until = self.yielding.after_read(first.passed_at, now);
+            }
             done.push(completion);
             self.started.pop_front();
         }

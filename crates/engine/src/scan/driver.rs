@@ -218,7 +218,7 @@ impl<'s> Driver<'s> {
     ) -> Result<Option<Current>> {
         let waited_before = self.waited();
         self.learnt.begin(space.file(), self.reading());
-        self.begin_run_length();
+        self.begin_reads();
         let (table, options) = (self.table, self.options);
         let source = PageSource::Pool(slot);
         let opened = Tree::open(table, options, space, (number, source), |page| {
@@ -402,7 +402,7 @@ impl<'s> Driver<'s> {
         let others = self.options.hooks.foreground.as_ref().map_or(0, |others| others.threads());
         let others = others.min(self.options.io.depth / 2);
         self.in_flight.observe(&self.pool.counters().ahead, || self.pool.progress());
-        if self.in_flight.is_slow() {
+        if self.in_flight.is_settled() {
             self.run_length.observe(&self.pool.progress());
         }
         while self.may_start(others) {

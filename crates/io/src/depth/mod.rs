@@ -101,6 +101,8 @@ pub struct Progress {
 #[derive(Debug)]
 pub struct Depth {
     reads_max: f64,
+    /// The largest limit of the start, as a weight.
+    start_max: f64,
     /// The limit that is kept, as a weight.
     base: f64,
     /// The mean weight of a read, of late.
@@ -146,6 +148,7 @@ impl Depth {
         let base = READS_FIRST * read_weight;
         Depth {
             reads_max: reads_max as f64,
+            start_max: WEIGHT_MAX,
             base,
             read_weight,
             idle: f64::INFINITY,
@@ -159,6 +162,13 @@ impl Depth {
             is_limited: false,
             seen: None,
         }
+    }
+
+    /// Lets the start end before more than `bytes` are in flight: on a device of which something is known,
+    /// they would take long. Probes may go further.
+    #[must_use]
+    pub fn starting_below(self, bytes: f64) -> Depth {
+        Depth { start_max: bytes, ..self }
     }
 
     /// Returns whether another read may start beside those in flight. A refusal is noted: the limit
@@ -179,6 +189,11 @@ impl Depth {
             Stage::Start(start) if start.rate == 0.0 => self.clamp(READS_FIRST * self.read_weight),
             Stage::Start(_) | Stage::Rest { .. } => self.base,
         }
+    }
+
+    /// Returns whether the start is over.
+    pub fn has_started(&self) -> bool {
+        !matches!(self.stage, Stage::Start(_))
     }
 
     /// Notes that no read could be started for lack of the engine's depth, which limits reads as this
@@ -268,7 +283,7 @@ impl Depth {
             true => start = Start { limit: self.base, rate, spans_since: 0 },
             false => start.spans_since += 1,
         }
-        let next = self.clamp(self.base * 2.0);
+        let next = self.clamp((self.base * 2.0).min(self.start_max));
         if start.spans_since < START_SPANS && next > self.base {
             self.base = next;
             self.stage = Stage::Start(start);

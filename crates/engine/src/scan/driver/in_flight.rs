@@ -60,9 +60,26 @@ impl InFlight {
         }
     }
 
+    /// Begins with what is known of the device: on one on which the most in flight would take long, with as
+    /// few reads as a slow device may need.
+    pub fn begin(&mut self, device: &io::Device, run_bytes: u64) {
+        let rate = run_bytes as f64 / device.occupied(run_bytes).as_secs_f64();
+        let quick_bytes = rate * SERVICE_MAX.as_secs_f64();
+        if self.slow.is_none() && quick_bytes < BYTES_MAX as f64 {
+            let depth = io::Depth::new(self.reads_max);
+            self.slow = Some(depth.starting_below(2.0 * quick_bytes));
+        }
+    }
+
     /// Whether reads take long.
     pub fn is_slow(&self) -> bool {
         self.slow.is_some()
+    }
+
+    /// Whether the device is slow, and about as many reads are in flight as it needs: while their number is
+    /// still sought, a trial of shorter reads would add to it.
+    pub fn is_settled(&self) -> bool {
+        self.slow.as_ref().is_some_and(io::Depth::has_started)
     }
 
     /// Whether another read may start beside those in flight.
@@ -170,6 +187,15 @@ mod tests {
             counters.service += at - entered.pop_front().unwrap();
         }
         (pending + 1, in_flight.slow.is_some())
+    }
+
+    #[test]
+    fn a_device_that_is_known_to_be_slow_has_few_reads_in_flight_at_once() {
+        for (device, is_slow) in [("hdd", true), ("gp3", true), ("ssd", false), ("nvme", false)] {
+            let mut in_flight = InFlight::new(128, 1 << 20);
+            in_flight.begin(&device.parse().unwrap(), 256 << 10);
+            assert_eq!(in_flight.is_slow(), is_slow, "{device}");
+        }
     }
 
     #[test]

@@ -22,9 +22,13 @@ impl Driver<'_> {
         Sizes { run_pages: pages_of(run_bytes, sizes.page_bytes).max(1), ..sizes }
     }
 
-    /// Begins with reads as long as the device needs, by what is known of it.
-    pub(super) fn begin_run_length(&mut self) {
-        self.run_length.begin(self.options.io.run_bytes(self.learnt.device()));
+    /// Begins with reads as long and as many as the device needs, by what is known of it.
+    pub(super) fn begin_reads(&mut self) {
+        let run_bytes = self.options.io.run_bytes(self.learnt.device());
+        self.run_length.begin(run_bytes);
+        if let Some(device) = self.learnt.device() {
+            self.in_flight.begin(&device, run_bytes);
+        }
     }
 
     /// Chooses the plan, and passes on the leaves found so far, in its order; `false` when more branch
@@ -54,7 +58,7 @@ impl Driver<'_> {
     fn follow(&mut self, plan: ReadPlan, current: &mut Current) -> Result<()> {
         let format = current.context.format();
         let mut sizes = self.sizes(format);
-        self.begin_run_length();
+        self.begin_reads();
         let window_pages = pages_of(plan.window_bytes, format.page_size.len()) as usize;
         sizes.window_pages = sizes.window_pages.min(window_pages).max(1);
         self.driven.policy = plan.policy;

@@ -170,13 +170,14 @@ class Bench:
 
     def large(self, name, *made):
         _, table = self.table(name, *made)
-        read = ["--direct", "required", "--device", "hdd", "--memory", "1G", "--lra-size", "680M"]
-        self.measure(f"{name}-explain", [self.innoscan, "explain", table, "--json", *read])
+        read = ["--direct", "required", "--device", "hdd", "--memory", "1G"]
+        window = ["--lra-size", "680M"]
+        self.measure(f"{name}-explain", [self.innoscan, "explain", table, "--json", *read, *window])
         scan = [self.innoscan, "scan", table, "--json", "--stats=json", "--quiet", "--emulate", *read]
         for policy, more in [
-            ("segment", ["--read-ahead", "segment", "--order", "any"]),
-            ("sorted", ["--read-ahead", "segment", "--tmpdir", "."]),
-            ("logical", ["--read-ahead", "logical"]),
+            ("segment", [*window, "--read-ahead", "segment", "--order", "any"]),
+            ("sorted", [*window, "--read-ahead", "segment", "--tmpdir", "."]),
+            ("logical", [*window, "--read-ahead", "logical"]),
             ("none", ["--read-ahead", "none"]),
         ]:
             self.measure(f"{name}-{policy}", [*scan, *more])

@@ -161,6 +161,7 @@ fn options_without_effect_are_refused() {
         (&["scan", &ibd, "--read-ahead-threshold", "5"], &["--read-ahead linear"]),
         (&["scan", &ibd, "--read-ahead", "logical", "--tmpdir", "/tmp"], &["--tmpdir", "segment"]),
         (&["scan", &ibd, "--lra-size", "64M", "--no-spill"], &["--no-spill", "segment"]),
+        (&["scan", &ibd, "--lra-size", "64M", "--read-ahead", "none"], &["--lra-size", "a window"]),
         (&["check", &ibd, "--datadir", "/tmp"], &["--datadir", "a file is named"]),
         (&["tablespaces", dir, "-S", "/s"], &["--socket", "--server-list=server"]),
     ];

@@ -409,6 +409,14 @@ const READ: &[Rule<ReadArgs>] = &[
         why: "it is for --read-ahead linear",
     },
     Rule {
+        options: &["lra_size"],
+        has_effect: |args| {
+            let keep_window = [ReadAheadArg::Logical, ReadAheadArg::Segment, ReadAheadArg::Auto];
+            keep_window.contains(&args.read_ahead()) || !args.lra_sleep.is_zero()
+        },
+        why: "only --read-ahead logical, segment and auto have a window",
+    },
+    Rule {
         options: &["tmpdir", "no_spill"],
         has_effect: |args| {
             let may_sort = [ReadAheadArg::Segment, ReadAheadArg::Auto];

@@ -240,9 +240,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let directory = directory(dir.path());
         let mut chunks = chunks(&directory);
-        let open = chunks.open_next().unwrap();
-        chunks.open = Some(open);
+        let mut open = chunks.open_next().unwrap();
         let path = dir.path().join("t.00000.csv.partial");
+        assert!(!path.exists());
+        // A file exists as soon as it is no longer small.
+        open.append(&[b'x'; 1 << 20], 1 << 20).unwrap();
+        chunks.open = Some(open);
         assert!(path.exists());
         drop(chunks);
         assert!(!path.exists());
@@ -267,10 +270,27 @@ mod tests {
     }
 
     #[test]
+    fn a_small_file_replaces_another_only_when_it_is_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.00000.csv");
+        std::fs::write(&path, "of before").unwrap();
+        let options = DumpOptions { overwrite: true, ..DumpOptions::new(Format::default()) };
+        let directory = Directory::prepare(dir.path(), &options).unwrap();
+        let mut chunks = chunks(&directory);
+        chunks.open = Some(chunks.open_next().unwrap());
+        chunks.close(true).unwrap();
+        directory.flush().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"of before");
+        chunks.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"head\n0 rows\n");
+    }
+
+    #[test]
     fn an_empty_table_has_one_file() {
         let dir = tempfile::tempdir().unwrap();
         let directory = directory(dir.path());
         let files = chunks(&directory).finish().unwrap();
+        directory.flush().unwrap();
         assert_eq!(files[0].name, "t.00000.csv");
         assert_eq!(files[0].crc32, crc32fast::hash(b"head\n0 rows\n"));
         assert_eq!(std::fs::read(dir.path().join("t.00000.csv")).unwrap(), b"head\n0 rows\n");

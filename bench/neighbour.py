@@ -85,6 +85,8 @@ class Machine:
     def beside(self, prefix, rate, command):
         """The neighbour's latencies, and the seconds of the command; `None` if it was stopped."""
         self.cold()
+        # From a slow device fio would be loaded so late that it misses the signal that ends it.
+        subprocess.run(["fio", "--version"], check=True, stdout=subprocess.DEVNULL)
         report = self.work / "fio.json"
         fio = subprocess.Popen(
             prefix + ["fio", "--name=n", f"--filename={self.other}", "--rw=randread", "--bs=16k",

@@ -99,6 +99,25 @@ fn the_last_line_of_sql_says_that_the_dump_is_whole() {
 }
 
 #[test]
+fn a_directory_that_is_no_servers_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().to_str().unwrap();
+    std::fs::create_dir_all(root.path().join("photos/2026")).unwrap();
+    for verb in ["dump", "ls"] {
+        let ended = run([verb, path]);
+        assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.contains("no file of a server is in it"), "{ended:?}");
+    }
+    // The directory above a server's.
+    let below = root.path().join("mysql");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::write(below.join("ibdata1"), "").unwrap();
+    let ended = run(["dump", path]);
+    assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
+    assert!(ended.err.contains(below.to_str().unwrap()), "{ended:?}");
+}
+
+#[test]
 fn options_without_effect_are_refused() {
     let ibd = flights();
     let dir = demo().to_str().unwrap();

@@ -1,9 +1,10 @@
 //! The plan of a directory of a server with `.frm` files.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
-use innoscan_engine::Result;
 use innoscan_engine::file_head::FileHead;
+use innoscan_engine::{Error, Result};
 use innoscan_format::schema::TableDef;
 
 use super::{Planner, database_directories, heads};
@@ -12,8 +13,22 @@ use crate::ledger::{Item, ItemKind, Listed, State};
 use crate::source::frm_server::objects_beside;
 use crate::source::table_files::{Definition, TableFiles, tables_in};
 
+/// Files that only the directory of a server, or a backup of one, has.
+const SERVER_FILES: [&str; 6] = [
+    "ibdata1",
+    "ib_logfile0",
+    "aria_log_control",
+    "mysql.ibd",
+    "xtrabackup_checkpoints",
+    "mariadb_backup_checkpoints",
+];
+
+/// Extensions of the files of a database and its tables.
+const TABLE_EXTENSIONS: [&str; 9] = ["frm", "ibd", "isl", "opt", "MYI", "MYD", "MAI", "MAD", "TRG"];
+
 pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
     let directories = database_directories(planner.root)?;
+    require_server_files(planner.root, &directories)?;
     let mut closed = Vec::new();
     for (schema, dir) in &directories {
         if !planner.enter_database(schema)? {
@@ -54,6 +69,38 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
         planner.offline.ledger.set(&item, State::NotDumped(reason));
     }
     Ok(())
+}
+
+/// Refuses a directory that is not a server's: its subdirectories would all be taken for databases.
+fn require_server_files(root: &Path, directories: &[(String, PathBuf)]) -> Result<()> {
+    if holds_server_files(root) {
+        return Ok(());
+    }
+    let below = || directories.iter().map(|(_, dir)| dir);
+    let is_server = |dir: &&PathBuf| SERVER_FILES.iter().any(|name| dir.join(name).exists());
+    let error = match below().find(is_server) {
+        Some(server) => Error::refused(
+            "it is not the data directory of a server",
+            format!("give the one in it: {}", server.display()),
+        ),
+        None if below().any(|dir| holds_server_files(dir)) => return Ok(()),
+        None => Error::refused(
+            "no file of a server is in it, nor in its subdirectories",
+            "give the data directory of a server, a backup of one, or an .ibd file",
+        ),
+    };
+    Err(error.in_file(root))
+}
+
+/// Whether a directory holds a file of a table, a database or a server; one that cannot be listed may.
+fn holds_server_files(dir: &Path) -> bool {
+    let is_of_server = |path: &PathBuf| {
+        let text =
+            |part: Option<&OsStr>| part.and_then(OsStr::to_str).unwrap_or_default().to_owned();
+        SERVER_FILES.contains(&&*text(path.file_name()))
+            || TABLE_EXTENSIONS.contains(&&*text(path.extension()))
+    };
+    sorted_entries(dir).map_or(true, |entries| entries.iter().any(is_of_server))
 }
 
 fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {

@@ -11,7 +11,7 @@ throttle.sh), in Markdown:
   a neighbour   fio in a process of its own on the same device reads 16 KiB at random places of another
                 file, O_DIRECT, at a fixed rate of 30 % of the device's requests per second: its mean,
                 p99 and p99.9 alone, beside dd, beside mariadb-dump, and beside scans; and the time of
-                each scan. What takes longer than 30 s is stopped then.
+                each scan. What takes longer than SECONDS_MAX (30) is stopped then.
 
 PARTS=default or PARTS=neighbour makes one of the tables; BESIDE='alone,mariadb-dump,dd,scan,scan --nice'
 makes these rows of the second only.

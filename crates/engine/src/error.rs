@@ -126,6 +126,12 @@ impl Error {
         Error::new(Repr::Resources(what.into()))
     }
 
+    /// A thread cannot be started.
+    #[cold]
+    pub fn no_thread(error: io::Error) -> Error {
+        Error::resources(format!("cannot start a thread: {error}"))
+    }
+
     /// The user's request to stop.
     #[cold]
     pub fn interrupted() -> Error {

@@ -171,9 +171,7 @@ impl ExportLock {
                 Ok(())
             };
             let thread = std::thread::Builder::new().name("lock".to_owned());
-            thread
-                .spawn(body)
-                .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?
+            thread.spawn(body).map_err(Error::no_thread)?
         };
         let waited = since - begun;
         Ok(ExportLock { asks, watch: Some(watch), since, released, waited, coordinates })

@@ -46,7 +46,7 @@ impl Selector {
         };
         let thread = std::thread::Builder::new().name("select".to_owned());
         let spawned = thread.spawn(body);
-        spawned.map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?;
+        spawned.map_err(Error::no_thread)?;
         Ok(Selector { queries })
     }
 

@@ -49,7 +49,7 @@ impl Scan {
         let thread = std::thread::Builder::new()
             .name("rows".to_owned())
             .spawn(move || run(&table, &options, &sink, &sender))
-            .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?;
+            .map_err(Error::no_thread)?;
         Ok(Scan { batches: Some(batches), thread: Some(thread), cancel })
     }
 }

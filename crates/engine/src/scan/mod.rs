@@ -173,10 +173,7 @@ pub fn spawn<'scope, T: Send + 'scope>(
     name: String,
     body: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<std::thread::ScopedJoinHandle<'scope, T>> {
-    std::thread::Builder::new()
-        .name(name)
-        .spawn_scoped(scope, body)
-        .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))
+    std::thread::Builder::new().name(name).spawn_scoped(scope, body).map_err(Error::no_thread)
 }
 
 /// Opens a table's tablespaces, which must have one page size.

@@ -80,7 +80,7 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("small files".to_owned())
             .spawn(move || write_all(&files, &journal))
-            .map_err(|error| Error::resources(format!("cannot start a thread: {error}")))?;
+            .map_err(Error::no_thread)?;
         Ok(Writer { queue, thread })
     }
 

@@ -9,19 +9,10 @@ use innoscan_format::schema::TableDef;
 
 use super::{Planner, database_directories, heads};
 use crate::catalog::{AlreadyRead, sorted_entries};
+use crate::datadir::DataDir;
 use crate::ledger::{Item, ItemKind, Listed, State};
 use crate::source::frm_server::objects_beside;
 use crate::source::table_files::{Definition, TableFiles, tables_in};
-
-/// Files that only the directory of a server, or a backup of one, has.
-const SERVER_FILES: [&str; 6] = [
-    "ibdata1",
-    "ib_logfile0",
-    "aria_log_control",
-    "mysql.ibd",
-    "xtrabackup_checkpoints",
-    "mariadb_backup_checkpoints",
-];
 
 /// Extensions of the files of a database and its tables.
 const TABLE_EXTENSIONS: [&str; 9] = ["frm", "ibd", "isl", "opt", "MYI", "MYD", "MAI", "MAD", "TRG"];
@@ -73,17 +64,16 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
 
 /// Refuses a directory that is not a server's: its subdirectories would all be taken for databases.
 fn require_server_files(root: &Path, directories: &[(String, PathBuf)]) -> Result<()> {
-    if holds_server_files(root) {
+    if DataDir::is_one(root) || holds_table_files(root) {
         return Ok(());
     }
-    let below = || directories.iter().map(|(_, dir)| dir);
-    let is_server = |dir: &&PathBuf| SERVER_FILES.iter().any(|name| dir.join(name).exists());
-    let error = match below().find(is_server) {
+    let mut below = directories.iter().map(|(_, dir)| dir);
+    let error = match below.clone().find(|dir| DataDir::is_one(dir)) {
         Some(server) => Error::refused(
             "it is not the data directory of a server",
             format!("give the one in it: {}", server.display()),
         ),
-        None if below().any(|dir| holds_server_files(dir)) => return Ok(()),
+        None if below.any(|dir| holds_table_files(dir)) => return Ok(()),
         None => Error::refused(
             "no file of a server is in it, nor in its subdirectories",
             "give the data directory of a server, a backup of one, or an .ibd file",
@@ -92,15 +82,13 @@ fn require_server_files(root: &Path, directories: &[(String, PathBuf)]) -> Resul
     Err(error.in_file(root))
 }
 
-/// Whether a directory holds a file of a table, a database or a server; one that cannot be listed may.
-fn holds_server_files(dir: &Path) -> bool {
-    let is_of_server = |path: &PathBuf| {
-        let text =
-            |part: Option<&OsStr>| part.and_then(OsStr::to_str).unwrap_or_default().to_owned();
-        SERVER_FILES.contains(&&*text(path.file_name()))
-            || TABLE_EXTENSIONS.contains(&&*text(path.extension()))
+/// Whether a directory holds a file of a database or a table; one that cannot be listed may.
+fn holds_table_files(dir: &Path) -> bool {
+    let is_of_table = |path: &PathBuf| {
+        let extension = path.extension().and_then(OsStr::to_str);
+        extension.is_some_and(|extension| TABLE_EXTENSIONS.contains(&extension))
     };
-    sorted_entries(dir).map_or(true, |entries| entries.iter().any(is_of_server))
+    sorted_entries(dir).map_or(true, |entries| entries.iter().any(is_of_table))
 }
 
 fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {

@@ -1,9 +1,10 @@
 //! Simulation of a policy: the real policy runs on the tree's real leaf numbers, on a device that
 //! is slower than the scan.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use foldhash::{HashMap, HashMapExt};
 use innoscan_format::PageNo;
 use innoscan_io::Device;
 
@@ -64,8 +65,8 @@ struct Scan<'a> {
     policy: Box<dyn ReadAhead>,
     pool: SimulatedPool,
     depth: usize,
-    /// Requests in flight, each with its pages and whether it was made ahead.
-    in_flight: VecDeque<(Vec<PageNo>, bool)>,
+    /// The pages of the requests in flight.
+    in_flight: VecDeque<Vec<PageNo>>,
     run: Vec<PageNo>,
     reads: Reads,
     device: Device,
@@ -79,8 +80,8 @@ struct SimulatedPool {
     file_pages: u32,
     pages_max: usize,
     pages: HashMap<PageNo, SimulatedPage>,
+    pending_pages: usize,
     arrived: VecDeque<PageNo>,
-    pending: HashSet<PageNo>,
     accesses: u64,
     evicted: u64,
 }
@@ -89,15 +90,13 @@ struct SimulatedPool {
 struct SimulatedPage {
     first_access: Option<u64>,
     is_ahead: bool,
+    is_pending: bool,
 }
 
 impl PoolView for SimulatedPool {
     fn status(&self, page: PageNo) -> Option<PageStatus> {
         // InnoDB's rule for a page that was not promoted, and a scan promotes none.
-        let is_young = self.evicted < (self.pages.len() * 63 / 400) as u64;
-        if self.pending.contains(&page) {
-            return Some(PageStatus { first_access: None, is_young });
-        }
+        let is_young = self.evicted < (self.resident_pages() * 63 / 400) as u64;
         let first_access = self.pages.get(&page)?.first_access;
         Some(PageStatus { first_access, is_young })
     }
@@ -115,24 +114,43 @@ impl PoolView for SimulatedPool {
     }
 
     fn pending_pages(&self) -> usize {
-        self.pending.len()
+        self.pending_pages
     }
 }
 
 impl SimulatedPool {
-    fn is_here_or_coming(&self, page: PageNo) -> bool {
-        self.pages.contains_key(&page) || self.pending.contains(&page)
+    fn resident_pages(&self) -> usize {
+        self.pages.len() - self.pending_pages
     }
 
-    fn take_in(&mut self, pages: Vec<PageNo>, is_ahead: bool) {
-        for page in pages {
-            self.pending.remove(&page);
-            self.pages.insert(page, SimulatedPage { first_access: None, is_ahead });
-            self.arrived.push_back(page);
+    fn is_resident(&self, page: PageNo) -> bool {
+        self.pages.get(&page).is_some_and(|page| !page.is_pending)
+    }
+
+    fn is_here_or_coming(&self, page: PageNo) -> bool {
+        self.pages.contains_key(&page)
+    }
+
+    fn begin_read(&mut self, pages: &[PageNo], is_ahead: bool) {
+        let pending = SimulatedPage { first_access: None, is_ahead, is_pending: true };
+        self.pages.extend(pages.iter().map(|page| (*page, pending)));
+        self.pending_pages += pages.len();
+    }
+
+    fn take_in(&mut self, pages: Vec<PageNo>) {
+        for page_no in pages {
+            let Some(page) = self.pages.get_mut(&page_no) else { continue };
+            page.is_pending = false;
+            self.pending_pages -= 1;
+            self.arrived.push_back(page_no);
         }
-        while self.pages.len() + self.pending.len() > self.pages_max {
+        while self.pages.len() > self.pages_max {
             let Some(page) = self.arrived.pop_front() else { return };
-            self.evicted += u64::from(self.pages.remove(&page).is_some());
+            // A page that was used is gone already, or being read again.
+            if self.is_resident(page) {
+                self.pages.remove(&page);
+                self.evicted += 1;
+            }
         }
     }
 }
@@ -153,8 +171,8 @@ pub(crate) fn simulate(
         file_pages: sizes.file_pages,
         pages_max: pool_pages,
         pages: HashMap::new(),
+        pending_pages: 0,
         arrived: VecDeque::new(),
-        pending: HashSet::new(),
         accesses: 0,
         evicted: 0,
     };
@@ -197,32 +215,33 @@ impl Scan<'_> {
     /// Reads until a leaf is present; returns whether it was absent.
     fn wait_for(&mut self, leaf: PageNo) -> bool {
         let mut waited = false;
-        while !self.pool.pages.contains_key(&leaf) {
+        while !self.pool.is_resident(leaf) {
             waited = true;
             self.read_ahead();
             // A page that the policy wants to read but has no room for is read nevertheless.
             let will_come = self.policy.will_read(leaf) && !self.in_flight.is_empty();
             if !self.pool.is_here_or_coming(leaf) && !will_come {
                 self.reads.demand_pages += 1;
-                self.move_head(leaf, leaf);
-                self.pool.pending.insert(leaf);
-                self.in_flight.push_back((vec![leaf], false));
+                self.read(&[leaf], false);
                 self.policy.on_miss(leaf, &self.pool);
                 self.read_ahead();
             }
-            if let Some((pages, is_ahead)) = self.in_flight.pop_front() {
-                self.pool.take_in(pages, is_ahead);
+            if let Some(pages) = self.in_flight.pop_front() {
+                self.pool.take_in(pages);
             }
         }
         waited
     }
 
-    /// Moves a disk's head to a read, and to its end.
-    fn move_head(&mut self, first: PageNo, last: PageNo) {
+    /// Starts a request from the first of these pages to the last, and moves a disk's head to its end.
+    fn read(&mut self, pages: &[PageNo], is_ahead: bool) {
+        let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return };
         let page_bytes = self.sizes.page_bytes as u64;
         let start = u64::from(first.0) * page_bytes;
         self.reads.positioning += self.device.positioning(self.head, start);
         self.head = (u64::from(last.0) + 1) * page_bytes;
+        self.pool.begin_read(pages, is_ahead);
+        self.in_flight.push_back(pages.to_vec());
     }
 
     fn use_page(&mut self, leaf: PageNo, links: Links) {
@@ -246,10 +265,7 @@ impl Scan<'_> {
         while self.in_flight.len() < self.depth {
             let room = match self.traits.evicts_unused {
                 true => self.pool.pages_max,
-                false => self
-                    .pool
-                    .pages_max
-                    .saturating_sub(self.pool.pages.len() + self.pool.pending.len()),
+                false => self.pool.pages_max.saturating_sub(self.pool.pages.len()),
             };
             let most = u32::try_from(room).unwrap_or(u32::MAX).min(self.sizes.run_pages);
             self.policy.next_run(most, &mut self.run);
@@ -257,17 +273,24 @@ impl Scan<'_> {
                 return;
             }
             let run = std::mem::take(&mut self.run);
-            // Pages that are present split a run.
-            let is_there: HashSet<PageNo> =
-                run.iter().copied().filter(|page| self.pool.is_here_or_coming(*page)).collect();
-            for part in run.split(|page| is_there.contains(page)) {
-                let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
+            self.read_absent(&run);
+            self.run = run;
+        }
+    }
+
+    /// Requests a run's pages; those that are present split it.
+    fn read_absent(&mut self, run: &[PageNo]) {
+        let mut rest = run;
+        while let Some(start) = rest.iter().position(|page| !self.pool.is_here_or_coming(*page)) {
+            let absent = &rest[start..];
+            let present = absent.iter().position(|page| self.pool.is_here_or_coming(*page));
+            let (part, after) = absent.split_at(present.unwrap_or(absent.len()));
+            if let (Some(first), Some(last)) = (part.first(), part.last()) {
                 let pages = u64::from(last.0 - first.0) + 1;
                 *self.reads.ahead.entry(pages).or_default() += 1;
-                self.move_head(*first, *last);
-                self.pool.pending.extend(part);
-                self.in_flight.push_back((part.to_vec(), true));
             }
+            self.read(part, true);
+            rest = after;
         }
     }
 }

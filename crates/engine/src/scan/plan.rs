@@ -1,5 +1,7 @@
 //! The choice of a scan's plan: the one with the least cost.
 
+use std::thread;
+
 use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::Device;
@@ -7,13 +9,18 @@ use innoscan_io::Device;
 use super::cost::Cost;
 use super::read_plan::ReadPlan;
 use super::{ReadAheadPolicy, RowOrder, ScanOptions};
+use crate::Result;
 use crate::ahead::{Linear, Logical, PolicyTraits};
+use crate::side_by_side::side_by_side;
 
 /// The windows of logical read-ahead that are compared, in bytes.
 const WINDOWS_BYTES: [u64; 5] = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30];
 
 /// Memory for pages that is useful to a scan in file order, unless it sorts leaves.
 const SEGMENT_BYTES: u64 = 48 << 20;
+
+/// The memory of a simulation for each leaf: its number in file order, and in the policy.
+const SIMULATED_LEAF_BYTES: u64 = 8;
 
 /// From so many requests per second on a device counts as fast: on it, leaves are read page by page in hardly
 /// more time than they are decoded.
@@ -54,26 +61,43 @@ impl<'o> Planner<'o> {
     }
 
     /// The plan for known leaves, on a device that may be known.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
     pub fn settle(
         &self,
         leaves: &[PageNo],
         format: PageFormat,
         device: Option<Device>,
-    ) -> ReadPlan {
+    ) -> Result<ReadPlan> {
         let first = self.first();
         let Some(device) = device.filter(|_| self.is_auto()) else {
-            return first;
+            return Ok(first);
         };
         let page_bytes = format.page_size.len() as u64;
+        let plans = candidates(leaves.len() as u64, page_bytes, self.options);
+        let plans: Vec<(usize, ReadPlan)> = plans.into_iter().enumerate().collect();
+        let cost_of = |(place, plan): &(usize, ReadPlan)| {
+            let mut cost = Cost::new(*plan);
+            cost.add_leaves(leaves, format, self.options, &device).map(|()| (*place, cost))
+        };
         let mut costs = Vec::new();
-        for plan in candidates(leaves.len() as u64, page_bytes, self.options) {
-            let mut cost = Cost::new(plan);
+        side_by_side(&plans, self.simulations(leaves.len()), cost_of, |_, cost| {
             // Plans for which memory is not enough are not chosen.
-            if cost.add_leaves(leaves, format, self.options, &device).is_ok() {
-                costs.push(cost);
-            }
-        }
-        choose(&costs, self.options).map_or(first, |chosen| chosen.plan)
+            costs.extend(cost.ok());
+            Ok(())
+        })?;
+        costs.sort_unstable_by_key(|(place, _)| *place);
+        let costs: Vec<Cost> = costs.into_iter().map(|(_, cost)| cost).collect();
+        Ok(choose(&costs, self.options).map_or(first, |chosen| chosen.plan))
+    }
+
+    /// The simulations that may run at once: one for each core, as far as the scan's memory has room for
+    /// their copies of the leaves.
+    fn simulations(&self, leaves: usize) -> usize {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let room = self.options.plan.memory_bytes / (SIMULATED_LEAF_BYTES * leaves.max(1) as u64);
+        cores.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
     }
 }
 

@@ -1,8 +1,12 @@
 //! The choice of the plan: before the first leaf is read, and again when the device turns out to be another
 //! than it seemed.
 
+use std::sync::mpsc::{self, TryRecvError};
+use std::thread;
+
 use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
+use innoscan_io::Wait;
 
 use super::Driver;
 use super::current::{Current, Leaves};
@@ -10,8 +14,8 @@ use super::learnt::Reading;
 use crate::Result;
 use crate::ahead::Sizes;
 use crate::io_options::pages_of;
-use crate::scan::RowOrder;
 use crate::scan::read_plan::ReadPlan;
+use crate::scan::{RowOrder, StopOnPanic, spawn};
 
 impl Driver<'_> {
     /// The sizes for a policy on a file of this format.
@@ -43,15 +47,36 @@ impl Driver<'_> {
         if !has_found_all && (!keeps_first || first.policy.traits().in_file_order) {
             return Ok(false);
         }
-        let plan = if keeps_first { first } else { self.settle(current) };
+        let plan = if keeps_first { first } else { self.settle(current)? };
         self.follow(plan, current)?;
         Ok(true)
     }
 
-    /// The plan with the least cost for the leaves that are left.
-    fn settle(&self, current: &Current) -> ReadPlan {
+    /// The plan with the least cost for the leaves that are left. It is computed on other threads: this one
+    /// serves page requests meanwhile.
+    fn settle(&mut self, current: &Current) -> Result<ReadPlan> {
         let leaves: Vec<PageNo> = current.walk.leaves().collect();
-        self.planner.settle(&leaves, current.context.format(), self.learnt.device())
+        let (format, device) = (current.context.format(), self.learnt.device());
+        let (planner, shared) = (self.planner, self.shared);
+        thread::scope(|scope| {
+            let (sender, planned) = mpsc::sync_channel(1);
+            spawn(scope, "plan".to_string(), move || {
+                let _stop = StopOnPanic(shared);
+                // The receiver is gone only when the scan has failed.
+                let _ = sender.send(planner.settle(&leaves, format, device));
+                shared.wake_driver();
+            })?;
+            loop {
+                match planned.try_recv() {
+                    Ok(plan) => return plan,
+                    // The thread panicked, and so does the scope.
+                    Err(TryRecvError::Disconnected) => return Ok(planner.first()),
+                    Err(TryRecvError::Empty) => {}
+                }
+                let progress = self.serve() | (self.pool.poll(Wait::No)? > 0);
+                self.wait_unless(progress)?;
+            }
+        })
     }
 
     /// Reads the leaves that are left by a plan.
@@ -94,7 +119,7 @@ impl Driver<'_> {
             return Ok(());
         }
         current.is_plan_due = false;
-        let plan = self.settle(current);
+        let plan = self.settle(current)?;
         self.follow(plan, current)?;
         self.pass_to_policy(current);
         Ok(())

@@ -86,11 +86,19 @@ impl CorpusTable {
         Some(format!("{}\n  was {was}\n  is  {is}", self.file().display()))
     }
 
+    /// Whether innoscan does not read the table, and refuses it by name.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.file_db == "t_refused" && REFUSED.contains(&self.file_table.as_str())
+    }
+
     /// Whether `tables.tsv` says `word`.
     pub(crate) fn is(&self, word: &str) -> bool {
         self.flags.iter().any(|flag| flag == word)
     }
 }
+
+/// Tables of the database `t_refused` that innoscan does not read; it reads the others by now.
+const REFUSED: [&str; 3] = ["in_general", "in_system", "not_per_table"];
 
 /// All tables of all corpora that are there and say which server wrote them.
 pub(crate) fn tables() -> Vec<CorpusTable> {
@@ -124,7 +132,7 @@ fn tables_of(corpus: &Path) -> Vec<CorpusTable> {
             table: unhex(table),
             file_db: (*file_db).to_owned(),
             file_table: (*file_table).to_owned(),
-            flags: flags.split(',').map(str::to_owned).collect(),
+            flags: flags.split(',').filter(|flag| *flag != "refused").map(str::to_owned).collect(),
         }
     };
     list.lines().map(table).collect()

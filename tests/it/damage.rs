@@ -160,14 +160,14 @@ fn case(
         }
     }
     let Ok(header) = SpaceHeader::parse(bytes) else { return Ok(reported) };
-    if header.require_plain_pages().is_err() {
+    if header.require_readable_pages().is_err() {
         return Ok(reported);
     }
     let sound = check(bytes, &header, known);
     if reported && sound && consequence == Consequence::Detectable {
         return Err(format!("the scan says {failed:?}, check finds nothing"));
     }
-    for (page_no, page) in bytes.chunks(header.flags.page_size.len()).enumerate() {
+    for (page_no, page) in bytes.chunks(header.page_context().physical_bytes()).enumerate() {
         let page_no = PageNo(page_no as u32);
         let text = inspect::page(page, &header, page_no, Some(&known), InspectOptions::default());
         if text.len() > 1 << 20 {
@@ -179,7 +179,7 @@ fn case(
 
 fn check(bytes: &[u8], header: &SpaceHeader, known: Known<'_>) -> bool {
     let mut checker = Checker::new(header, bytes.len() as u64, Some(known));
-    for (page_no, page) in bytes.chunks_exact(header.flags.page_size.len()).enumerate() {
+    for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
         checker.add(PageNo(page_no as u32), page);
     }
     checker.finish().is_sound()

@@ -333,7 +333,7 @@ fn damaged_files_are_errors(data: &Path, whole: usize) {
             for _ in 0..=random.below(8) {
                 page[38 + random.below(PAGE - 46)] = random.below(256) as u8;
             }
-            seal_page(page, false);
+            seal_page(page, innoscan_testkit::page::format(1));
         }
         garbled.truncate(garbled.len() - random.below(2) * random.below(garbled.len()));
         std::fs::write(dir.path().join("mysql.ibd"), garbled).unwrap();

@@ -409,7 +409,7 @@ fn no_damage_to_real_pages_makes_a_reader_panic_or_hang() {
         let layout = def.and_then(|def| crate::check::layout_of(&bytes, &header, &def).ok());
         let Some(layout) = layout else { continue };
         let (format, layouts) = (header.page_format(), [layout]);
-        let len = format.page_size.len();
+        let len = format.physical_len();
         let mut random = Random::new(nth as u64);
         for _ in 0..20 {
             let page_no = random.below(bytes.len() / len);

@@ -394,7 +394,7 @@ fn compare(tables: &[Table], every_policy: bool, report: &Report) {
                     let policies = if every_policy { &POLICIES[..] } else { one };
                     let rows_by_policies =
                         |table: &Table, report: &Report| rows_by(policies, table, report);
-                    if table.is("refused") {
+                    if table.is_refused() {
                         refused(table, report);
                         continue;
                     }

@@ -84,7 +84,7 @@ pub(crate) fn keeps_its_sum(table: &Table) -> bool {
 /// Restores every table's SQL dump into a new server of the same version.
 pub(crate) fn restore(server: &Server, tables: &[Table], report: &Report) {
     server.sql("SET GLOBAL innodb_strict_mode = OFF;").unwrap();
-    for table in tables.iter().filter(|table| !table.is("refused")) {
+    for table in tables.iter().filter(|table| !table.is_refused()) {
         let (judge, reason) = judge_of(table);
         let result = restore_one(server, table, judge);
         if judge != Judge::Sum && matches!(result, Ok(None)) {

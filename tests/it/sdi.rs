@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use innoscan_format::page::SpaceHeader;
 use innoscan_format::read::{Need, SdiObject, SdiReader};
 use innoscan_format::schema::{Family, from_sdi_documents};
-use innoscan_testkit::page::open_plain;
+use innoscan_testkit::page::open_stored;
 
 use crate::check;
 use crate::corpus::{self, CorpusTable};
@@ -15,13 +15,13 @@ use crate::frm::without_counter;
 
 /// The definitions in a file; none when it has none or may not be read.
 fn objects(bytes: &[u8], header: &SpaceHeader) -> Vec<SdiObject> {
-    let (Ok(()), Some(root)) = (header.require_plain_pages(), header.sdi_root) else {
+    let (Ok(()), Some(root)) = (header.require_readable_pages(), header.sdi_root) else {
         return Vec::new();
     };
     let mut reader = SdiReader::new(header.page_format(), root).unwrap();
     while let Need::Pages(&[first, ..]) = reader.need() {
         let page = check::page(bytes, header, first);
-        reader.feed(open_plain(&page, header.page_format(), first).unwrap()).unwrap();
+        reader.feed(open_stored(&page, &header.page_context(), first).unwrap()).unwrap();
     }
     reader.finish()
 }
@@ -48,7 +48,7 @@ fn definitions_print_as_their_servers_print_them() {
     let mut failures = Vec::new();
     let mut by_server: BTreeMap<PathBuf, Vec<CorpusTable>> = BTreeMap::new();
     let with_sdi = |table: &CorpusTable| {
-        let refused = table.is("refused") || table.is("page_compressed");
+        let refused = table.is_refused();
         table.version().family == Family::MySql && table.version().number >= 80_000 && !refused
     };
     for table in corpus::tables().into_iter().filter(with_sdi) {

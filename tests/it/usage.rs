@@ -401,6 +401,8 @@ for line in re.split('[\\r\\n]', re.sub('\\x1b\\\\[[0-9;?]*[A-Za-z]', '\\n', dra
         .args(["-c", PTY, &columns.to_string()])
         .arg(command.get_program())
         .args(args)
+        // Without a kind of terminal no progress is drawn.
+        .env("TERM", "xterm")
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

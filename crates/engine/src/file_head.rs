@@ -54,7 +54,7 @@ impl FileHead {
     pub fn of(space: &Space) -> FileHead {
         let file = space.file();
         let page_no = space.first_root();
-        let page_bytes = space.page_context().physical_bytes();
+        let page_bytes = space.page_bytes();
         let start = page_no.0 as usize * page_bytes;
         let root = file.head().get(start..start + page_bytes);
         let parse = |page| RootHead::parse(page, space, page_no).ok();

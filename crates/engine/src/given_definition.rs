@@ -113,7 +113,8 @@ struct Values {
 
 struct Column {
     name: String,
-    /// The column's codec; `None` for a type that cannot be read, which is reported elsewhere.
+    /// The column's codec; `None` for a type that cannot be read, which is reported elsewhere, and for
+    /// compressed values.
     codec: Option<Codec>,
     /// The number of texts beyond ASCII, by whether the charset has all their characters.
     well_formed: u64,
@@ -138,7 +139,7 @@ impl Values {
         let columns = layout.columns().filter_map(|place| def.columns.get(place));
         let columns = columns.map(|column| Column {
             name: column.name.clone(),
-            codec: Codec::new(&column.ty, def.server).ok(),
+            codec: Codec::new(&column.ty, def.server).ok().filter(|_| !column.compressed),
             well_formed: 0,
             ill_formed: 0,
         });

@@ -79,6 +79,11 @@ impl Space {
         self.header.flags.page_size
     }
 
+    /// The bytes of a page in the file.
+    pub fn page_bytes(&self) -> usize {
+        self.context.physical_bytes()
+    }
+
     /// Pages of the file, including an incomplete last one; the header may have another number.
     pub fn file_pages(&self) -> u32 {
         let pages = self.file.size_bytes().div_ceil(self.context.physical_bytes() as u64);

@@ -31,7 +31,7 @@ impl SpaceReader {
 
     /// A reader of a tablespace with the caller's own engine.
     pub fn with_engine(space: Space, engine: Box<dyn Engine>) -> Result<SpaceReader> {
-        let page_bytes = space.page_context().physical_bytes();
+        let page_bytes = space.page_bytes();
         let mut pool = Pool::new(READER_PAGES, page_bytes, engine, PoolOptions::default())?;
         let slot = pool.add_file(Arc::clone(space.file()));
         Ok(SpaceReader { space, pool, slot, scratch: Scratch::default() })

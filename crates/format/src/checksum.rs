@@ -12,6 +12,7 @@
 use std::fmt;
 
 use crc_fast::crc32_iscsi;
+use zlib_rs::adler32::adler32;
 
 use crate::bytes;
 use crate::{Error, Result};
@@ -107,6 +108,39 @@ pub fn verify_full_crc32(page: &[u8]) -> Result<Algorithm> {
         )));
     }
     Ok(Algorithm::FullCrc32)
+}
+
+/// Verifies a page of a ROW_FORMAT=COMPRESSED file as it is stored; returns the algorithm that it satisfies.
+/// Neither the LSN nor bytes 26 to 33 are covered, and there is nothing at the end
+/// (`BlockReporter::calc_zip_checksum`, `checksum.cc`, MySQL 8.0).
+pub fn verify_compressed(page: &[u8]) -> Result<Algorithm> {
+    let stored = bytes::u32_at(page, 0)?;
+    let crc32 = compressed_crc32(page)?;
+    if stored == crc32 {
+        return Ok(Algorithm::Crc32);
+    }
+    // Adler-32, begun with 0 in place of 1.
+    let adler = compressed_parts(page)?.into_iter().fold(0, adler32);
+    if stored == adler {
+        return Ok(Algorithm::InnoDb);
+    }
+    if stored == NO_CHECKSUM_MAGIC {
+        return Ok(Algorithm::None);
+    }
+    Err(Error::corrupt(format!(
+        "checksum mismatch: stored {stored:#010x}, calculated crc32 {crc32:#010x}, innodb {adler:#010x}"
+    )))
+}
+
+/// Calculates the checksum of a page of a ROW_FORMAT=COMPRESSED file with `innodb_checksum_algorithm=crc32`.
+pub fn compressed_crc32(page: &[u8]) -> Result<u32> {
+    Ok(compressed_parts(page)?.into_iter().fold(0, |sum, part| sum ^ crc32_iscsi(part)))
+}
+
+/// The ranges of a compressed page that its checksum covers.
+fn compressed_parts(page: &[u8]) -> Result<[&[u8]; 3]> {
+    let body = bytes::slice(page, FLUSH_LSN + 8, page.len().saturating_sub(FLUSH_LSN + 8))?;
+    Ok([bytes::slice(page, 4, 12)?, bytes::slice(page, 24, 2)?, body])
 }
 
 /// Calculates the checksum that both ends of a page hold with `innodb_checksum_algorithm=crc32`.

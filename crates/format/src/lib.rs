@@ -11,6 +11,7 @@ pub mod checksum;
 mod error;
 pub mod fit;
 mod ids;
+mod inflate;
 pub mod key;
 pub mod layout;
 mod lob_ref;

@@ -10,7 +10,7 @@ use innoscan_format::schema::{
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_format::{PageNo, PageSize, SpaceId, layout::Layout, tree};
 
-use crate::page::open_plain;
+use crate::page::{format as plain_format, open_plain};
 use crate::tablespace::seal_page;
 
 const SERVERS: [ServerVersion; 3] = [
@@ -67,9 +67,8 @@ pub fn page(data: &[u8]) {
         let low_lsn = [bytes[20], bytes[21], bytes[22], bytes[23]];
         let lsn_at = if full_crc32 { end } else { end + 4 };
         bytes[lsn_at..lsn_at + 4].copy_from_slice(&low_lsn);
-        seal_page(&mut bytes, full_crc32);
-        let page_size = PageSize::MIN;
-        let format = PageFormat { space: SPACE, page_size, full_crc32, sdi: true, size_pages: 64 };
+        let format = PageFormat { space: SPACE, full_crc32, ..plain_format(64) };
+        seal_page(&mut bytes, format);
         if let Ok(page) = open_plain(&bytes, format, PAGE) {
             sound_page(page);
         }

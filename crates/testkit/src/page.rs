@@ -4,7 +4,9 @@
 //! checksums, so that damage reaches the code behind them.
 
 use innoscan_format::page::{self, Page, PageContext, PageFormat};
-use innoscan_format::{IndexId, PageNo, PageSize, Result, SpaceId, checksum};
+use innoscan_format::{IndexId, PageNo, PageSize, Result, SpaceId};
+
+use crate::tablespace::seal_page;
 
 /// `FIL_PAGE_INDEX`.
 pub const INDEX: u16 = 17855;
@@ -24,6 +26,8 @@ pub fn format(size_pages: u32) -> PageFormat {
     PageFormat {
         space: SpaceId(7),
         page_size: PageSize::MIN,
+        physical_bytes: PageSize::MIN.bytes(),
+        is_zip: false,
         full_crc32: false,
         sdi: true,
         size_pages,
@@ -33,8 +37,16 @@ pub fn format(size_pages: u32) -> PageFormat {
 /// Opens a page of a file that stores its pages as they are in memory. Buffers for it are leaked
 /// until the program ends.
 pub fn open_plain(bytes: &[u8], format: PageFormat, page_no: PageNo) -> Result<Page<'_>> {
-    let room = Box::leak(Box::default());
-    page::open(bytes, &PageContext::plain(format), page_no, room)
+    open_stored(bytes, &PageContext::plain(format), page_no)
+}
+
+/// Opens a page as its file stores it. Buffers for it are leaked until the program ends.
+pub fn open_stored<'a>(
+    bytes: &'a [u8],
+    context: &PageContext,
+    page_no: PageNo,
+) -> Result<Page<'a>> {
+    page::open(bytes, context, page_no, Box::leak(Box::default()))
 }
 
 /// A page being written.
@@ -47,7 +59,7 @@ pub struct PageWriter {
 impl PageWriter {
     /// Creates a page of a type, without neighbours.
     pub fn new(format: PageFormat, page_no: PageNo, kind: u16) -> PageWriter {
-        let mut page = PageWriter { bytes: vec![0; format.page_size.len()], format };
+        let mut page = PageWriter { bytes: vec![0; format.physical_len()], format };
         page.u32_at(4, page_no.0).u32_at(8, u32::MAX).u32_at(12, u32::MAX);
         page.u32_at(16, 0).u32_at(20, 4711).u16_at(24, kind).u32_at(34, format.space.0);
         page
@@ -90,15 +102,10 @@ impl PageWriter {
     pub fn seal(&mut self) -> Vec<u8> {
         let end = self.bytes.len() - 8;
         let lsn: [u8; 4] = self.bytes[20..24].try_into().expect("four bytes");
-        if self.format.full_crc32 {
-            self.put(end, &lsn);
-            let sum = checksum::full_crc32(&self.bytes).expect("a whole page");
-            self.u32_at(end + 4, sum);
-        } else {
-            self.put(end + 4, &lsn);
-            let sum = checksum::crc32(&self.bytes).expect("a whole page");
-            self.u32_at(0, sum).u32_at(end, sum);
+        if !self.format.is_zip {
+            self.put(if self.format.full_crc32 { end } else { end + 4 }, &lsn);
         }
+        seal_page(&mut self.bytes, self.format);
         self.bytes.clone()
     }
 }

@@ -26,7 +26,7 @@ pub fn damage_file(
     format: PageFormat,
     random: &mut Random,
 ) -> (String, Consequence) {
-    let len = format.page_size.len();
+    let len = format.physical_len();
     let pages = file.len() / len;
     let page_no = random.below(pages);
     let kind = random.below(14);
@@ -53,18 +53,25 @@ pub fn damage_file(
     if !seal {
         return (format!("page {page_no}: {what}"), Consequence::Detectable);
     }
-    seal_page(page, format.full_crc32);
+    seal_page(page, format);
     (format!("page {page_no}: {what}, sealed"), Consequence::Sealed)
 }
 
-/// Sets a page's checksum to that of its bytes.
-pub fn seal_page(page: &mut [u8], full_crc32: bool) {
+/// Sets a page's checksum to that of its bytes. (Page compression of MySQL and of MariaDB's older files has the
+/// checksum inside what is compressed, and none outside.)
+pub fn seal_page(page: &mut [u8], format: PageFormat) {
     let end = page.len() - 8;
-    if full_crc32 {
-        if let Ok(sum) = checksum::full_crc32(page) {
-            put(page, end + 4, &sum.to_be_bytes());
-        }
-    } else if let Ok(sum) = checksum::crc32(page) {
+    if format.is_zip {
+        let sum = checksum::compressed_crc32(page).expect("a whole page");
+        put(page, 0, &sum.to_be_bytes());
+    } else if format.full_crc32 {
+        let is_compressed = page[24] & 0x80 != 0;
+        let stored = if is_compressed { usize::from(page[25]) << 8 } else { page.len() };
+        let stored = &mut page[..stored.clamp(4, end + 8)];
+        let sum = checksum::full_crc32(stored).expect("a whole page");
+        put(stored, stored.len() - 4, &sum.to_be_bytes());
+    } else {
+        let sum = checksum::crc32(page).expect("a whole page");
         put(page, 0, &sum.to_be_bytes());
         put(page, end, &sum.to_be_bytes());
     }
@@ -105,7 +112,7 @@ fn swap(
     for page_no in [first, second] {
         let page = &mut file[page_no * len..(page_no + 1) * len];
         put(page, 4, &(page_no as u32).to_be_bytes());
-        seal_page(page, format.full_crc32);
+        seal_page(page, format);
     }
     (format!("{what}, numbered and sealed"), Consequence::Sealed)
 }

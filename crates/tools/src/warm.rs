@@ -82,13 +82,13 @@ pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warm
 }
 
 fn sizes(space: &Space, options: &ScanOptions) -> Result<Sizes> {
-    let page_bytes = space.page_context().physical_bytes();
+    let page_bytes = space.page_bytes();
     let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
     Ok(budget.sizes(&options.io, options.io.device, space.format()))
 }
 
 fn whole_pages(space: &Space) -> u32 {
-    let pages = space.file().size_bytes() / space.page_context().physical_bytes() as u64;
+    let pages = space.file().size_bytes() / space.page_bytes() as u64;
     u32::try_from(pages).unwrap_or(u32::MAX)
 }
 
@@ -110,7 +110,7 @@ fn read(
     runs: impl Iterator<Item = Vec<PageNo>>,
     options: &ScanOptions,
 ) -> Result<io::Counters> {
-    let page_bytes = space.page_context().physical_bytes();
+    let page_bytes = space.page_bytes();
     let run_bytes = usize::try_from(options.io.request_bytes_max).unwrap_or(usize::MAX);
     let frames = POOL_BYTES.max(run_bytes.saturating_mul(2)) / page_bytes;
     let engine = options.open_engine()?;

@@ -1,6 +1,5 @@
 //! Filters of rows by the values of their columns.
 
-use innoscan_format::LobRef;
 use innoscan_format::locate::{Located, Row};
 use innoscan_format::schema::{ColumnDef, TableDef};
 use innoscan_format::types::{Codec, ColumnType};
@@ -74,27 +73,25 @@ impl RowFilter {
         Ok(Some(RowFilter { tests }))
     }
 
-    /// Whether a row satisfies the filter. `room` is a buffer; `fetch` appends an off-page value.
+    /// Whether a row satisfies the filter. `room` is a buffer; `make` returns the value of a column that is
+    /// off-page or compressed, `None` for one whose stored bytes are its value.
     pub fn has(
         &self,
         row: &Row<'_, '_>,
         room: &mut Vec<u8>,
-        mut fetch: impl FnMut(usize, LobRef, &mut Vec<u8>) -> Result<()>,
+        mut make: impl FnMut(usize, Located<'_>) -> Result<Option<Vec<u8>>>,
     ) -> Result<bool> {
         for test in &self.tests {
-            let holds = match row.get(test.place)? {
-                Located::Null => test.holds(None, room)?,
-                Located::Inline(stored) | Located::Default(stored) => {
-                    test.holds(Some(stored), room)?
-                }
-                Located::External { .. } if matches!(test.kind, Kind::Null { .. }) => {
-                    test.holds(Some(&[]), room)?
-                }
-                Located::External { prefix, lob } => {
-                    let mut value = prefix.to_vec();
-                    fetch(test.place, lob, &mut value)?;
-                    test.holds(Some(&value), room)?
-                }
+            let holds = match (row.get(test.place)?, &test.kind) {
+                (Located::Null, _) => test.holds(None, room)?,
+                (_, Kind::Null { .. }) => test.holds(Some(&[]), room)?,
+                (located, _) => match (make(test.place, located)?, located) {
+                    (Some(value), _) => test.holds(Some(&value), room)?,
+                    (None, Located::Inline(stored) | Located::Default(stored)) => {
+                        test.holds(Some(stored), room)?
+                    }
+                    (None, _) => test.holds(None, room)?,
+                },
             };
             if !holds {
                 return Ok(false);

@@ -22,7 +22,7 @@ pub fn run_alone(
 ) -> Result<io::Counters> {
     let spaces = open_spaces(table, options)?;
     let Some(first) = spaces.first() else { return Ok(io::Counters::default()) };
-    let page_bytes = first.page_context().physical_bytes();
+    let page_bytes = first.page_bytes();
     let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
     let mut pool = pool_for(options, true, &budget, options.open_engine()?)?;
     let slots: Vec<FileSlot> =

@@ -80,7 +80,7 @@ impl Cost {
         options: &ScanOptions,
         device: &Device,
     ) -> Result<()> {
-        let page_bytes = format.page_size.len();
+        let page_bytes = format.physical_len();
         let budget = Budget::new(&self.plan, options.plan.threads, page_bytes)?;
         let sizes = budget.sizes(&options.io, Some(*device), format);
         let pool_pages = budget.frames - budget.reserve;

@@ -277,8 +277,10 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         {
             return Ok(false);
         }
-        if !row.write_values(cells, |place| self.sink.reads_column(place))? {
-            return self.row_with_lobs(space, row, batch).map(|()| true);
+        if space.layout.has_compressed()
+            || !row.write_values(cells, |place| self.sink.reads_column(place))?
+        {
+            return self.row_with_made_values(space, row, batch).map(|()| true);
         }
         self.sink.row(cells, batch)?;
         Ok(true)
@@ -291,48 +293,62 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         filter: &RowFilter,
         row: &Row<'_, '_>,
     ) -> Result<bool> {
-        let lobs = &self.lobs;
-        filter.has(row, &mut self.key, |place, lob, value| {
-            lobs.fetch(space, lob, value).map_err(|error| {
-                error.map_format(|error| error.at_column(space.layout.column_name(place)))
-            })
-        })
+        // The buffer is lent: making a value needs the decoder too.
+        let mut room = std::mem::take(&mut self.key);
+        let has = filter.has(row, &mut room, |place, stored| self.made_value(space, place, stored));
+        self.key = room;
+        has
     }
 
-    /// Passes on a row with off-page columns; their values live as long as the call.
+    /// Passes on a row with off-page or compressed columns; their values live as long as the call.
     #[cold]
-    fn row_with_lobs(
+    fn row_with_made_values(
         &self,
         space: &SpaceContext,
         row: Row<'_, '_>,
         batch: &mut S::Batch,
     ) -> Result<()> {
-        let mut values: Vec<Vec<u8>> = Vec::new();
+        let mut made = Vec::with_capacity(row.len());
         for place in 0..row.len() {
-            if let Located::External { prefix, lob } = row.get(place)?
-                && self.sink.reads_column(place)
-            {
-                let at_column = |error: Error| {
-                    error.map_format(|error| error.at_column(space.layout.column_name(place)))
-                };
-                let mut value = prefix.to_vec();
-                self.lobs.fetch(space, lob, &mut value).map_err(at_column)?;
-                values.push(value);
-            }
+            made.push(match self.sink.reads_column(place) {
+                true => self.made_value(space, place, row.get(place)?)?,
+                false => None,
+            });
         }
-        let mut fetched = values.iter();
         let mut cells = Vec::with_capacity(row.len());
-        for place in 0..row.len() {
+        for (place, made) in made.iter().enumerate() {
             cells.push(match row.get(place)? {
+                _ if made.is_some() => made.as_deref(),
                 Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
-                Located::Null => None,
-                Located::External { .. } if self.sink.reads_column(place) => {
-                    fetched.next().map(Vec::as_slice)
-                }
-                Located::External { .. } => None,
+                Located::Null | Located::External { .. } => None,
             });
         }
         self.sink.row(&cells, batch)
+    }
+
+    /// The value of a column that is off-page or compressed; `None` for one whose stored bytes are its value.
+    fn made_value(
+        &self,
+        space: &SpaceContext,
+        place: usize,
+        stored: Located<'_>,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        let made = match stored {
+            Located::External { prefix, lob } => {
+                self.lobs.column(space, place, (prefix, lob), &mut value)
+            }
+            Located::Inline(stored) | Located::Default(stored)
+                if space.layout.is_compressed(place) =>
+            {
+                self.lobs.decompress(stored, &mut value)
+            }
+            _ => return Ok(None),
+        };
+        made.map_err(|error| {
+            error.map_format(|error| error.at_column(space.layout.column_name(place)))
+        })?;
+        Ok(Some(value))
     }
 
     #[cold]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use innoscan_format::page::{self, Scratch};
 use innoscan_format::read::{LobReader, Need};
+use innoscan_format::types::decompress_column;
 use innoscan_format::{LobRef, PageNo};
 use innoscan_io::File;
 
@@ -39,7 +40,7 @@ impl<'s> LobFetcher<'s> {
     }
 
     /// Appends the value of `lob`. Each page is released as soon as its bytes are copied.
-    pub fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
+    fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
         if u64::from(lob.len) > self.bytes_max {
             return Err(Error::refused(
                 format!("an off-page value of {} bytes is larger than {}", lob.len, self.bytes_max),
@@ -62,6 +63,28 @@ impl<'s> LobFetcher<'s> {
             most = if is_as_guessed { (2 * most).min(PAGES_MAX) } else { 1 };
         }
         Ok(())
+    }
+
+    /// Appends the value of a column of which `prefix` is in the record and the rest off-page.
+    pub fn column(
+        &self,
+        space: &SpaceContext,
+        place: usize,
+        (prefix, lob): (&[u8], LobRef),
+        value: &mut Vec<u8>,
+    ) -> Result<()> {
+        if !space.layout.is_compressed(place) {
+            value.extend_from_slice(prefix);
+            return self.fetch(space, lob, value);
+        }
+        let mut stored = prefix.to_vec();
+        self.fetch(space, lob, &mut stored)?;
+        self.decompress(&stored, value)
+    }
+
+    /// Appends the value of a compressed column.
+    pub fn decompress(&self, stored: &[u8], value: &mut Vec<u8>) -> Result<()> {
+        Ok(decompress_column(stored, self.bytes_max, value)?)
     }
 
     /// The number of pages read from memory.
@@ -130,7 +153,7 @@ fn likely_pages(
     most: usize,
 ) -> Vec<PageNo> {
     let mut pages = needed[..needed.len().min(PAGES_MAX)].to_vec();
-    let page_bytes = space.format().page_size.len() - PAGE_OVERHEAD;
+    let page_bytes = space.format().physical_len() - PAGE_OVERHEAD;
     let likely = missing_bytes.div_ceil(page_bytes).min(most);
     if let [only] = needed {
         let end = only.0.saturating_add(likely as u32).min(space.format().size_pages);

@@ -93,11 +93,11 @@ pub fn scan_with_engine<S: RowSink>(
 ) -> Result<ScanOutcome> {
     let started = Instant::now();
     let spaces = open_spaces(table, options)?;
-    let Some(page_size) = spaces.first().map(Space::page_size) else {
+    let Some(page_bytes) = spaces.first().map(Space::page_bytes) else {
         return Ok(ScanOutcome::default());
     };
     let plan = ReadPlan::of(options);
-    let budget = Budget::new(&plan, options.plan.threads, page_size.len())?;
+    let budget = Budget::new(&plan, options.plan.threads, page_bytes)?;
     let engine_name = engine.name();
     let mut pool = pool_for(options, options.hooks.foreground.is_some(), &budget, engine)?;
     let slots: Vec<FileSlot> =
@@ -143,7 +143,7 @@ pub fn scan_with_engine<S: RowSink>(
         driven?.add_to(&mut outcome);
         Ok::<ScanOutcome, Error>(outcome)
     })?;
-    outcome.page_bytes = u64::from(page_size.bytes());
+    outcome.page_bytes = page_bytes as u64;
     outcome.engine = engine_name;
     outcome.is_direct = is_direct;
     outcome.elapsed = started.elapsed();
@@ -192,15 +192,15 @@ fn one_page_size(before: &[Space], space: &Space, file: &TableFile) -> Result<()
     let header = space.header();
     let readable = match file.clustered_root {
         // The server's own tables share mysql.ibd, and the root of each is known.
-        Some(_) if header.space == SpaceId::DICTIONARY => header.require_plain_pages(),
+        Some(_) if header.space == SpaceId::DICTIONARY => header.require_readable_pages(),
         _ => header.require_readable(),
     };
     readable.map_err(|error| Error::from(error).in_file(&file.path))?;
-    let first_size = before.first().map_or(space.page_size(), Space::page_size);
-    if first_size != space.page_size() {
+    let page_bytes = space.page_bytes();
+    let first_bytes = before.first().map_or(page_bytes, Space::page_bytes);
+    if first_bytes != page_bytes {
         let what = format!(
-            "its pages have {} bytes, those of the table's first file {first_size}",
-            space.page_size()
+            "its pages have {page_bytes} bytes, those of the table's first file {first_bytes}"
         );
         return Err(Error::from(innoscan_format::Error::schema(what)).in_file(&file.path));
     }
@@ -271,11 +271,11 @@ impl Budget {
     /// The sizes for a policy on one file, of a device that may be known.
     pub fn sizes(&self, io: &IoOptions, device: Option<Device>, format: PageFormat) -> Sizes {
         Sizes {
-            page_bytes: format.page_size.len(),
+            page_bytes: format.physical_len(),
             file_pages: format.size_pages,
             window_pages: self.window_pages,
-            gap_pages: io.gap_pages(device, format.page_size.len()),
-            run_pages: io.run_pages(device, format.page_size.len()),
+            gap_pages: io.gap_pages(device, format.physical_len()),
+            run_pages: io.run_pages(device, format.physical_len()),
         }
     }
 }

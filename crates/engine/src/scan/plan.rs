@@ -74,7 +74,7 @@ impl<'o> Planner<'o> {
         let Some(device) = device.filter(|_| self.is_auto()) else {
             return Ok(first);
         };
-        let page_bytes = format.page_size.len() as u64;
+        let page_bytes = u64::from(format.physical_bytes);
         let plans = candidates(leaves.len() as u64, page_bytes, self.options);
         let plans: Vec<(usize, ReadPlan)> = plans.into_iter().enumerate().collect();
         let cost_of = |(place, plan): &(usize, ReadPlan)| {

@@ -81,7 +81,7 @@ fn scan_whole<S: RowSink>(
         reads.demand.service_max = reads.demand.service_max.max(begun.elapsed());
         spaces.push(space);
     }
-    let Some(page_size) = spaces.first().map(Space::page_size) else {
+    let Some(page_bytes) = spaces.first().map(Space::page_bytes) else {
         return Ok(Some(ScanOutcome::default()));
     };
     let shared = Shared::new(Inline::new(1).waker());
@@ -92,7 +92,7 @@ fn scan_whole<S: RowSink>(
         decoder: Decoder::new(sink, options, lobs),
         outcome: ScanOutcome::default(),
         tasks: 0,
-        task_leaves: (TASK_BYTES / page_size.len()).max(1),
+        task_leaves: (TASK_BYTES / page_bytes).max(1),
         deliver,
     };
     let first = options.rows.after.map_or(0, |after| after.file);
@@ -105,7 +105,7 @@ fn scan_whole<S: RowSink>(
     outcome.reads = reads;
     outcome.requests = reads.requests();
     outcome.read_bytes = reads.read_bytes();
-    outcome.page_bytes = u64::from(page_size.bytes());
+    outcome.page_bytes = page_bytes as u64;
     outcome.engine = NAME;
     outcome.elapsed = started.elapsed();
     shared.set_totals(outcome.leaf_pages, outcome.read_bytes);

@@ -138,7 +138,7 @@ fn divide(table: &Table, number: usize, wanted: usize, out: &mut Vec<Subtree>) -
             (leaves / f64::max(samples, 1.0), rows / f64::max(samples, 1.0));
     }
     out.append(&mut subtrees);
-    Ok(tree.reader.space().page_size().bytes().into())
+    Ok(tree.reader.space().page_bytes() as u64)
 }
 
 /// A file's clustered index, read page by page.

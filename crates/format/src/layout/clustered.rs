@@ -11,7 +11,7 @@ use crate::schema::{
     TableDef,
 };
 use crate::types::{ColumnType, IntWidth};
-use crate::{Error, Remedy, Result};
+use crate::{Error, Result};
 
 /// A field of the clustered index, before it is compiled.
 #[derive(Clone, Debug)]
@@ -135,17 +135,11 @@ fn plain_column(def: &TableDef, place: usize) -> Result<Column> {
         .columns
         .get(place)
         .ok_or_else(|| Error::schema(format!("the table has no column number {place}")))?;
-    if column.compressed {
-        return Err(Error::unsupported(
-            format!("the compressed column `{}`", column.name),
-            Remedy::ConvertOnServer("ALTER TABLE ... MODIFY it without COMPRESSED".into()),
-        ));
-    }
     let shape = shape_of(&column.ty, def.server.family)
         .map_err(|error| Error::schema(format!("column `{}`: {error}", column.name)))?;
     Ok(Column {
         source: Some(place),
-        shape,
+        shape: if column.compressed { shape.compressed() } else { shape },
         nullable: column.nullable,
         physical_pos: None,
         version_added: 0,

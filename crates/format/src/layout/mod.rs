@@ -27,7 +27,7 @@ pub use instant::InstantMetadata;
 use self::clustered::{Clustered, Column, Logical};
 use self::shape::Shape;
 use crate::schema::{InstantDefault, RowFormat, TableDef};
-use crate::{Error, Remedy, Result};
+use crate::{Error, Result};
 
 /// The fields of a clustered index, compiled for finding columns in records.
 #[derive(Clone, Debug)]
@@ -43,6 +43,7 @@ pub struct Layout {
     pub(crate) core_null_bytes: usize,
     pub(crate) flavour: Flavour,
     columns: Box<[Slot]>,
+    has_compressed: bool,
 }
 
 /// A field of a record.
@@ -90,6 +91,7 @@ pub(crate) enum Flavour {
 struct Slot {
     column: usize,
     name: Box<str>,
+    is_compressed: bool,
     default: Option<InstantDefault>,
 }
 
@@ -103,12 +105,6 @@ impl Layout {
         row_format: RowFormat,
         metadata: Option<&InstantMetadata>,
     ) -> Result<Layout> {
-        if row_format == RowFormat::Compressed {
-            return Err(Error::unsupported(
-                "ROW_FORMAT=COMPRESSED",
-                Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
-            ));
-        }
         let mut clustered = Clustered::from_def(def)?;
         if let Some(metadata) = metadata {
             metadata.apply(&mut clustered)?;
@@ -139,6 +135,7 @@ impl Layout {
             key_len: fixed_key.then_some(key_len),
             core_null_bytes,
             flavour,
+            has_compressed: columns.iter().any(|slot| slot.is_compressed),
             columns,
             fields,
         })
@@ -163,7 +160,12 @@ impl Layout {
             fields.push(field(fields.len(), 0, true));
         }
         let columns = (0..fields.len())
-            .map(|column| Slot { column, name: Box::default(), default: None })
+            .map(|column| Slot {
+                column,
+                name: Box::default(),
+                is_compressed: false,
+                default: None,
+            })
             .collect();
         let key_len = fixed_lens.iter().take(key_fields).map(|&len| usize::from(len)).sum();
         Layout {
@@ -174,6 +176,7 @@ impl Layout {
             core_null_bytes: 0,
             flavour: Flavour::Plain,
             columns,
+            has_compressed: false,
         }
     }
 
@@ -191,6 +194,17 @@ impl Layout {
     /// Returns the name of the column at `place` among [`Layout::columns`].
     pub fn column_name(&self, place: usize) -> &str {
         self.columns.get(place).map(|slot| &*slot.name).unwrap_or_default()
+    }
+
+    /// Returns whether the values of the column at `place` are stored compressed
+    /// ([`crate::types::decompress_column`]).
+    pub fn is_compressed(&self, place: usize) -> bool {
+        self.columns.get(place).is_some_and(|slot| slot.is_compressed)
+    }
+
+    /// Returns whether any column's values are.
+    pub fn has_compressed(&self) -> bool {
+        self.has_compressed
     }
 
     /// Returns the key's fields in key order: the index of each among [`Layout::columns`], and its
@@ -241,6 +255,7 @@ fn slots(def: &TableDef, clustered: &Clustered) -> Box<[Slot]> {
             slots.push(Slot {
                 column: place,
                 name: column_def.name.as_str().into(),
+                is_compressed: column_def.compressed,
                 default: column.default.clone(),
             });
         }

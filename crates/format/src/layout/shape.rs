@@ -47,6 +47,12 @@ impl Shape {
         }
     }
 
+    /// Returns the shape of a compressed column: each value has a byte more, for the method
+    /// (`Field_varstring_compressed`, `field.h`, MariaDB 10.11).
+    pub(super) fn compressed(self) -> Shape {
+        if self.lob { self } else { Shape::variable(self.max_len.saturating_add(1)) }
+    }
+
     /// Returns the shape of a key field that holds the first `bytes` of the column.
     pub(super) fn prefix(self, bytes: u32) -> Shape {
         let short = u16::try_from(bytes).unwrap_or(u16::MAX);

@@ -1,5 +1,6 @@
 //! The common properties of a file's pages, and the form in which the file stores them.
 
+use super::PageCompression;
 use crate::{Error, PageNo, PageSize, Result, SpaceId};
 
 /// Properties that every page of a file has once it is opened.
@@ -9,6 +10,12 @@ pub struct PageFormat {
     pub space: SpaceId,
     /// Bytes of a page in memory (the logical page size, `UNIV_PAGE_SIZE`).
     pub page_size: PageSize,
+    /// Bytes of a page in the file (the physical page size), by which pages are addressed: less than the logical
+    /// size only with ROW_FORMAT=COMPRESSED (`FSP_FLAGS_GET_ZIP_SSIZE`, `fsp0types.h`, MySQL 8.0).
+    pub physical_bytes: u32,
+    /// Whether the file is of ROW_FORMAT=COMPRESSED: B-tree pages are stored compressed, the others as in memory,
+    /// with the physical size.
+    pub is_zip: bool,
     /// Whether the file is MariaDB's `full_crc32`, with other places for checksum and LSN.
     pub full_crc32: bool,
     /// Whether the file is MySQL 8's with SDI; decides the meaning of page type 18.
@@ -18,6 +25,11 @@ pub struct PageFormat {
 }
 
 impl PageFormat {
+    /// Returns the bytes of a page in the file, for indexing memory.
+    pub fn physical_len(&self) -> usize {
+        self.physical_bytes as usize
+    }
+
     /// Refuses a null pointer, and a pointer to the file's first page or past its end.
     pub fn require_inside(&self, page_no: PageNo, what: &str) -> Result<()> {
         if page_no.0 == 0 || page_no.0 >= self.size_pages {
@@ -32,26 +44,28 @@ impl PageFormat {
 }
 
 /// The properties of a file's pages, in the file and in memory: the input of [`super::open`].
-///
-/// A page has two sizes. The *physical* size is its size in the file, by which pages are addressed:
-/// 1 to 16 KiB with ROW_FORMAT=COMPRESSED, else the logical size. The *logical* size
-/// ([`PageFormat::page_size`]) is its size in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageContext {
     format: PageFormat,
-    physical_bytes: u32,
+    /// The algorithm of page compression in a `full_crc32` file. In other files each page names its own.
+    compression: Option<PageCompression>,
 }
 
 impl PageContext {
-    /// Creates the context of a file whose pages are stored as they are in memory.
+    /// Creates the context of a file whose pages are neither encrypted nor compressed one by one.
     pub fn plain(format: PageFormat) -> PageContext {
-        PageContext { format, physical_bytes: format.page_size.bytes() }
+        PageContext { format, compression: None }
     }
 
-    /// Creates the context of a file whose pages take `physical_bytes` each
-    /// (`FSP_FLAGS_GET_ZIP_SSIZE`, `fsp0types.h`, MySQL 8.0).
-    pub(super) fn compressed(format: PageFormat, physical_bytes: u32) -> PageContext {
-        PageContext { format, physical_bytes }
+    /// Sets the algorithm of page compression that a `full_crc32` file's flags name.
+    #[must_use]
+    pub fn with_compression(self, compression: Option<PageCompression>) -> PageContext {
+        PageContext { compression, ..self }
+    }
+
+    /// Returns the algorithm of page compression that the file's flags name.
+    pub(super) fn compression(&self) -> Option<PageCompression> {
+        self.compression
     }
 
     /// Returns the properties of an opened page.
@@ -61,11 +75,6 @@ impl PageContext {
 
     /// Returns the bytes of a page in the file.
     pub fn physical_bytes(&self) -> usize {
-        self.physical_bytes as usize
-    }
-
-    /// Returns whether pages are stored as they are in memory.
-    pub(super) fn is_plain(&self) -> bool {
-        self.physical_bytes == self.format.page_size.bytes()
+        self.format.physical_len()
     }
 }

@@ -25,8 +25,7 @@
 //! ```
 
 use super::list::ListBase;
-use super::open::compressed_refusal;
-use super::{DATA, PageContext, PageFormat, PageKind, Scratch, open};
+use super::{DATA, PageCompression, PageContext, PageFormat, PageKind, Scratch, open};
 use crate::server::{RowFormat, ServerVersion};
 use crate::{Error, PageNo, PageSize, Result, SpaceId, bytes};
 
@@ -258,13 +257,11 @@ impl SpaceHeader {
         let page = first_bytes.get(..len).ok_or_else(|| {
             Error::corrupt(format!("the file is shorter than one page of {len} bytes"))
         })?;
-        if flags.zip_size_bytes.is_none() {
-            let context = PageContext::plain(format_of(flags, space, u32::MAX));
-            let kind = open(page, &context, PageNo(0), &mut Scratch::default())?.kind();
-            // Page 0 of a file from before MySQL 5.1.7 may carry any type.
-            if kind == PageKind::Zeroes {
-                return Err(Error::corrupt("page 0 is all zeroes"));
-            }
+        let context = PageContext::plain(format_of(flags, space, u32::MAX));
+        let kind = open(page, &context, PageNo(0), &mut Scratch::default())?.kind();
+        // Page 0 of a file from before MySQL 5.1.7 may carry any type.
+        if kind == PageKind::Zeroes {
+            return Err(Error::corrupt("page 0 is all zeroes"));
         }
         let u32_at = |at: usize| bytes::u32_at(page, DATA + at);
         let list_at = |at: usize| ListBase::read(page, DATA + at);
@@ -280,10 +277,7 @@ impl SpaceHeader {
             next_segment: bytes::u64_at(page, DATA + 72)?,
             full_inodes: list_at(80)?,
             free_inodes: list_at(96)?,
-            sdi_root: match flags.zip_size_bytes {
-                None if flags.sdi => sdi_root(page, flags)?,
-                _ => None,
-            },
+            sdi_root: if flags.sdi { sdi_root(page, flags)? } else { None },
             server: match bytes::u32_at(page, 8)? {
                 version @ 80_000..100_000 if flags.sdi => Some(ServerVersion::from_number(version)),
                 _ => None,
@@ -298,22 +292,15 @@ impl SpaceHeader {
 
     /// Returns the properties of the file's pages as stored and as opened.
     pub fn page_context(&self) -> PageContext {
-        match self.flags.zip_size_bytes {
-            Some(physical_bytes) => PageContext::compressed(self.page_format(), physical_bytes),
-            None => PageContext::plain(self.page_format()),
-        }
+        let full_crc32 = self.flags.dialect == Dialect::FullCrc32;
+        let algorithm = PageCompression::of_mariadb(self.flags.raw >> 5 & 7);
+        PageContext::plain(self.page_format()).with_compression(algorithm.filter(|_| full_crc32))
     }
 
     /// Refuses, by name and with a remedy, files whose pages are stored in a form that this version
     /// does not read.
-    pub fn require_plain_pages(&self) -> Result<()> {
+    pub fn require_readable_pages(&self) -> Result<()> {
         let flags = &self.flags;
-        if let Some(zip_size_bytes) = flags.zip_size_bytes {
-            return Err(compressed_refusal(zip_size_bytes as usize));
-        }
-        if flags.page_compressed {
-            return Err(PageKind::PageCompressed.refusal());
-        }
         if flags.encrypted {
             return Err(PageKind::Encrypted.refusal());
         }
@@ -322,7 +309,7 @@ impl SpaceHeader {
 
     /// Refuses, by name and with a remedy, files from which this version does not read tables.
     pub fn require_readable(&self) -> Result<()> {
-        self.require_plain_pages()?;
+        self.require_readable_pages()?;
         let flags = &self.flags;
         if flags.temporary {
             return Err(Error::unsupported(
@@ -352,6 +339,8 @@ fn format_of(flags: FspFlags, space: SpaceId, size_pages: u32) -> PageFormat {
     PageFormat {
         space,
         page_size: flags.page_size,
+        physical_bytes: flags.zip_size_bytes.unwrap_or(flags.page_size.bytes()),
+        is_zip: flags.zip_size_bytes.is_some(),
         full_crc32: flags.dialect == Dialect::FullCrc32,
         sdi: flags.sdi,
         size_pages,
@@ -359,8 +348,8 @@ fn format_of(flags: FspFlags, space: SpaceId, size_pages: u32) -> PageFormat {
 }
 
 fn sdi_root(page: &[u8], flags: FspFlags) -> Result<Option<PageNo>> {
-    let extents = flags.page_size.bytes() / flags.page_size.extent_pages();
-    let at = EXTENTS + extent_len(flags.page_size) * extents as usize + ENCRYPTION_INFO_LEN;
+    let extents = page.len() / flags.page_size.extent_pages() as usize;
+    let at = EXTENTS + extent_len(flags.page_size) * extents + ENCRYPTION_INFO_LEN;
     let root = PageNo(bytes::u32_at(page, at + 4)?);
     Ok((bytes::u32_at(page, at)? == 1 && root.0 != 0).then_some(root).and_then(PageNo::non_null))
 }

@@ -65,7 +65,7 @@ impl<'a> InodePage<'a> {
     /// Returns the number of entries on the page.
     pub fn places(&self) -> usize {
         let page_size = self.page.format().page_size;
-        (page_size.len() - SEGMENTS - 10) / (64 + 4 * fragment_slots(page_size))
+        (self.page.bytes().len() - SEGMENTS - 10) / (64 + 4 * fragment_slots(page_size))
     }
 
     /// Returns the segment whose entry is at byte `offset`, which a segment header contains.

@@ -103,18 +103,9 @@ impl PageKind {
     /// Refuses kinds whose bytes are compressed or encrypted.
     pub fn require_readable(self) -> Result<()> {
         match self {
-            PageKind::PageCompressed
-            | PageKind::Encrypted
-            | PageKind::CompressedAndEncrypted
-            | PageKind::EncryptedRTree
-            | PageKind::ZBlob
-            | PageKind::ZBlob2
-            | PageKind::SdiZBlob
-            | PageKind::ZLobFirst
-            | PageKind::ZLobData
-            | PageKind::ZLobIndex
-            | PageKind::ZLobFragment
-            | PageKind::ZLobFragmentEntry => Err(self.refusal()),
+            PageKind::Encrypted | PageKind::CompressedAndEncrypted | PageKind::EncryptedRTree => {
+                Err(self.refusal())
+            }
             _ => Ok(()),
         }
     }
@@ -128,15 +119,9 @@ impl PageKind {
                     "ALTER TABLE it without compression and OPTIMIZE it".into(),
                 ),
             ),
-            PageKind::Encrypted | PageKind::CompressedAndEncrypted | PageKind::EncryptedRTree => {
-                Error::unsupported(
-                    "an encrypted tablespace",
-                    Remedy::ConvertOnServer("ALTER TABLE it without encryption".into()),
-                )
-            }
             _ => Error::unsupported(
-                "ROW_FORMAT=COMPRESSED",
-                Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
+                "an encrypted tablespace",
+                Remedy::ConvertOnServer("ALTER TABLE it without encryption".into()),
             ),
         }
     }

@@ -12,6 +12,7 @@
 //! `fil0fil.h` of MySQL 8.0 and MariaDB 10.11. Only [`open`] creates a [`Page`]: the bytes of a
 //! `Page` have the right checksum, page number and tablespace.
 
+mod compression;
 mod context;
 mod fsp;
 mod heap;
@@ -23,7 +24,9 @@ mod open;
 mod space_head;
 pub mod undo;
 mod xdes;
+mod zip;
 
+pub use compression::PageCompression;
 pub use context::{PageContext, PageFormat};
 pub use fsp::{Dialect, FspFlags, SpaceHeader};
 pub use index::IndexPage;

@@ -1,9 +1,11 @@
 //! Opening of pages: bytes of a file are verified here only, and those stored in another form are
 //! converted to the form in memory.
 
+use super::compression::Form;
+use super::zip::Unzipper;
 use super::{PageContext, PageFormat, PageKind};
 use crate::checksum::{self, Algorithm};
-use crate::{Error, Lsn, PageNo, Remedy, Result, SpaceId, bytes};
+use crate::{Error, Lsn, PageNo, Result, SpaceId, bytes};
 
 /// A verified page in its in-memory form. Only [`open`] creates one.
 #[derive(Clone, Copy, Debug)]
@@ -88,8 +90,8 @@ impl OwnedPage {
 /// reader keeps one for all its pages.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    // No field is needed yet: files with transformed pages are refused.
-    _page: (),
+    unzipper: Option<Box<Unzipper>>,
+    page: Vec<u8>,
 }
 
 /// Opens a page: the only conversion from the bytes of a file to a [`Page`].
@@ -108,18 +110,20 @@ pub fn open<'a>(
     expected: PageNo,
     scratch: &'a mut Scratch,
 ) -> Result<Page<'a>> {
-    let logical = transform(raw, context, scratch);
-    logical
-        .and_then(|bytes| proved(bytes, context.format(), expected))
-        .map_err(|error| error.at_page(context.format().space, expected))
+    let format = context.format();
+    whole(raw, context)
+        .and_then(|raw| match format.is_zip {
+            true => proved_zip(raw, format, expected, scratch),
+            false => match Form::of(raw, format, context.compression())? {
+                Some(form) => proved_compressed(raw, form, format, expected, scratch),
+                None => proved(raw, format, expected),
+            },
+        })
+        .map_err(|error| error.at_page(format.space, expected))
 }
 
-/// Converts a page's bytes to their in-memory form.
-fn transform<'a>(
-    raw: &'a [u8],
-    context: &PageContext,
-    _scratch: &'a mut Scratch,
-) -> Result<&'a [u8]> {
+/// Requires all bytes of a page.
+fn whole<'a>(raw: &'a [u8], context: &PageContext) -> Result<&'a [u8]> {
     if raw.len() != context.physical_bytes() {
         return Err(Error::corrupt(format!(
             "the page is cut short: {} of {} bytes",
@@ -127,18 +131,77 @@ fn transform<'a>(
             context.physical_bytes()
         )));
     }
-    if !context.is_plain() {
-        return Err(compressed_refusal(context.physical_bytes()));
-    }
     Ok(raw)
 }
 
+/// Opens a page that is stored by page compression.
+fn proved_compressed<'a>(
+    raw: &[u8],
+    form: Form,
+    format: PageFormat,
+    expected: PageNo,
+    scratch: &'a mut Scratch,
+) -> Result<Page<'a>> {
+    scratch.page.resize(format.page_size.len(), 0);
+    form.decompress(raw, &mut scratch.page)?;
+    let page = &scratch.page;
+    if !format.full_crc32 {
+        return proved(page, format, expected);
+    }
+    // A `full_crc32` page has no checksum of its own inside.
+    let kind = PageKind::new(bytes::u16_at(page, 24)?, format.sdi);
+    require_one_lsn(page)?;
+    placed(page, format, expected)?;
+    Ok(Page { bytes: page, format, page_no: expected, kind })
+}
+
+/// Opens a page of a ROW_FORMAT=COMPRESSED file: B-tree pages are unzipped, the others are stored as they are
+/// (`buf_zip_decompress`, `buf0buf.cc`, MySQL 8.0).
+fn proved_zip<'a>(
+    raw: &'a [u8],
+    format: PageFormat,
+    expected: PageNo,
+    scratch: &'a mut Scratch,
+) -> Result<Page<'a>> {
+    if is_unwritten(raw)? {
+        return Ok(Page { bytes: raw, format, page_no: expected, kind: PageKind::Zeroes });
+    }
+    let kind = PageKind::new(bytes::u16_at(raw, 24)?, format.sdi);
+    // An encrypted page has its checksum inside.
+    if matches!(kind, PageKind::Encrypted | PageKind::EncryptedRTree) {
+        return Err(kind.refusal());
+    }
+    checksum::verify_compressed(raw)?;
+    placed(raw, format, expected)?;
+    kind.require_readable()?;
+    let bytes = match kind {
+        PageKind::Index | PageKind::Sdi => {
+            let unzipper = scratch.unzipper.get_or_insert_with(|| Box::new(Unzipper::new()));
+            unzipper.unzip(raw, format.page_size.len())?
+        }
+        _ => raw,
+    };
+    Ok(Page { bytes, format, page_no: expected, kind })
+}
+
 fn proved(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<Page<'_>> {
-    if bytes::u64_at(bytes, 16)? == 0 && bytes.iter().all(|&byte| byte == 0) {
+    if is_unwritten(bytes)? {
         return Ok(Page { bytes, format, page_no: expected, kind: PageKind::Zeroes });
     }
     let kind = PageKind::new(bytes::u16_at(bytes, 24)?, format.sdi);
     verify(bytes, format, kind)?;
+    placed(bytes, format, expected)?;
+    kind.require_readable()?;
+    Ok(Page { bytes, format, page_no: expected, kind })
+}
+
+/// Whether a page is all zeroes.
+fn is_unwritten(bytes: &[u8]) -> Result<bool> {
+    Ok(bytes::u64_at(bytes, 16)? == 0 && bytes.iter().all(|&byte| byte == 0))
+}
+
+/// Requires that a page says that it is page `expected` of its tablespace.
+fn placed(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<()> {
     let page_no = PageNo(bytes::u32_at(bytes, 4)?);
     if page_no != expected {
         return Err(Error::corrupt(format!("the page says it is page {page_no}")));
@@ -147,16 +210,7 @@ fn proved(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<Page<'_>
     if space != format.space {
         return Err(Error::corrupt(format!("the page says it belongs to space {space}")));
     }
-    kind.require_readable()?;
-    Ok(Page { bytes, format, page_no, kind })
-}
-
-/// Creates the refusal of a file whose pages are compressed as a whole.
-pub(super) fn compressed_refusal(physical_bytes: usize) -> Error {
-    Error::unsupported(
-        format!("ROW_FORMAT=COMPRESSED (KEY_BLOCK_SIZE={})", physical_bytes / 1024),
-        Remedy::ConvertOnServer("ALTER TABLE ... ROW_FORMAT=DYNAMIC".into()),
-    )
+    Ok(())
 }
 
 /// Returns the previous and next page of a page's level, from the header of unverified bytes: a
@@ -167,25 +221,25 @@ pub fn unverified_links(bytes: &[u8]) -> (Option<PageNo>, Option<PageNo>) {
 }
 
 /// Returns the checksum algorithm that a page satisfies, for `inspect`.
-pub fn checksum_algorithm(bytes: &[u8], full_crc32: bool) -> Result<Algorithm> {
-    if full_crc32 { checksum::verify_full_crc32(bytes) } else { checksum::verify(bytes) }
+pub fn checksum_algorithm(bytes: &[u8], format: PageFormat) -> Result<Algorithm> {
+    match (format.is_zip, format.full_crc32) {
+        (true, _) => checksum::verify_compressed(bytes),
+        (false, true) => checksum::verify_full_crc32(bytes),
+        (false, false) => checksum::verify(bytes),
+    }
 }
 
 fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
     if format.full_crc32 {
-        // The type's top bit means that the page is stored compressed. Where the file's flags do
-        // not announce that (files where they do are refused before), it is damage.
         checksum::verify_full_crc32(page)?;
         if bytes::u32_at(page, 0)? != 0 {
             return Err(PageKind::Encrypted.refusal());
         }
-        let end = page.len().saturating_sub(8);
-        if bytes::u32_at(page, 20)? != bytes::u32_at(page, end)? {
-            return Err(Error::corrupt("the page's LSN differs between its head and its end"));
-        }
-        return Ok(());
+        return require_one_lsn(page);
     }
-    if is_page_compressed(page, kind)? {
+    if kind == PageKind::CompressedAndEncrypted
+        && bytes::u32_at(page, 0)? == checksum::NO_CHECKSUM_MAGIC
+    {
         return Err(kind.refusal());
     }
     checksum::verify(page).map_err(|error| {
@@ -201,23 +255,13 @@ fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether a page without a checksum is stored compressed, judged by its other fields:
-/// MySQL's has version, algorithm and compressed length behind the type (`FIL_PAGE_VERSION`,
-/// `fil0types.h`), MariaDB's the magic number in place of a checksum. A damaged type has none of
-/// them.
-fn is_page_compressed(page: &[u8], kind: PageKind) -> Result<bool> {
-    const MYSQL: u16 = 14;
-    Ok(match (kind, bytes::u16_at(page, 24)?) {
-        (PageKind::PageCompressed, MYSQL) => {
-            matches!(bytes::u8_at(page, 26)?, 1 | 2)
-                && matches!(bytes::u8_at(page, 27)?, 1 | 2)
-                && bytes::u16_at(page, 32)? > 0
-        }
-        (PageKind::PageCompressed | PageKind::CompressedAndEncrypted, _) => {
-            bytes::u32_at(page, 0)? == checksum::NO_CHECKSUM_MAGIC
-        }
-        _ => false,
-    })
+/// Requires that a `full_crc32` page has the same LSN at both ends.
+fn require_one_lsn(page: &[u8]) -> Result<()> {
+    let end = page.len().saturating_sub(8);
+    match bytes::u32_at(page, 20)? == bytes::u32_at(page, end)? {
+        true => Ok(()),
+        false => Err(Error::corrupt("the page's LSN differs between its head and its end")),
+    }
 }
 
 /// Creates the refusal of a page that MariaDB encrypted, if its post-encryption checksum confirms

@@ -1,7 +1,7 @@
 //! Extent descriptors: the owner of each extent, and which of its pages are free.
 //!
-//! Page 0 and every `page_size`-th page after it describe the extents of the `page_size` pages
-//! from themselves on:
+//! Page 0 and every page after it whose number is a multiple of the physical page size in bytes describe the
+//! extents of as many pages, from themselves on:
 //!
 //! ```text
 //! 150 + n * len   0 segment id   8 list node (12 bytes)   20 state   24 two bits a page: free, clean
@@ -10,8 +10,8 @@
 //! `fsp0fsp.h`, MySQL 8.0.
 
 use super::fsp::{EXTENTS, extent_len};
-use super::{FileAddr, ListNode, Page, PageKind};
-use crate::{PageNo, PageSize, Result, bytes};
+use super::{FileAddr, ListNode, Page, PageFormat, PageKind};
+use crate::{PageNo, Result, bytes};
 
 /// A page of extent descriptors.
 #[derive(Clone, Copy, Debug)]
@@ -64,15 +64,15 @@ impl<'a> ExtentsPage<'a> {
     }
 
     /// Returns whether page `page_no` is a page of extent descriptors.
-    pub fn is_place(page_no: PageNo, page_size: PageSize) -> bool {
-        page_no.0.is_multiple_of(page_size.bytes())
+    pub fn is_place(page_no: PageNo, format: PageFormat) -> bool {
+        page_no.0.is_multiple_of(format.physical_bytes)
     }
 
     /// Returns the descriptors in file order. An unknown state is damage.
     pub fn extents(&self) -> impl Iterator<Item = Result<Extent<'a>>> + use<'a> {
         let page = self.page;
-        let page_size = page.format().page_size;
-        let count = page_size.bytes() / page_size.extent_pages();
+        let format = page.format();
+        let count = format.physical_bytes / format.page_size.extent_pages();
         (0..count).map(move |number| extent(page, number).map_err(|error| page.locate_error(error)))
     }
 }

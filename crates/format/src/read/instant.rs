@@ -14,7 +14,7 @@ use crate::{Error, IndexId, LobRef, PageNo, Result, bytes};
 
 /// A reader of a table's [`InstantMetadata`], if the table has any: a state machine that asks for
 /// pages.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct MetadataReader<'t> {
     def: &'t TableDef,
     row_format: RowFormat,
@@ -24,7 +24,7 @@ pub struct MetadataReader<'t> {
     state: State,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum State {
     Root,
     Branch { index: IndexId, level: u16, core_null_bytes: usize },

@@ -7,9 +7,15 @@
 //!   then the next page, then the part;
 //! - in MySQL 8 a **first page** with a list of index entries, each naming a data page, which
 //!   continues in index pages (`lob_index.rs`).
+//!
+//! With ROW_FORMAT=COMPRESSED both have a compressed form: a **ZBLOB** is one zlib stream over a chain of pages
+//! without lengths (`zblob.rs`), a **ZLOB** has a stream for each part (`zlob.rs`). MySQL from 8.0.13 on writes
+//! ZBLOBs for values of up to 128 KiB.
 
 use super::Need;
-use super::lob_index::{self, IndexWalk, TRAILER, wrong_kind};
+use super::lob_index::{self, Form, IndexWalk, TRAILER, wrong_kind};
+use super::zblob::ZBlob;
+use super::zlob::ZLob;
 use crate::lob_ref::LobRef;
 use crate::page::{DATA, Page, PageFormat, PageKind};
 use crate::{Error, PageNo, Result, bytes};
@@ -34,7 +40,7 @@ const BLOB_DATA: usize = DATA + 8;
 /// # Ok(value)
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct LobReader {
     format: PageFormat,
     lob: LobRef,
@@ -48,12 +54,14 @@ pub struct LobReader {
     state: State,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum State {
     First,
     Chain,
-    Index(Box<IndexWalk>),
+    ZBlob(Box<ZBlob>),
+    Index(Box<IndexWalk>, Form),
     Data(Box<IndexWalk>),
+    ZLob(Box<ZLob>),
 }
 
 impl LobReader {
@@ -108,19 +116,68 @@ impl LobReader {
                     }
                     self.take_chained(page, out)
                 }
-                PageKind::LobFirst => {
-                    let walk = IndexWalk::start(page, self.lob)?;
-                    self.walk(Box::new(walk), page, out)
+                PageKind::ZBlob | PageKind::SdiZBlob => {
+                    self.take_zblob(Box::new(ZBlob::new(self.lob)), page, out)
                 }
+                PageKind::LobFirst => self.begin_walk(Form::Lob, page, out),
+                PageKind::ZLobFirst => self.begin_walk(Form::ZLob, page, out),
                 kind => Err(wrong_kind(kind)),
             },
             State::Chain => match page.kind() {
                 PageKind::Blob | PageKind::SdiBlob => self.take_chained(page, out),
                 kind => Err(wrong_kind(kind)),
             },
-            State::Index(walk) => self.walk(walk, page, out),
+            State::ZBlob(zblob) => match page.kind() {
+                PageKind::ZBlob2 | PageKind::SdiZBlob => self.take_zblob(zblob, page, out),
+                kind => Err(wrong_kind(kind)),
+            },
+            State::Index(walk, form) => self.walk(walk, form, page, out),
             State::Data(walk) => self.take_data(walk, page, out),
+            State::ZLob(mut zlob) => {
+                zlob.take(page)?;
+                self.take_streams(zlob, out)
+            }
         }
+    }
+
+    fn take_zblob(
+        &mut self,
+        mut zblob: Box<ZBlob>,
+        page: Page<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let start = out.len();
+        let next = zblob.take(page, self.left as usize, out)?;
+        self.left -= (out.len() - start) as u32;
+        if self.left > 0 {
+            self.require(next, "a ZBLOB page with more to come")?;
+        }
+        self.state = State::ZBlob(zblob);
+        Ok(())
+    }
+
+    /// Requests one page, which `what` names.
+    fn require(&mut self, page_no: PageNo, what: &str) -> Result<()> {
+        self.format.require_inside(page_no, what)?;
+        self.pages.clear();
+        self.pages.push(page_no);
+        self.fed = 0;
+        Ok(())
+    }
+
+    fn begin_walk(&mut self, form: Form, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let walk = IndexWalk::start(page, self.lob, form)?;
+        self.walk(Box::new(walk), form, page, out)
+    }
+
+    /// Takes the streams of a ZLOB that are complete, and requests the next page.
+    fn take_streams(&mut self, mut zlob: Box<ZLob>, out: &mut Vec<u8>) -> Result<()> {
+        let needed = zlob.advance(&mut self.left, out)?;
+        if let Some(page_no) = needed {
+            self.require(page_no, "a ZLOB page with more to come")?;
+        }
+        self.state = State::ZLob(zlob);
+        Ok(())
     }
 
     fn take_chained(&mut self, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
@@ -136,9 +193,7 @@ impl LobReader {
         out.extend_from_slice(bytes::slice(page.bytes(), BLOB_DATA, len as usize)?);
         self.left -= len;
         if self.left > 0 {
-            self.format.require_inside(next, "a BLOB page with more to come")?;
-            self.pages = vec![next];
-            self.fed = 0;
+            self.require(next, "a BLOB page with more to come")?;
         } else if let Some(next) = next.non_null() {
             return Err(Error::corrupt(format!(
                 "the BLOB is whole, yet runs on to page {next}: its length is wrong"
@@ -148,13 +203,20 @@ impl LobReader {
     }
 
     /// Continues the walk through the index with one more of its pages.
-    fn walk(&mut self, mut walk: Box<IndexWalk>, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn walk(
+        &mut self,
+        mut walk: Box<IndexWalk>,
+        form: Form,
+        page: Page<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         if let Some(missing) = walk.advance(page)? {
-            self.format.require_inside(missing, "an index entry of a LOB")?;
-            self.pages = vec![missing];
-            self.fed = 0;
-            self.state = State::Index(walk);
+            self.require(missing, "an index entry of a LOB")?;
+            self.state = State::Index(walk, form);
             return Ok(());
+        }
+        if form == Form::ZLob {
+            return self.take_streams(Box::new(ZLob::new(*walk, self.lob)), out);
         }
         self.pages.clear();
         self.fed = 0;

@@ -1,6 +1,7 @@
 //! The index of a MySQL 8 LOB: a list of entries that lead to the data pages of the row's version.
 //!
 //! ```text
+//! LOB
 //! first page   38 format   39 flags   40 version   44 last trx   50 its undo number
 //!              54 data length   58 trx   64 list of entries   80 list of free entries
 //!              96 ten entries   696 data
@@ -8,11 +9,16 @@
 //! data page    38 format   39 data length   43 trx   49 data
 //! entry        0 previous   6 next   12 list of older versions   28 trx   34 trx that changed it
 //!              40 undo numbers   48 data page   52 data length (2)   56 version  (60 bytes)
+//!
+//! ZLOB, with ROW_FORMAT=COMPRESSED
+//! first page   the same to 63   88 list of entries   136 entries, then those of fragments, then data
+//! entry        the same to 47   48 first page of the stream   52 fragment (2)   54 data length
+//!              58 length of the stream   62 version  (66 bytes)
 //! ```
 //!
 //! A partial update adds a version: the new entry takes the place of the old one, which moves to
 //! the new one's list of older versions. A row sees the newest entry that is not newer than the
-//! version in its reference (`lob::read`, `lob0impl.cc`, MySQL 9.7).
+//! version in its reference (`lob::read`, `lob0impl.cc`; `z_read`, `zlob0read.cc`, MySQL 9.7).
 
 use crate::lob_ref::LobRef;
 use crate::page::{FileAddr, ListBase, Page, PageKind};
@@ -26,18 +32,48 @@ pub(super) const TRAILER: usize = 8;
 /// The maximum number of index pages kept; most are visited once, in order.
 const MAX_KEPT: usize = 64;
 
-/// A part of the LOB, on one page.
+/// The form of a LOB, which its first page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Lob,
+    ZLob,
+}
+
+impl Form {
+    /// The offset of the list of entries on the first page.
+    fn list_at(self) -> usize {
+        match self {
+            Form::Lob => 64,
+            Form::ZLob => 88,
+        }
+    }
+
+    fn index_kind(self) -> PageKind {
+        match self {
+            Form::Lob => PageKind::LobIndex,
+            Form::ZLob => PageKind::ZLobIndex,
+        }
+    }
+}
+
+/// A part of the LOB. In a ZLOB it is a zlib stream of its own, on a chain of pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
+    /// The first page of the part, which in a LOB is the only one.
     pub page_no: PageNo,
     /// Bytes of the part.
     pub len: u32,
+    /// ZLOB: bytes of the stream.
+    pub stream_bytes: u32,
+    /// ZLOB: the number of the fragment at the stream's end, if it ends in one.
+    pub fragment: u16,
 }
 
 /// A walk through the index; it ends when all parts are found.
 #[derive(Clone, Debug)]
 pub(super) struct IndexWalk {
     lob: LobRef,
+    form: Form,
     at: Option<FileAddr>,
     parts: Vec<Part>,
     next: usize,
@@ -54,30 +90,45 @@ pub(super) struct IndexWalk {
 struct Entry {
     next: Option<FileAddr>,
     versions: ListBase,
-    page_no: PageNo,
-    len: u32,
+    part: Part,
     version: u32,
 }
 
 impl Entry {
-    fn read(page: &[u8], at: usize) -> Result<Entry> {
+    fn read(page: &[u8], at: usize, form: Form) -> Result<Entry> {
+        let page_no = PageNo(bytes::u32_at(page, at + 48)?);
+        let (part, version_at) = match form {
+            Form::Lob => {
+                // Two bytes; the next two are not used.
+                let len = u32::from(bytes::u16_at(page, at + 52)?);
+                (Part { page_no, len, stream_bytes: 0, fragment: 0 }, 56)
+            }
+            Form::ZLob => {
+                let part = Part {
+                    page_no,
+                    len: bytes::u32_at(page, at + 54)?,
+                    stream_bytes: bytes::u32_at(page, at + 58)?,
+                    fragment: bytes::u16_at(page, at + 52)?,
+                };
+                (part, 62)
+            }
+        };
         Ok(Entry {
             next: FileAddr::read(page, at + 6)?,
             versions: ListBase::read(page, at + 12)?,
-            page_no: PageNo(bytes::u32_at(page, at + 48)?),
-            // Two bytes; the next two are not used.
-            len: u32::from(bytes::u16_at(page, at + 52)?),
-            version: bytes::u32_at(page, at + 56)?,
+            part,
+            version: bytes::u32_at(page, at + version_at)?,
         })
     }
 }
 
 impl IndexWalk {
     /// Starts the walk at the first page.
-    pub(super) fn start(page: Page<'_>, lob: LobRef) -> Result<IndexWalk> {
-        let list = ListBase::read(page.bytes(), 64)?;
+    pub(super) fn start(page: Page<'_>, lob: LobRef, form: Form) -> Result<IndexWalk> {
+        let list = ListBase::read(page.bytes(), form.list_at())?;
         Ok(IndexWalk {
             lob,
+            form,
             at: list.first,
             parts: Vec::new(),
             next: 0,
@@ -91,7 +142,7 @@ impl IndexWalk {
     /// Continues with `page`; returns the next needed index page, or `None` at the end.
     pub(super) fn advance(&mut self, page: Page<'_>) -> Result<Option<PageNo>> {
         let is_first = page.page_no() == self.lob.page_no;
-        if !is_first && page.kind() != PageKind::LobIndex {
+        if !is_first && page.kind() != self.form.index_kind() {
             return Err(wrong_kind(page.kind()));
         }
         while let Some(at) = self.at {
@@ -120,7 +171,9 @@ impl IndexWalk {
         }
         // The first page nearly always holds the first part alone, which is taken at once.
         let lob_page = self.lob.page_no;
-        if is_first && self.parts.iter().skip(1).any(|part| part.page_no == lob_page) {
+        let is_needed = self.form == Form::ZLob
+            || self.parts.iter().skip(1).any(|part| part.page_no == lob_page);
+        if is_first && is_needed {
             self.first = page.bytes().into();
         }
         Ok(None)
@@ -158,7 +211,7 @@ impl IndexWalk {
                 None => return Ok(Err(at.page_no)),
             }
         };
-        Entry::read(page, at.offset as usize).map(Ok)
+        Entry::read(page, at.offset as usize, self.form).map(Ok)
     }
 
     /// Returns the part that the row's version of the LOB has in place of `entry`.
@@ -167,7 +220,7 @@ impl IndexWalk {
         entry: &Entry,
         current: Page<'_>,
     ) -> Result<std::result::Result<Part, PageNo>> {
-        let newest = Part { page_no: entry.page_no, len: entry.len };
+        let newest = entry.part;
         if entry.version <= self.lob.version {
             return Ok(Ok(newest));
         }
@@ -178,7 +231,7 @@ impl IndexWalk {
                 Err(missing) => return Ok(Err(missing)),
             };
             if entry.version <= self.lob.version {
-                return Ok(Ok(Part { page_no: entry.page_no, len: entry.len }));
+                return Ok(Ok(entry.part));
             }
             older = entry.next;
         }
@@ -196,6 +249,11 @@ impl IndexWalk {
         let part = self.parts.get(self.next).copied();
         self.next += 1;
         part
+    }
+
+    /// Returns the first page, which a ZLOB's walk keeps.
+    pub(super) fn first_page(&self) -> &[u8] {
+        &self.first
     }
 
     /// Returns the next part's data when it is on the first page and that page is given, and

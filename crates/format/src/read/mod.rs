@@ -6,6 +6,8 @@ mod instant;
 mod lob;
 mod lob_index;
 mod sdi;
+mod zblob;
+mod zlob;
 
 pub use instant::MetadataReader;
 pub use lob::LobReader;

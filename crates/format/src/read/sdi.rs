@@ -10,9 +10,8 @@
 //!
 //! `dict0sdi.cc`, `ibd2sdi.cc`, MySQL 9.7.
 
-use flate2::{Decompress, FlushDecompress, Status};
-
 use super::{LobReader, Need};
+use crate::inflate::inflate;
 use crate::layout::Layout;
 use crate::locate::{Fields, Located};
 use crate::page::{IndexPage, Page, PageFormat, PageKind};
@@ -106,7 +105,7 @@ impl SdiReader {
         };
         reader.feed(page, &mut object.json)?;
         if reader.need() == Need::Done {
-            object.json = inflate(&object.json, *len)?;
+            object.json = inflated(&object.json, *len)?;
             let (object, _, _) = self.lobs.remove(0);
             self.objects.push(object);
         }
@@ -155,7 +154,7 @@ impl SdiReader {
             let len = bytes::u32_at(fixed(4)?, 0)?;
             match row.get(6)? {
                 Located::Inline(compressed) => {
-                    object.json = inflate(compressed, len)?;
+                    object.json = inflated(compressed, len)?;
                     self.objects.push(object);
                 }
                 Located::External { prefix, lob } => {
@@ -170,32 +169,8 @@ impl SdiReader {
     }
 }
 
-/// Buffer growth while a definition is decompressed: the length in its record may be wrong.
-const INFLATE_STEP_BYTES: usize = 64 << 10;
-
-fn inflate(compressed: &[u8], len: u32) -> Result<Vec<u8>> {
-    let failed = |why: String| Error::corrupt(format!("SDI does not decompress: {why}"));
-    let mut inflater = Decompress::new(true);
+fn inflated(compressed: &[u8], len: u32) -> Result<Vec<u8>> {
     let mut json = Vec::new();
-    while json.len() <= len as usize {
-        json.reserve(INFLATE_STEP_BYTES);
-        let (taken, given) = (inflater.total_in() as usize, json.len());
-        let rest = compressed.get(taken..).unwrap_or_default();
-        let status = inflater
-            .decompress_vec(rest, &mut json, FlushDecompress::None)
-            .map_err(|error| failed(error.to_string()))?;
-        if status == Status::StreamEnd {
-            break;
-        }
-        if json.len() == given && inflater.total_in() as usize == taken {
-            return Err(failed("it ends too early".to_owned()));
-        }
-    }
-    if json.len() != len as usize {
-        return Err(Error::corrupt(format!(
-            "SDI decompresses to {} bytes, its record says {len}",
-            json.len()
-        )));
-    }
+    inflate(compressed, len as usize, &mut json).map_err(|error| error.with_prefix("SDI"))?;
     Ok(json)
 }

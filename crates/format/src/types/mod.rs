@@ -6,6 +6,7 @@
 mod bit;
 pub mod checksum;
 mod codec;
+mod compressed_column;
 pub(crate) mod decimal;
 mod digits;
 mod encode;
@@ -18,6 +19,7 @@ mod received;
 pub(crate) mod temporal;
 
 pub use codec::{Class, Codec};
+pub use compressed_column::decompress_column;
 pub use network::{write_inet4, write_inet6, write_uuid};
 pub use received::ReceivedAs;
 

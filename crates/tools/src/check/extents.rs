@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use innoscan_format::page::{
-    Extent, ExtentState, ExtentsPage, FileAddr, InodePage, ListBase, ListNode, Page, Segment,
-    SpaceHeader,
+    Extent, ExtentState, ExtentsPage, FileAddr, InodePage, ListBase, ListNode, Page, PageFormat,
+    Segment, SpaceHeader,
 };
-use innoscan_format::{PageNo, PageSize, Result};
+use innoscan_format::{PageNo, Result};
 
 use super::report::{Area, Report};
 
@@ -52,7 +52,7 @@ impl List {
 
 /// The extents, segments and pages of segments of a file.
 pub(super) struct Ownership {
-    page_size: PageSize,
+    format: PageFormat,
     extents: Vec<Described>,
     /// The index in `extents` of each descriptor, by its address.
     places: HashMap<FileAddr, usize>,
@@ -77,9 +77,9 @@ pub(super) enum Owner {
 }
 
 impl Ownership {
-    pub fn new(page_size: PageSize) -> Ownership {
+    pub fn new(format: PageFormat) -> Ownership {
         Ownership {
-            page_size,
+            format,
             extents: Vec::new(),
             places: HashMap::new(),
             segments: Vec::new(),
@@ -331,9 +331,9 @@ impl Ownership {
         }
     }
 
-    /// The size of a page.
-    pub fn page_size(&self) -> PageSize {
-        self.page_size
+    /// Whether a page has extent descriptors by its number.
+    pub fn is_extents_page(&self, page_no: PageNo) -> bool {
+        ExtentsPage::is_place(page_no, self.format)
     }
 }
 

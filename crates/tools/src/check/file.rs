@@ -50,7 +50,7 @@ impl<'t> Subject<'t> {
 
     /// Checks every page. `on_progress` receives the number of pages checked and of all pages.
     pub fn check(&self, on_progress: impl FnMut(u64, u64)) -> Result<Report> {
-        let page_bytes = self.space.page_context().physical_bytes();
+        let page_bytes = self.space.page_bytes();
         let engine = self.io.open_engine(u64::MAX)?;
         let frames = POOL_BYTES / page_bytes;
         let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
@@ -65,7 +65,7 @@ impl<'t> Subject<'t> {
     pub fn inspect(&self, page_no: PageNo, options: InspectOptions) -> Result<String> {
         let pages = self.space.file_pages();
         if page_no.0 >= pages {
-            let page_kib = self.space.page_size().len() / 1024;
+            let page_kib = self.space.page_bytes() / 1024;
             return Err(Error::usage(
                 format!("there is no page {page_no}: the file has {pages} pages of {page_kib} KiB"),
                 format!("give a number from 0 to {}", pages.saturating_sub(1)),

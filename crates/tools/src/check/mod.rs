@@ -47,9 +47,9 @@ pub fn check(
     known: Option<Known<'_>>,
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Report> {
-    header.require_plain_pages()?;
+    header.require_readable_pages()?;
     let page_bytes = pool.page_bytes() as u64;
-    if page_bytes != u64::from(header.flags.page_size.bytes()) {
+    if page_bytes != header.page_context().physical_bytes() as u64 {
         return Err(Error::resources("the pool's frames are not of the file's page size"));
     }
     let size_bytes = file.size_bytes();
@@ -100,8 +100,8 @@ pub struct Checker<'t> {
 impl<'t> Checker<'t> {
     /// A check of a file of `size_bytes` bytes.
     pub fn new(header: &SpaceHeader, size_bytes: u64, known: Option<Known<'t>>) -> Checker<'t> {
-        let page_size = header.flags.page_size;
-        let page_bytes = u64::from(page_size.bytes());
+        let format = header.page_format();
+        let page_bytes = u64::from(format.physical_bytes);
         let pages = size_bytes / page_bytes;
         let mut report = Report::new(header, pages);
         if pages < u64::from(header.size_pages) {
@@ -118,7 +118,7 @@ impl<'t> Checker<'t> {
             scratch: Scratch::default(),
             pages,
             report,
-            ownership: Ownership::new(page_size),
+            ownership: Ownership::new(format),
             trees: Trees::new(pages),
             orders: Orders::new(known),
             free: Vec::new(),
@@ -147,7 +147,7 @@ impl<'t> Checker<'t> {
     }
 
     fn add_bad(&mut self, page_no: PageNo, what: String, harmless: bool) {
-        if ExtentsPage::is_place(page_no, self.ownership.page_size()) {
+        if self.ownership.is_extents_page(page_no) {
             self.ownership.miss_extents();
             self.free.clear();
         }
@@ -164,7 +164,7 @@ impl<'t> Checker<'t> {
         if self.report.newest.is_none_or(|(lsn, _)| lsn < page.lsn()) && kind != PageKind::Zeroes {
             self.report.newest = Some((page.lsn(), page_no));
         }
-        let outcome = if ExtentsPage::is_place(page_no, self.ownership.page_size()) {
+        let outcome = if self.ownership.is_extents_page(page_no) {
             self.add_extents(page)
         } else if free || self.is_free(page_no) {
             self.report.free_pages += 1;

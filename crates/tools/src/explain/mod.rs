@@ -73,7 +73,7 @@ pub fn explain(table: &Table, options: &ScanOptions) -> Result<Explanation> {
         let leaves = leaves::leaves(table, file, &mut reader, options)
             .map_err(|error| error.in_file(&file.path))?;
         require_in_file(&leaves.pages, space).map_err(|error| error.in_file(&file.path))?;
-        explanation.page_bytes = u64::from(space.page_size().bytes());
+        explanation.page_bytes = space.page_bytes() as u64;
         explanation.file_pages += u64::from(space.file_pages());
         explanation.free_pages += free_pages(space);
         let root = file.clustered_root.unwrap_or(space.first_root());

@@ -39,44 +39,66 @@ pub fn page(
     options: InspectOptions,
 ) -> String {
     let mut out = String::new();
-    let kind = PageKind::new(bytes::u16_at(bytes, 24).unwrap_or_default(), header.flags.sdi);
+    let stored = PageKind::new(bytes::u16_at(bytes, 24).unwrap_or_default(), header.flags.sdi);
     let zeroes = bytes.iter().all(|&byte| byte == 0);
-    let kind = if zeroes { PageKind::Zeroes } else { kind };
-    _ = writeln!(out, "page {page_no} of space {}: {kind}", header.space);
+    let stored = if zeroes { PageKind::Zeroes } else { stored };
+    let mut scratch = Scratch::default();
+    let opened = page::open(bytes, &header.page_context(), page_no, &mut scratch);
+    let (kind, content) =
+        opened.as_ref().map_or((stored, bytes), |page| (page.kind(), page.bytes()));
+    _ = write!(out, "page {page_no} of space {}: {kind}", header.space);
+    _ = match (kind == stored, content.len() == bytes.len()) {
+        (true, true) => writeln!(out),
+        (true, false) => writeln!(out, ", unzipped from {} bytes", bytes.len()),
+        (false, _) => writeln!(out, ", stored as {stored}"),
+    };
     if zeroes {
         return out;
     }
-    let mut scratch = Scratch::default();
-    let parsed = page::open(bytes, &header.page_context(), page_no, &mut scratch);
-    if let Err(error) = &parsed {
+    if let Err(error) = &opened {
         _ = writeln!(out, "! {error}");
     }
-    fil_header(&mut out, bytes, header, kind);
+    let checksum = match opened {
+        // A page that is compressed as a whole has no checksum inside.
+        Ok(_) if kind != stored && header.page_format().full_crc32 => "of the stored page".into(),
+        _ => checksum_name(if kind == stored { bytes } else { content }, header),
+    };
+    fil_header(&mut out, content, header, kind, &checksum);
     if let Some((name, of_kind, end)) = fields::of_kind(kind) {
         _ = writeln!(out, "{name}");
-        write_fields(&mut out, bytes, 0, of_kind);
-        match parsed {
+        write_fields(&mut out, content, 0, of_kind);
+        match opened {
             Ok(page) => body(&mut out, page, known),
-            Err(_) => write_hex(&mut out, bytes, end, LINES),
+            Err(_) => write_hex(&mut out, content, end, LINES),
         }
     } else {
         out += "bytes\n";
-        write_hex(&mut out, bytes, 38, LINES);
+        write_hex(&mut out, content, 38, LINES);
     }
     if options.hex {
         out += "all bytes\n";
-        write_hex(&mut out, bytes, 0, usize::MAX);
+        write_hex(&mut out, content, 0, usize::MAX);
     }
     out
 }
 
-/// The header and the trailer, which all pages have.
-fn fil_header(out: &mut String, bytes: &[u8], header: &SpaceHeader, kind: PageKind) {
-    let full_crc32 = header.page_format().full_crc32;
-    let checksum = match checksum_algorithm(bytes, full_crc32) {
+/// The name of the checksum algorithm that a page satisfies.
+fn checksum_name(bytes: &[u8], header: &SpaceHeader) -> String {
+    match checksum_algorithm(bytes, header.page_format()) {
         Ok(algorithm) => format!("{algorithm}"),
         Err(_) => "no algorithm matches".into(),
-    };
+    }
+}
+
+/// The header and the trailer, which all pages have, but those of ROW_FORMAT=COMPRESSED have no trailer.
+fn fil_header(
+    out: &mut String,
+    bytes: &[u8],
+    header: &SpaceHeader,
+    kind: PageKind,
+    checksum: &str,
+) {
+    let full_crc32 = header.page_format().full_crc32;
     let first = fields::value(bytes, 0, Form::Hex32);
     if full_crc32 {
         line(out, 0, "FIL_PAGE_FCRC32_KEY_VERSION", &first);
@@ -89,6 +111,9 @@ fn fil_header(out: &mut String, bytes: &[u8], header: &SpaceHeader, kind: PageKi
     let number = fields::value(bytes, 24, Form::U16);
     line(out, 24, "FIL_PAGE_TYPE", &format!("{number} ({kind})"));
     write_fields(out, bytes, 0, fields::FIL_HEADER_END);
+    if header.page_format().is_zip {
+        return;
+    }
     let end = bytes.len().saturating_sub(8);
     let (low, high) =
         (fields::value(bytes, end, Form::Hex32), fields::value(bytes, end + 4, Form::Hex32));

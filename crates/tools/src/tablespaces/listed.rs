@@ -51,7 +51,7 @@ pub fn listed_in(root: &Path) -> Result<Vec<ListedSpace>> {
 fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
     let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
     let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
-    reader.space().header().require_plain_pages().map_err(in_file)?;
+    reader.space().header().require_readable_pages().map_err(in_file)?;
     let table = TablespacesTable::of(&reader.space().read_sdi()?).map_err(in_file)?;
     let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();

@@ -53,7 +53,7 @@ fn of_another(path: &Path) -> Result<Option<String>> {
         return Ok(None);
     }
     let in_file = |error: FormatError| Error::from(error).in_file(path);
-    space.header().require_plain_pages().map_err(in_file)?;
+    space.header().require_readable_pages().map_err(in_file)?;
     let objects = space.read_sdi()?;
     let names = SdiNames::of(&objects).map_err(in_file)?;
     let directory = path.parent().and_then(Path::file_name).unwrap_or_default();

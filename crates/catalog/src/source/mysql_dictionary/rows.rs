@@ -70,7 +70,7 @@ impl DictionaryFile {
     pub fn open(path: &Path) -> Result<DictionaryFile> {
         let reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
         let in_file = |error: format::Error| Error::from(error).in_file(path);
-        reader.space().header().require_plain_pages().map_err(in_file)?;
+        reader.space().header().require_readable_pages().map_err(in_file)?;
         let documents = reader.space().read_sdi()?;
         let mut defs = BTreeMap::new();
         for document in documents.iter().filter(|document| document.is_table()) {

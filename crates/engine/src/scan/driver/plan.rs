@@ -84,7 +84,7 @@ impl Driver<'_> {
         let format = current.context.format();
         let mut sizes = self.sizes(format);
         self.begin_reads();
-        let window_pages = pages_of(plan.window_bytes, format.page_size.len()) as usize;
+        let window_pages = pages_of(plan.window_bytes, format.physical_len()) as usize;
         sizes.window_pages = sizes.window_pages.min(window_pages).max(1);
         self.driven.policy = plan.policy;
         current.policy = plan.policy.begin(&sizes);

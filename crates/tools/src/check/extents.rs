@@ -148,7 +148,13 @@ impl Ownership {
         match extent.state {
             ExtentState::NotInited | ExtentState::Free => Owner::Nobody,
             ExtentState::Segment => Owner::Segment(extent.segment),
-            ExtentState::FreeFrag | ExtentState::FullFrag | ExtentState::SegmentFrag => {
+            // A segment has leased the extent, but for the pages of descriptors and of the insert buffer's
+            // bitmap (`XDES_FRAG_N_USED`, `fsp0fsp.h`, MySQL 8.0).
+            ExtentState::SegmentFrag => match page.0 - extent.first.0 {
+                0 | 1 if self.is_extents_page(extent.first) => Owner::Single,
+                _ => Owner::Segment(extent.segment),
+            },
+            ExtentState::FreeFrag | ExtentState::FullFrag => {
                 self.fragments.get(&page).map_or(Owner::Single, |&segment| Owner::Segment(segment))
             }
         }

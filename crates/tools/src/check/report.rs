@@ -84,6 +84,8 @@ pub struct Report {
     pub space: SpaceId,
     /// The size of a page.
     pub page_size: PageSize,
+    /// The bytes of a page in the file: fewer with ROW_FORMAT=COMPRESSED.
+    pub page_bytes: u32,
     /// Pages in the file.
     pub pages: u64,
     /// Pages by type.
@@ -114,6 +116,7 @@ impl Report {
         Report {
             space: header.space,
             page_size: header.flags.page_size,
+            page_bytes: header.page_format().physical_bytes,
             pages,
             kinds: BTreeMap::new(),
             free_pages: 0,
@@ -163,6 +166,7 @@ impl Report {
         json!({
             "space": self.space.0,
             "page_size": self.page_size.bytes(),
+            "physical_page_size": self.page_bytes,
             "pages": self.pages,
             "kinds": self.kinds,
             "free_pages": self.free_pages,
@@ -246,7 +250,7 @@ impl fmt::Display for Report {
             "space {}, {} pages of {} bytes, {} free: {}",
             self.space,
             self.pages,
-            self.page_size,
+            self.page_bytes,
             self.free_pages,
             kinds.join(", ")
         )?;

@@ -1,6 +1,7 @@
 //! The fuzz targets of `fuzz/`, over real files with seeded damage.
 
 use innoscan_testkit::damage::Random;
+use innoscan_testkit::fixture::Fixture;
 use innoscan_testkit::fuzz::TARGETS;
 
 use crate::corpus;
@@ -12,8 +13,33 @@ const SEEDS: usize = 40;
 /// Bytes of a seed.
 const SEED_BYTES: usize = 64 << 10;
 
+/// The pages of a compressed table, behind the byte that chooses the form.
+fn pages(fixture: &str, page_bytes: usize, form: u8) -> Vec<Vec<u8>> {
+    let fixture = Fixture::unpack(&format!("damage/{fixture}"));
+    let bytes = std::fs::read(&fixture.file).unwrap();
+    let pages = bytes.chunks(page_bytes).step_by(7);
+    pages.map(|page| [&[form], page].concat()).collect()
+}
+
 /// What a target starts from.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
+    match target {
+        "zip_page" => return pages("zip-mysql-8.0.33", 2 << 10, 1),
+        // The first page of a value in each form, and what follows it.
+        "compressed_lob" => {
+            return (0..3)
+                .flat_map(|form| pages("zip-mysql-8.0.33", 60 << 10, form << 4 | 1))
+                .collect();
+        }
+        "compressed_page" => {
+            let of_forms = [("", 0b1_0001), ("-crc32", 0)];
+            let of_forms = of_forms.map(|(ending, form)| {
+                pages(&format!("pages-mariadb-10.11{ending}"), 16 << 10, form)
+            });
+            return [of_forms.concat(), pages("pages-mysql-8.0.33", 16 << 10, 0b10)].concat();
+        }
+        _ => {}
+    }
     let tables = corpus::tables();
     let step = (tables.len() / SEEDS).max(1);
     let tables = tables.iter().step_by(step);

@@ -21,6 +21,17 @@ pub const LOB_DATA: u16 = 23;
 /// `FIL_PAGE_TYPE_LOB_FIRST`.
 pub const LOB_FIRST: u16 = 24;
 
+/// `FIL_PAGE_TYPE_ZBLOB`.
+pub const ZBLOB: u16 = 11;
+/// `FIL_PAGE_TYPE_ZLOB_FIRST`.
+pub const ZLOB_FIRST: u16 = 25;
+/// `FIL_PAGE_TYPE_ZLOB_DATA`.
+pub const ZLOB_DATA: u16 = 26;
+/// `FIL_PAGE_TYPE_ZLOB_INDEX`.
+pub const ZLOB_INDEX: u16 = 27;
+/// `FIL_PAGE_TYPE_ZLOB_FRAG`.
+pub const ZLOB_FRAGMENT: u16 = 28;
+
 /// Returns the format of a file of 4 KiB pages, without `full_crc32`.
 pub fn format(size_pages: u32) -> PageFormat {
     PageFormat {

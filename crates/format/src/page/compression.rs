@@ -11,13 +11,11 @@
 //! `Compression::deserialize`, `os/file.cc`, MySQL 8.0; `fil_page_decompress`, `fil0pagecompress.cc`,
 //! `buf_page_full_crc32_size`, `buf0buf.h`, MariaDB 10.11.
 
-use std::io::Read;
-
 use bzip2::Decompress;
-use lzma_rust2::XzReader;
+use lzma_rust2::{Action, XzStream};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use super::{DATA, PageFormat};
+use super::{DATA, PageKind};
 use crate::checksum::{self, NO_CHECKSUM_MAGIC};
 use crate::{Error, Result, bytes};
 
@@ -86,10 +84,7 @@ impl PageCompression {
             PageCompression::Lzo => {
                 ("lzo", lzokay::decompress::decompress(stream, page).map_err(text))
             }
-            PageCompression::Lzma => {
-                let mut reader = XzReader::new_mem_limit(stream, false, LZMA_KIB_MAX);
-                ("lzma", reader.read_exact(page).map(|()| len).map_err(text))
-            }
+            PageCompression::Lzma => ("lzma", unxz(stream, page)),
             PageCompression::Bzip2 => ("bzip2", bunzip2(stream, page)),
             PageCompression::Snappy => {
                 ("snappy", snap::raw::Decoder::new().decompress(stream, page).map_err(text))
@@ -118,6 +113,21 @@ fn unzip(stream: &[u8], page: &mut [u8]) -> std::result::Result<usize, String> {
     }
 }
 
+fn unxz(stream: &[u8], page: &mut [u8]) -> std::result::Result<usize, String> {
+    let mut state = XzStream::new_mem_limit(false, LZMA_KIB_MAX);
+    let mut given = 0;
+    loop {
+        let rest = stream.get(state.total_in() as usize..).unwrap_or_default();
+        let room = page.get_mut(given..).unwrap_or_default();
+        let result = state.process(rest, room, Action::Finish).map_err(text)?;
+        given += result.bytes_produced;
+        let has_ended = result.status == lzma_rust2::Status::StreamEnd;
+        if has_ended || result.bytes_produced + result.bytes_consumed == 0 {
+            return Ok(given);
+        }
+    }
+}
+
 fn bunzip2(stream: &[u8], page: &mut [u8]) -> std::result::Result<usize, String> {
     let mut state = Decompress::new(false);
     match state.decompress(stream, page) {
@@ -132,11 +142,11 @@ impl Form {
     /// of a `full_crc32` file. A page type alone could be damaged, so the other fields are compared too.
     pub fn of(
         raw: &[u8],
-        format: PageFormat,
+        full_crc32: bool,
         of_file: Option<PageCompression>,
     ) -> Result<Option<Form>> {
         let kind = bytes::u16_at(raw, TYPE)?;
-        if format.full_crc32 {
+        if full_crc32 {
             return Ok(of_file.filter(|_| kind & FULL_CRC32_MARK != 0).map(Form::FullCrc32));
         }
         Ok(match kind {
@@ -165,7 +175,7 @@ impl Form {
                 let stored = full_crc32_stored(raw)?;
                 checksum::verify_full_crc32(stored)?;
                 if bytes::u32_at(raw, 0)? != 0 {
-                    return Err(super::PageKind::Encrypted.refusal());
+                    return Err(PageKind::Encrypted.refusal());
                 }
                 let end = full_crc32_stream_end(algorithm, stored)?;
                 let len = end.checked_sub(ALGORITHM).ok_or_else(|| {

@@ -114,7 +114,7 @@ pub fn open<'a>(
     whole(raw, context)
         .and_then(|raw| match format.is_zip {
             true => proved_zip(raw, format, expected, scratch),
-            false => match Form::of(raw, format, context.compression())? {
+            false => match Form::of(raw, format.full_crc32, context.compression())? {
                 Some(form) => proved_compressed(raw, form, format, expected, scratch),
                 None => proved(raw, format, expected),
             },

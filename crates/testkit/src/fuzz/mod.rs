@@ -13,6 +13,13 @@ use innoscan_format::{PageNo, PageSize, SpaceId, layout::Layout, tree};
 use crate::page::{format as plain_format, open_plain};
 use crate::tablespace::seal_page;
 
+mod compressed;
+
+pub use compressed::{compressed_lob, compressed_page, zip_page};
+
+const SPACE: SpaceId = SpaceId(7);
+const PAGE: PageNo = PageNo(5);
+
 const SERVERS: [ServerVersion; 3] = [
     ServerVersion { family: Family::MySql, number: 50_624 },
     ServerVersion { family: Family::MySql, number: 80_033 },
@@ -55,8 +62,6 @@ pub fn space_header(data: &[u8]) {
 /// Reads a page of 4 KiB with a corrected checksum, according to its type, and the records of a
 /// table if it is a B-tree page.
 pub fn page(data: &[u8]) {
-    const SPACE: SpaceId = SpaceId(7);
-    const PAGE: PageNo = PageNo(5);
     let mut bytes = vec![0; PageSize::MIN.len()];
     let len = data.len().min(bytes.len());
     bytes[..len].copy_from_slice(&data[..len]);
@@ -123,12 +128,15 @@ pub fn text(data: &[u8]) {
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("create_table", create_table),
     ("frm", frm),
     ("sdi", sdi),
     ("space_header", space_header),
     ("page", page),
+    ("zip_page", zip_page),
+    ("compressed_page", compressed_page),
+    ("compressed_lob", compressed_lob),
     ("json", json),
     ("text", text),
 ];

@@ -12,7 +12,9 @@ done
 ALL=(mysql-5.6.24 mysql-5.7.22 mysql-8.0.12 mysql-8.0.33 mysql-9.7
     mariadb-10.1.13 mariadb-10.2.11 mariadb-10.5.23 mariadb-11.4.5 mariadb-11.8
     mysql-5.7.22-page8k mysql-5.7.22-none mysql-5.7.22-innodb mysql-8.0.33-page4k mysql-8.0.33-page32k
-    mariadb-10.2.11-innodb mariadb-10.5.23-page64k mariadb-11.4.5-page4k mariadb-11.8-crc32)
+    mariadb-10.2.11-innodb mariadb-10.5.23-page64k mariadb-11.4.5-page4k mariadb-11.8-crc32
+    mysql-5.6.24-zip mysql-8.0.33-zip mysql-9.7-zip mariadb-10.5.23-zip
+    mariadb-10.11-algorithms mariadb-10.11-algorithms-crc32)
 [ $# -gt 0 ] || set -- "${ALL[@]}"
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
@@ -20,15 +22,24 @@ for name in "$@"; do
     version=$name variant=
     args=(--small)
     case $name in
+    *-zip)
+        version=${name%-*}
+        args+=(--only '^92_') ;;
+    *-algorithms*)
+        version=${name%%-algorithms*}
+        variant=${name#*-algorithms}
+        variant=${variant#-}
+        args+=(--torture "$HERE/../torture/algorithms" --only '^93_') ;;
     *-page* | *-none | *-innodb | *-crc32)
         version=${name%-*}
         variant=${name##*-}
         # a variant is about pages, not about types or DDL
         args+=(--only '^(10|30|40)_') ;;
     *)
-        # every character set once for each family's old and new servers is enough
+        # every character set once for each family's old and new servers is enough; 92_ has archives of its own
         case $version in
-        mysql-8.0.12 | mysql-9.7 | mariadb-10.1.13 | mariadb-10.2.11 | mariadb-11.4.5) args+=(--only '^(?!20_)') ;;
+        mysql-8.0.12 | mysql-9.7 | mariadb-10.1.13 | mariadb-10.2.11 | mariadb-11.4.5) args+=(--only '^(?!20_|92_)') ;;
+        *) args+=(--only '^(?!92_)') ;;
         esac ;;
     esac
     "$SERVERS/install.sh" "$version"

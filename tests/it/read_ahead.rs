@@ -250,7 +250,7 @@ fn lookups_beside_a_scan_are_measured() {
     let fixture = fixture("grown");
     // A disk on which 200 leaves take long enough for some lookups.
     let more = ["--foreground=3", "--policies", "none,segment", "--json", "--device"];
-    let device = ["iops=500", "--emulate"];
+    let device = ["iops=150", "--emulate"];
     let Some(out) = bench(&fixture, &[&more[..], &device].concat()) else { return };
     let told = json(&out);
     let rows = told["rows"].as_array().unwrap();

@@ -1,4 +1,5 @@
--- What is refused by name: compressed tables, pages and columns, and shared tablespaces.
+-- Compressed tables, pages and columns; tables in shared tablespaces, which are refused by name. (92_zip has more of
+-- the first.)
 CREATE DATABASE t_refused CHARACTER SET latin1;
 USE t_refused;
 SET sql_mode = 'NO_ENGINE_SUBSTITUTION';

@@ -168,6 +168,12 @@ fn print_layout(explanation: &Explanation) {
         "order         {:.1} % of the leaf pages are followed in the file by the next one in key order",
         100.0 * explanation.adjacent_share(),
     );
+    if !explanation.unzip_time().is_zero() {
+        out!(
+            "unzipping     {:.1} s of one core, which the threads of a scan share",
+            explanation.unzip_time().as_secs_f64()
+        );
+    }
     let runs: Vec<String> = explanation
         .windows_bytes()
         .into_iter()
@@ -301,6 +307,7 @@ fn to_json(
         "format": FORMAT,
         "table": name,
         "page_bytes": explanation.page_bytes,
+        "unzip_seconds": explanation.unzip_time().as_secs_f64(),
         "file_pages": explanation.file_pages,
         "leaf_pages": explanation.leaves(),
         "branch_pages": explanation.branch_pages,

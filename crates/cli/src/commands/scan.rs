@@ -71,6 +71,7 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
             "requests": outcome.requests,
             "seconds": seconds,
             "wait_seconds": outcome.pool.wait.as_secs_f64(),
+            "decompress_seconds": outcome.decompress.as_secs_f64(),
             "engine": outcome.engine,
             "direct": outcome.is_direct,
             "damaged": outcome.damaged,
@@ -98,4 +99,10 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
         outcome.read_bytes as f64 / MIB / seconds,
         outcome.pool.wait.as_secs_f64(),
     );
+    if !outcome.decompress.is_zero() {
+        out!(
+            "decompress  {:.3} s of the processors, divided among the threads",
+            outcome.decompress.as_secs_f64()
+        );
+    }
 }

@@ -43,6 +43,10 @@ pub struct Cost {
 /// A safe estimate of the bytes of leaves that a core decodes per second.
 const DECODED_BYTES: f64 = 500e6;
 
+/// A safe estimate of the bytes of pages in memory that a core unzips per second
+/// (ROW_FORMAT=COMPRESSED).
+const UNZIPPED_BYTES: f64 = 150e6;
+
 /// A safe estimate of the bytes of leaves that a core compresses per second.
 const PACKED_BYTES: f64 = 500e6;
 
@@ -90,8 +94,9 @@ impl Cost {
         let mut device_time = reads.device_time(device, page_bytes as u64);
         let leaf_bytes = (leaves.len() * page_bytes) as f64;
         self.leaf_bytes += (leaves.len() * page_bytes) as u64;
-        let decode_time =
-            Duration::from_secs_f64(leaf_bytes / DECODED_BYTES / budget.threads as f64);
+        let decode_time = Duration::from_secs_f64(leaf_bytes / DECODED_BYTES)
+            + unzip_time(leaves.len() as u64, format);
+        let decode_time = decode_time.div_f64(budget.threads as f64);
         self.scan_time += match self.plan.sorts_leaves() {
             true => {
                 let memory_bytes = budget.hold_pages(sizes.segment_pages()) * page_bytes;
@@ -107,6 +112,12 @@ impl Cost {
         self.device_time += device_time;
         Ok(())
     }
+}
+
+/// The time that one core needs to unzip leaves; zero for those that are stored as they are in memory.
+pub fn unzip_time(leaves: u64, format: PageFormat) -> Duration {
+    let bytes = if format.is_zip { leaves * u64::from(format.page_size.bytes()) } else { 0 };
+    Duration::from_secs_f64(bytes as f64 / UNZIPPED_BYTES)
 }
 
 /// The time for which the device is busy with spilled leaves: none where the page cache has room

@@ -21,6 +21,8 @@ pub(super) struct Output<B> {
     pub batch: B,
     pub rows: u64,
     pub leaves: u64,
+    /// The time for opening leaves that are stored compressed.
+    pub decompress: Duration,
     pub damage: Vec<Damage>,
     /// The error that ended the task.
     pub error: Option<Error>,
@@ -116,6 +118,7 @@ pub(super) fn take<B>(
 ) -> Result<()> {
     outcome.rows += output.rows;
     outcome.leaf_pages += output.leaves;
+    outcome.decompress += output.decompress;
     outcome.damaged += output.damage.len() as u64;
     let room = DAMAGE_MAX - outcome.damage.len();
     outcome.damage.extend(output.damage.into_iter().take(room));

@@ -108,6 +108,8 @@ pub struct ScanOutcome {
     pub page_bytes: u64,
     /// Leaves that the delivered rows were on.
     pub leaf_pages: u64,
+    /// The processor time of all decode threads for decompressing and verifying leaves that are stored compressed.
+    pub decompress: Duration,
     /// Branch pages read, including roots.
     pub branch_pages: u64,
     /// Pages of off-page columns read.

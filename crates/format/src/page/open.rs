@@ -22,6 +22,11 @@ impl<'a> Page<'a> {
         self.bytes
     }
 
+    /// Returns whether the page was decompressed, given the bytes that the file has of it.
+    pub fn is_decompressed(&self, stored: &[u8]) -> bool {
+        !std::ptr::eq(self.bytes.as_ptr(), stored.as_ptr())
+    }
+
     /// Returns the properties of the file's pages.
     pub fn format(&self) -> PageFormat {
         self.format

@@ -106,7 +106,7 @@ impl<'t> Checker<'t> {
         let mut report = Report::new(header, pages);
         // Servers truncate a file's size to 4 KiB, also with smaller pages (`fil_space_extend_must_retry`,
         // MariaDB 10.11).
-        let least_bytes = u64::from(header.size_pages) * page_bytes & !4095;
+        let least_bytes = (u64::from(header.size_pages) * page_bytes) & !4095;
         if size_bytes < least_bytes {
             let what = format!("the file is cut short: {pages} of {} pages", header.size_pages);
             report.add(Area::File, None, what);

@@ -10,6 +10,7 @@ mod tests;
 use std::time::Duration;
 
 pub use innoscan_engine::scan::cost::Cost;
+use innoscan_engine::scan::cost::unzip_time;
 pub use innoscan_engine::scan::plan::choose;
 use innoscan_engine::scan::plan::{candidates, is_fast, plans, windows_bytes};
 pub use innoscan_engine::scan::read_plan::ReadPlan;
@@ -118,6 +119,11 @@ impl Explanation {
     /// The number of leaves of the clustered index.
     pub fn leaves(&self) -> u64 {
         self.trees.iter().map(|tree| tree.leaves.len() as u64).sum()
+    }
+
+    /// The time that one core needs to unzip all leaves; zero unless the table is of ROW_FORMAT=COMPRESSED.
+    pub fn unzip_time(&self) -> Duration {
+        self.trees.iter().map(|tree| unzip_time(tree.leaves.len() as u64, tree.format)).sum()
     }
 
     /// The number of pages of off-page columns, which lie in the segment of the leaves.

@@ -128,3 +128,29 @@ fn a_cfg_that_was_left_over_is_not_believed() {
     let table = Catalog::new(Some(server.data())).table("d.t").unwrap();
     assert!(table.newest_lsn.is_some() && table.notes.rows.is_empty(), "{:?}", table.notes);
 }
+
+/// An encrypted redo log shows without its key whether it is empty.
+#[test]
+fn an_encrypted_log_says_whether_the_server_was_shut_down() {
+    let keys = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(keys.path(), "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
+    let options = [
+        "--plugin-load-add=file_key_management",
+        &format!("--file-key-management-filename={}", keys.path().display()),
+        "--innodb-encrypt-log=ON",
+    ];
+    let mut server = Server::start(VERSION, &options).unwrap();
+    server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY) ENGINE=InnoDB;").unwrap();
+    let table = |server: &Server| Catalog::new(Some(server.data())).table("d.t");
+    server.stop().unwrap();
+    table(&server).unwrap();
+    server.restart().unwrap();
+    server.sql("INSERT INTO d.t VALUES (1);").unwrap();
+    server.kill().unwrap();
+    let error = table(&server).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
+    assert!(error.to_string().contains("not shut down cleanly"), "{error}");
+    server.restart().unwrap();
+    server.stop().unwrap();
+    table(&server).unwrap();
+}

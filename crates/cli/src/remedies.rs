@@ -35,9 +35,6 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
         Remedy::DumpDirectory => "dump all of it with `innoscan dump`",
         Remedy::DumpLive => "dump it live (innoscan dump -S SOCKET)",
-        Remedy::Format(FormatRemedy::ReadAfterShutdown) => {
-            "shut the server down cleanly and pass --force"
-        }
         Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",
         Remedy::ReadUnended => "--force reads their changes too",
         Remedy::UseCondition => "use --where, which looks at all rows",

@@ -9,12 +9,16 @@
 //! enough: a server killed before its first checkpoint leaves it unchanged since the last shutdown.
 
 use crate::bytes::{slice, u8_at, u16_at, u32_at, u64_at};
-use crate::{Error, Lsn, Remedy, Result};
+use crate::{Error, Lsn, Result};
 
 /// `log_t::FORMAT_10_8`: the four bytes `Phys`.
 const FORMAT_10_8: u32 = 0x5068_7973;
 /// `FORMAT_10_8` with the top bit set, for an encrypted log.
 const FORMAT_ENC_10_8: u32 = FORMAT_10_8 | 0x8000_0000;
+/// `log_t::FORMAT_ENC_11`: an encrypted log of later servers, and of MariaDB 10.11.19.
+const FORMAT_ENC_11: u32 = 0xF09F_979D;
+/// Bytes of the nonce behind the end marker of an encrypted mini-transaction.
+const NONCE_BYTES: usize = 8;
 /// MySQL 8.0.30+: checkpoints hold no offset; each file contains its start LSN.
 const FORMAT_8_0_30: u32 = 6;
 /// `log_t::START_OFFSET`: offset of the mini-transactions in a 10.8 log.
@@ -57,6 +61,7 @@ pub struct Circular {
     pub checkpoint: Lsn,
     first: Lsn,
     capacity_bytes: u64,
+    is_encrypted: bool,
 }
 
 impl RedoHead {
@@ -64,9 +69,8 @@ impl RedoHead {
     pub fn parse(head: &[u8], file_bytes: u64) -> Result<RedoHead> {
         match u32_at(head, 0)? {
             FORMAT_10_8 => Circular::parse(head, file_bytes).map(RedoHead::Circular),
-            FORMAT_ENC_10_8 => {
-                Err(Error::unsupported("an encrypted redo log", Remedy::ReadAfterShutdown))
-            }
+            FORMAT_ENC_10_8 | FORMAT_ENC_11 => Circular::parse(head, file_bytes)
+                .map(|log| RedoHead::Circular(Circular { is_encrypted: true, ..log })),
             _ => Blocks::parse(head).map(RedoHead::Blocks),
         }
     }
@@ -143,7 +147,7 @@ impl Circular {
             .checked_sub(CIRCULAR_START)
             .filter(|&capacity| capacity > 0 && first <= checkpoint)
             .ok_or_else(|| Error::corrupt("the redo log's header contradicts its size"))?;
-        Ok(Circular { checkpoint, first, capacity_bytes })
+        Ok(Circular { checkpoint, first, capacity_bytes, is_encrypted: false })
     }
 
     /// Returns the file offset of the bytes after the checkpoint.
@@ -159,19 +163,29 @@ impl Circular {
     /// Returns whether the log holds nothing to apply: after the checkpoint come no
     /// mini-transactions, or only those that repeat the checkpoint. `tail` is the log from
     /// [`checkpoint_offset`](Circular::checkpoint_offset) on, up to [`TAIL_BYTES`].
+    ///
+    /// Of an encrypted log only types and lengths of records are readable. It is empty if nothing but
+    /// checkpoints follow, at least one, which proves that this version understands the log.
     pub fn is_empty_after_checkpoint(&self, tail: &[u8]) -> bool {
         let mut at = 0usize;
         while let Some(mtr_len) = self.mini_transaction(tail, at) {
-            // FILE_CHECKPOINT: type and page id (3 bytes), LSN (8), end marker, crc32c.
-            let repeats_checkpoint = mtr_len == 16
-                && slice(tail, at, 3).is_ok_and(|start| start == [0xfa, 0, 0])
-                && u64_at(tail, at + 3) == Ok(self.checkpoint.0);
-            if !repeats_checkpoint {
+            if !self.repeats_checkpoint(tail, at, mtr_len) {
                 return false;
             }
             at += mtr_len;
         }
-        true
+        at > 0 || !self.is_encrypted
+    }
+
+    /// Whether a mini-transaction only says FILE_CHECKPOINT: type and page id (3 bytes), LSN (8), end marker,
+    /// nonce in an encrypted log, crc32c.
+    fn repeats_checkpoint(&self, tail: &[u8], at: usize, mtr_len: usize) -> bool {
+        if self.is_encrypted {
+            return mtr_len == 16 + NONCE_BYTES && u8_at(tail, at) == Ok(0xfa);
+        }
+        mtr_len == 16
+            && slice(tail, at, 3).is_ok_and(|start| start == [0xfa, 0, 0])
+            && u64_at(tail, at + 3) == Ok(self.checkpoint.0)
     }
 
     /// Returns the length of the mini-transaction at `at`, if a complete valid one of this lap is
@@ -193,9 +207,10 @@ impl Circular {
         let marker = u8_at(tail, at).ok()?;
         let len = at.checked_sub(begin)?;
         let in_lap = marker == self.sequence_bit(self.checkpoint.0 + begin as u64);
-        let sum = crc_fast::crc32_iscsi(slice(tail, begin, len).ok()?);
-        let sealed = u32_at(tail, at + 1).ok()? == sum;
-        (len > 0 && in_lap && sealed).then_some(len + 5)
+        let nonce = slice(tail, at + 1, if self.is_encrypted { NONCE_BYTES } else { 0 }).ok()?;
+        let sum = crc_fast::crc32_iscsi(&[slice(tail, begin, len).ok()?, nonce].concat());
+        let sealed = u32_at(tail, at + 1 + nonce.len()).ok()? == sum;
+        (len > 0 && in_lap && sealed).then_some(len + 5 + nonce.len())
     }
 }
 
@@ -210,4 +225,37 @@ fn varint(bytes: &[u8], at: usize) -> Option<usize> {
         0xc0..0xe0 => 0x4080 + ((first & 0x1f) << 16 | byte(1)? << 8 | byte(2)?),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes at the checkpoint of an encrypted log of MariaDB 10.11.19 after a clean shutdown.
+    const CLEAN: [u8; 24] = [
+        0xfa, 0xe4, 0x8f, 0x93, 0xd7, 0x89, 0x62, 0x4c, 0x75, 0x8a, 0x81, 0x01, 0, 0, 0, 0, 0, 0,
+        0xc7, 0x78, 0x66, 0xcc, 0xbf, 0xac,
+    ];
+
+    #[test]
+    fn an_encrypted_log_is_judged_without_its_key() {
+        let log = Circular {
+            checkpoint: Lsn(51064),
+            first: Lsn(12288),
+            capacity_bytes: 96 << 20,
+            is_encrypted: true,
+        };
+        let with_zeroes = |parts: &[&[u8]]| [&parts.concat()[..], &[0; 64]].concat();
+        assert!(log.is_empty_after_checkpoint(&with_zeroes(&[&CLEAN])));
+        // A log that is not understood is not empty.
+        assert!(!log.is_empty_after_checkpoint(&[0; 64]));
+        let mut damaged = CLEAN;
+        damaged[5] ^= 1;
+        assert!(!log.is_empty_after_checkpoint(&with_zeroes(&[&damaged])));
+        // Another record after the checkpoint: a mini-transaction of 4 bytes of changes.
+        let mut change = vec![0x33, 1, 2, 3, 1, 0, 0, 0, 0, 0, 0, 0xc7, 0x90];
+        let sum = crc_fast::crc32_iscsi(&[&change[..4], &change[5..]].concat());
+        change.extend(sum.to_be_bytes());
+        assert!(!log.is_empty_after_checkpoint(&with_zeroes(&[&CLEAN, &change])));
+    }
 }

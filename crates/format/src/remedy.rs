@@ -14,8 +14,6 @@ pub enum Remedy {
     DumpFromServer,
     /// Pass the table's `CREATE TABLE` statement.
     PassDefinition,
-    /// Shut the server down cleanly, then read its files without checking the redo log.
-    ReadAfterShutdown,
     /// Another remedy, as a sentence that begins with a verb.
     Other(Cow<'static, str>),
 }
@@ -38,9 +36,6 @@ impl fmt::Display for Remedy {
             Remedy::ConvertOnServer(sql) => write!(f, "on the server, {sql}, or dump it there"),
             Remedy::DumpFromServer => f.write_str("dump it from its server"),
             Remedy::PassDefinition => f.write_str("pass the table's CREATE TABLE"),
-            Remedy::ReadAfterShutdown => {
-                f.write_str("shut the server down cleanly, and read its files anyway")
-            }
             Remedy::Other(sentence) => f.write_str(sentence),
         }
     }

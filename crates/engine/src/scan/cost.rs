@@ -45,7 +45,7 @@ const DECODED_BYTES: f64 = 500e6;
 
 /// A safe estimate of the bytes of pages in memory that a core unzips per second
 /// (ROW_FORMAT=COMPRESSED).
-const UNZIPPED_BYTES: f64 = 150e6;
+const UNZIPPED_BYTES: f64 = 600e6;
 
 /// A safe estimate of the bytes of leaves that a core compresses per second.
 const PACKED_BYTES: f64 = 500e6;

@@ -63,7 +63,7 @@ pub fn def_of(bytes: &[u8], header: &SpaceHeader, table: &CorpusTable) -> Option
 fn check(bytes: &[u8], header: &SpaceHeader, known: Option<Known<'_>>) -> Report {
     let mut checker = Checker::new(header, bytes.len() as u64, known);
     for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
-        checker.add(PageNo(page_no as u32), page);
+        checker.add(PageNo(page_no as u32), page).unwrap();
     }
     checker.finish()
 }

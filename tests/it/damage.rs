@@ -180,7 +180,9 @@ fn case(
 fn check(bytes: &[u8], header: &SpaceHeader, known: Known<'_>) -> bool {
     let mut checker = Checker::new(header, bytes.len() as u64, Some(known));
     for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
-        checker.add(PageNo(page_no as u32), page);
+        if checker.add(PageNo(page_no as u32), page).is_err() {
+            return false;
+        }
     }
     checker.finish().is_sound()
 }

@@ -79,6 +79,8 @@ impl Checked {
     }
 
     fn fail(&mut self, what: String, why: String) {
+        // Most errors name the file themselves.
+        let why = why.strip_prefix(&format!("{what}: ")).unwrap_or(&why).to_owned();
         note!("innoscan: NOT CHECKED: {what}: {why}");
         self.not_checked.push((what, why));
     }
@@ -89,6 +91,10 @@ impl Checked {
 
     /// Prints the JSON object, if requested.
     fn end(self, args: &CheckArgs) -> Exit {
+        if self.is_empty() {
+            note!("innoscan: no tablespace was found: give a data directory, or .ibd files");
+            return Exit::Refused;
+        }
         let exit = if self.is_sound() { Exit::Done } else { Exit::Refused };
         if args.json {
             let not_checked =
@@ -105,7 +111,15 @@ impl Checked {
         exit
     }
 
+    /// Whether no file was found, neither checked nor refused.
+    fn is_empty(&self) -> bool {
+        self.files == 0 && self.not_checked.is_empty()
+    }
+
     fn summarize(&self) {
+        if self.is_empty() {
+            return;
+        }
         let without = match self.without_definition {
             0 => String::new(),
             1 => "; 1 file has no table definition (a full-text index or general tablespace): its \

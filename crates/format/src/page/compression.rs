@@ -15,7 +15,8 @@ use bzip2::Decompress;
 use lzma_rust2::{Action, XzStream};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use super::{DATA, PageKind};
+use super::DATA;
+use super::kind::encrypted;
 use crate::checksum::{self, NO_CHECKSUM_MAGIC};
 use crate::{Error, Result, bytes};
 
@@ -175,7 +176,7 @@ impl Form {
                 let stored = full_crc32_stored(raw)?;
                 checksum::verify_full_crc32(stored)?;
                 if bytes::u32_at(raw, 0)? != 0 {
-                    return Err(PageKind::Encrypted.refusal());
+                    return Err(encrypted());
                 }
                 let end = full_crc32_stream_end(algorithm, stored)?;
                 let len = end.checked_sub(ALGORITHM).ok_or_else(|| {

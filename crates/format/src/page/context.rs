@@ -52,7 +52,7 @@ pub struct PageContext {
 }
 
 impl PageContext {
-    /// Creates the context of a file whose pages are neither encrypted nor compressed one by one.
+    /// Creates the context of a file whose flags name no algorithm of page compression.
     pub fn plain(format: PageFormat) -> PageContext {
         PageContext { format, compression: None }
     }

@@ -24,6 +24,7 @@
 //! 16           (MariaDB) page compression  17 DATA DIRECTORY
 //! ```
 
+use super::kind::encrypted;
 use super::list::ListBase;
 use super::{DATA, PageCompression, PageContext, PageFormat, PageKind, Scratch, open};
 use crate::server::{RowFormat, ServerVersion};
@@ -302,7 +303,7 @@ impl SpaceHeader {
     pub fn require_readable_pages(&self) -> Result<()> {
         let flags = &self.flags;
         if flags.encrypted {
-            return Err(PageKind::Encrypted.refusal());
+            return Err(encrypted());
         }
         Ok(())
     }

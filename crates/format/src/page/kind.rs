@@ -100,31 +100,24 @@ impl PageKind {
         matches!(self, PageKind::Index | PageKind::Instant | PageKind::Sdi)
     }
 
-    /// Refuses kinds whose bytes are compressed or encrypted.
+    /// Refuses kinds whose bytes are encrypted.
     pub fn require_readable(self) -> Result<()> {
         match self {
             PageKind::Encrypted | PageKind::CompressedAndEncrypted | PageKind::EncryptedRTree => {
-                Err(self.refusal())
+                Err(encrypted())
             }
             _ => Ok(()),
         }
     }
+}
 
-    /// Creates the refusal of this kind: the reason and a remedy.
-    pub(super) fn refusal(self) -> Error {
-        match self {
-            PageKind::PageCompressed => Error::unsupported(
-                "page compression",
-                Remedy::ConvertOnServer(
-                    "ALTER TABLE it without compression and OPTIMIZE it".into(),
-                ),
-            ),
-            _ => Error::unsupported(
-                "an encrypted tablespace",
-                Remedy::ConvertOnServer("ALTER TABLE it without encryption".into()),
-            ),
-        }
-    }
+/// Creates the refusal of an encrypted page or file.
+#[cold]
+pub(super) fn encrypted() -> Error {
+    Error::unsupported(
+        "an encrypted tablespace",
+        Remedy::ConvertOnServer("ALTER TABLE it without encryption".into()),
+    )
 }
 
 impl fmt::Display for PageKind {

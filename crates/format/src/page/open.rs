@@ -2,6 +2,7 @@
 //! converted to the form in memory.
 
 use super::compression::Form;
+use super::kind::encrypted;
 use super::zip::Unzipper;
 use super::{PageContext, PageFormat, PageKind};
 use crate::checksum::{self, Algorithm};
@@ -174,9 +175,10 @@ fn proved_zip<'a>(
     let kind = PageKind::new(bytes::u16_at(raw, 24)?, format.sdi);
     // An encrypted page has its checksum inside.
     if matches!(kind, PageKind::Encrypted | PageKind::EncryptedRTree) {
-        return Err(kind.refusal());
+        return Err(encrypted());
     }
-    checksum::verify_compressed(raw)?;
+    checksum::verify_compressed(raw)
+        .map_err(|error| encrypted_by_key(raw, format).unwrap_or(error))?;
     placed(raw, format, expected)?;
     kind.require_readable()?;
     let bytes = match kind {
@@ -238,26 +240,20 @@ fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
     if format.full_crc32 {
         checksum::verify_full_crc32(page)?;
         if bytes::u32_at(page, 0)? != 0 {
-            return Err(PageKind::Encrypted.refusal());
+            return Err(encrypted());
         }
         return require_one_lsn(page);
     }
     if kind == PageKind::CompressedAndEncrypted
         && bytes::u32_at(page, 0)? == checksum::NO_CHECKSUM_MAGIC
     {
-        return Err(kind.refusal());
+        return Err(encrypted());
     }
-    checksum::verify(page).map_err(|error| {
-        // MariaDB to 10.4 stores the key version of an encrypted page where others store zero, and
-        // a checksum of the encrypted bytes elsewhere.
-        match bytes::u32_at(page, 26) {
-            Ok(key_version) if key_version != 0 && kind != PageKind::RTree => {
-                encrypted_by_key(page, key_version).unwrap_or(error)
-            }
-            _ => error,
-        }
-    })?;
-    Ok(())
+    match checksum::verify(page) {
+        Ok(_) => Ok(()),
+        Err(error) if kind == PageKind::RTree => Err(error),
+        Err(error) => Err(encrypted_by_key(page, format).unwrap_or(error)),
+    }
 }
 
 /// Requires that a `full_crc32` page has the same LSN at both ends.
@@ -269,13 +265,19 @@ fn require_one_lsn(page: &[u8]) -> Result<()> {
     }
 }
 
-/// Creates the refusal of a page that MariaDB encrypted, if its post-encryption checksum confirms
-/// that it did.
-fn encrypted_by_key(page: &[u8], key_version: u32) -> Option<Error> {
+/// Creates the refusal of a page that MariaDB encrypted, if its post-encryption checksum confirms that it did:
+/// MariaDB to 10.4, and later without `full_crc32`, stores the key version where others store zero, and a checksum
+/// of the encrypted bytes behind it.
+fn encrypted_by_key(page: &[u8], format: PageFormat) -> Option<Error> {
+    let key_version = bytes::u32_at(page, 26).ok()?;
     let stored = bytes::u32_at(page, 30).ok()?;
-    let calculated = checksum::crc32(page).ok()?;
-    let known = stored == calculated
-        || stored == checksum::innodb_header(page).ok()?
-        || stored == checksum::NO_CHECKSUM_MAGIC;
-    (known && key_version < 1 << 24).then(|| PageKind::Encrypted.refusal())
+    let is_known = stored == checksum::NO_CHECKSUM_MAGIC
+        || match format.is_zip {
+            true => stored == checksum::compressed_crc32(page).ok()?,
+            false => {
+                stored == checksum::crc32(page).ok()?
+                    || stored == checksum::innodb_header(page).ok()?
+            }
+        };
+    (is_known && (1..1 << 24).contains(&key_version)).then(encrypted)
 }

@@ -63,7 +63,9 @@ pub fn check(
     let mut reader = RunReader::new(slot, Kind::Ahead, runs_in_file_order(readable, run_pages));
     while let Some((page_no, page)) = reader.next(pool) {
         match page {
-            Ok(page) => checker.add(page_no, &page),
+            Ok(page) => {
+                checker.add(page_no, &page).map_err(|error| Error::from(error).in_file(&path))?
+            }
             Err(error) if error.kind() == ErrorKind::Resources => return Err(error.in_file(&path)),
             Err(error) => checker.add_unreadable(page_no, error.to_string()),
         }
@@ -130,18 +132,19 @@ impl<'t> Checker<'t> {
     }
 
     /// Adds the next page of the file.
-    pub fn add(&mut self, page_no: PageNo, bytes: &[u8]) {
+    ///
+    /// # Errors
+    /// This version does not read the form in which the page is stored, so the file cannot be checked.
+    pub fn add(&mut self, page_no: PageNo, bytes: &[u8]) -> innoscan_format::Result<()> {
         let harmless = self.is_free(page_no);
         let mut scratch = std::mem::take(&mut self.scratch);
         match page::open(bytes, &self.context, page_no, &mut scratch) {
             Ok(page) => self.add_page(page, harmless),
-            Err(error) if !error.is_corrupt() => {
-                self.trees.add_damaged(page_no);
-                *self.report.kinds.entry("not readable here".into()).or_default() += 1;
-            }
+            Err(error) if !error.is_corrupt() => return Err(error),
             Err(error) => self.add_bad(page_no, error.to_string(), harmless),
         }
         self.scratch = scratch;
+        Ok(())
     }
 
     /// Adds the next page, which could not be read.

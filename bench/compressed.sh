@@ -5,7 +5,7 @@
 # the same tables. DIR is as make_shuffled.sh leaves it; the twins are made there once (a quarter of an hour, 2 GB):
 #
 #   zip      ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8
-#   pclz4    PAGE_COMPRESSED=1 by lz4 (Debian's mariadb-plugin-provider-lz4)
+#   pclz4    PAGE_COMPRESSED=1 by lz4
 #   pczlib   PAGE_COMPRESSED=1 by zlib
 #
 # Prints medians in seconds. Cold: needs root, drops the page cache. PREFIX: a command put before innoscan and the
@@ -32,6 +32,7 @@ twin() { # NAME ALGORITHM OPTIONS...
         RENAME TABLE bench.making TO bench.$name"
 }
 
+"$(dirname "$0")/../tests/servers/install.sh" mariadb-10.11 mariadb-providers
 if [ ! -e "$DIR/data/bench/pczlib.ibd" ]; then
     "${SERVER[@]}" start "$DIR" --innodb-buffer-pool-size=6G --innodb-log-file-size=2G \
         --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=O_DIRECT $PROVIDER

@@ -26,6 +26,7 @@ for name in "$@"; do
         version=${name%-*}
         args+=(--only '^92_') ;;
     *-algorithms*)
+        "$SERVERS/install.sh" mariadb-providers
         version=${name%%-algorithms*}
         variant=${name#*-algorithms}
         variant=${variant#-}

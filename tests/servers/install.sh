@@ -15,7 +15,8 @@
 # does mysql-9.7-source, the source of that server with a compiler (2.5 GB).
 # mysql-9.7-debug is that source's debug build with the sanitizer of addresses, for the plugin's
 # tests; it is compiled here, which takes an hour of two cores and 8 GB.
-# `mydumper`, `mariadb-backup` and `gnuplot` are Debian's packages too.
+# `mydumper`, `mariadb-backup`, `gnuplot` and `mariadb-providers` (page compression by lz4, lzo, lzma,
+# bzip2 and snappy, for mariadb-10.11) are Debian's packages too.
 set -euo pipefail
 . "$(dirname "$0")/apt.sh"
 
@@ -143,6 +144,15 @@ system() {
     apt_install "$@" || die "can't install $*"
 }
 
+# The algorithms of page compression that MariaDB loads as plugins.
+install_providers() {
+    [ ! -e /usr/lib/mysql/plugin/provider_snappy.so ] || return 0
+    local packages=(mariadb-plugin-provider-{bzip2,lz4,lzma,lzo,snappy})
+    can_install "${packages[@]}" || exit 1
+    as_root apt-get -q update >&2
+    apt_install "${packages[@]}" || die "can't install ${packages[*]}"
+}
+
 install_system() { # mariadb-10.11
     local program
     for program in mariadbd mariadb; do
@@ -248,6 +258,7 @@ install_one() {
     mydumper) system mydumper mydumper ;;
     mariadb-backup) system mariadb-backup mariadb-backup ;;
     gnuplot) system gnuplot gnuplot-nox ;;
+    mariadb-providers) install_providers ;;
     mysql-9.7 | mariadb-11.8) install_sid "$1" ;;
     mysql-9.7-source) install_sid_source "$1" ;;
     mysql-9.7-debug) install_sid_debug "$1" ;;

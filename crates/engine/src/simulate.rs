@@ -221,7 +221,6 @@ impl Scan<'_> {
             // A page that the policy wants to read but has no room for is read nevertheless.
             let will_come = self.policy.will_read(leaf) && !self.in_flight.is_empty();
             if !self.pool.is_here_or_coming(leaf) && !will_come {
-                self.reads.demand_pages += 1;
                 self.read(&[leaf], false);
                 self.policy.on_miss(leaf, &self.pool);
                 self.read_ahead();
@@ -233,9 +232,14 @@ impl Scan<'_> {
         waited
     }
 
-    /// Starts a request from the first of these pages to the last, and moves a disk's head to its end.
+    /// Starts and counts a request from the first of these pages to the last, and moves a disk's head to its
+    /// end.
     fn read(&mut self, pages: &[PageNo], is_ahead: bool) {
         let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return };
+        match is_ahead {
+            true => *self.reads.ahead.entry(u64::from(last.0 - first.0) + 1).or_default() += 1,
+            false => self.reads.demand_pages += 1,
+        }
         let page_bytes = self.sizes.page_bytes as u64;
         let start = u64::from(first.0) * page_bytes;
         self.reads.positioning += self.device.positioning(self.head, start);
@@ -285,10 +289,6 @@ impl Scan<'_> {
             let absent = &rest[start..];
             let present = absent.iter().position(|page| self.pool.is_here_or_coming(*page));
             let (part, after) = absent.split_at(present.unwrap_or(absent.len()));
-            if let (Some(first), Some(last)) = (part.first(), part.last()) {
-                let pages = u64::from(last.0 - first.0) + 1;
-                *self.reads.ahead.entry(pages).or_default() += 1;
-            }
             self.read(part, true);
             rest = after;
         }

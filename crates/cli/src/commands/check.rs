@@ -117,9 +117,6 @@ impl Checked {
     }
 
     fn summarize(&self) {
-        if self.is_empty() {
-            return;
-        }
         let without = match self.without_definition {
             0 => String::new(),
             1 => "; 1 file has no table definition (a full-text index or general tablespace): its \
@@ -221,7 +218,7 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
         }
     }
     count.clear();
-    if !args.json {
+    if !args.json && !checked.is_empty() {
         checked.summarize();
     }
     Ok(checked.end(args))

@@ -168,11 +168,9 @@ fn print_layout(explanation: &Explanation) {
         "order         {:.1} % of the leaf pages are followed in the file by the next one in key order",
         100.0 * explanation.adjacent_share(),
     );
-    if !explanation.unzip_time().is_zero() {
-        out!(
-            "unzipping     {:.1} s of one core, which the threads of a scan share",
-            explanation.unzip_time().as_secs_f64()
-        );
+    let unzip_seconds = explanation.unzip_time().as_secs_f64();
+    if unzip_seconds > 0.0 {
+        out!("unzipping     {unzip_seconds:.1} s of one core, which the threads of a scan share");
     }
     let runs: Vec<String> = explanation
         .windows_bytes()

@@ -1,5 +1,7 @@
 //! Filters of rows by the values of their columns.
 
+use std::borrow::Cow;
+
 use innoscan_format::locate::{Located, Row};
 use innoscan_format::schema::{ColumnDef, TableDef};
 use innoscan_format::types::{Codec, ColumnType};
@@ -73,27 +75,21 @@ impl RowFilter {
         Ok(Some(RowFilter { tests }))
     }
 
-    /// Whether a row satisfies the filter. `room` is a buffer; `make` returns the value of a column that is
-    /// off-page or compressed, `None` for one whose stored bytes are its value.
-    pub fn has(
+    /// Whether a row satisfies the filter. `room` is a buffer; `value` returns the value of a column, which may be
+    /// off-page or compressed.
+    pub fn has<'d>(
         &self,
-        row: &Row<'_, '_>,
+        row: &Row<'_, 'd>,
         room: &mut Vec<u8>,
-        mut make: impl FnMut(usize, Located<'_>) -> Result<Option<Vec<u8>>>,
+        mut value: impl FnMut(usize, Located<'d>) -> Result<Option<Cow<'d, [u8]>>>,
     ) -> Result<bool> {
         for test in &self.tests {
-            let holds = match (row.get(test.place)?, &test.kind) {
-                (Located::Null, _) => test.holds(None, room)?,
-                (_, Kind::Null { .. }) => test.holds(Some(&[]), room)?,
-                (located, _) => match (make(test.place, located)?, located) {
-                    (Some(value), _) => test.holds(Some(&value), room)?,
-                    (None, Located::Inline(stored) | Located::Default(stored)) => {
-                        test.holds(Some(stored), room)?
-                    }
-                    (None, _) => test.holds(None, room)?,
-                },
+            let tested = match (row.get(test.place)?, &test.kind) {
+                (Located::Null, _) => None,
+                (_, Kind::Null { .. }) => Some(Cow::Borrowed(&[][..])),
+                (located, _) => value(test.place, located)?,
             };
-            if !holds {
+            if !test.holds(tested.as_deref(), room)? {
                 return Ok(false);
             }
         }

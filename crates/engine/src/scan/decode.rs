@@ -1,5 +1,6 @@
 //! The decode workers: they verify leaves, find the columns of records, and pass rows to the sink.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -296,9 +297,9 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         filter: &RowFilter,
         row: &Row<'_, '_>,
     ) -> Result<bool> {
-        // The buffer is lent: making a value needs the decoder too.
+        // The buffer is lent: a value needs the decoder too.
         let mut room = std::mem::take(&mut self.key);
-        let has = filter.has(row, &mut room, |place, stored| self.made_value(space, place, stored));
+        let has = filter.has(row, &mut room, |place, stored| self.value(space, place, stored));
         self.key = room;
         has
     }
@@ -311,47 +312,41 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         row: Row<'_, '_>,
         batch: &mut S::Batch,
     ) -> Result<()> {
-        let mut made = Vec::with_capacity(row.len());
+        let mut values = Vec::with_capacity(row.len());
         for place in 0..row.len() {
-            made.push(match self.sink.reads_column(place) {
-                true => self.made_value(space, place, row.get(place)?)?,
+            values.push(match self.sink.reads_column(place) {
+                true => self.value(space, place, row.get(place)?)?,
                 false => None,
             });
         }
-        let mut cells = Vec::with_capacity(row.len());
-        for (place, made) in made.iter().enumerate() {
-            cells.push(match row.get(place)? {
-                _ if made.is_some() => made.as_deref(),
-                Located::Inline(bytes) | Located::Default(bytes) => Some(bytes),
-                Located::Null | Located::External { .. } => None,
-            });
-        }
+        let cells: Vec<Option<&[u8]>> = values.iter().map(Option::as_deref).collect();
         self.sink.row(&cells, batch)
     }
 
-    /// The value of a column that is off-page or compressed; `None` for one whose stored bytes are its value.
-    fn made_value(
+    /// The value of a column; `None` for NULL.
+    fn value<'d>(
         &self,
         space: &SpaceContext,
         place: usize,
-        stored: Located<'_>,
-    ) -> Result<Option<Vec<u8>>> {
-        let mut value = Vec::new();
-        let made = match stored {
-            Located::External { prefix, lob } => {
-                self.lobs.column(space, place, (prefix, lob), &mut value)
-            }
-            Located::Inline(stored) | Located::Default(stored)
-                if space.layout.is_compressed(place) =>
-            {
-                self.lobs.decompress(stored, &mut value)
-            }
-            _ => return Ok(None),
-        };
-        made.map_err(|error| {
+        stored: Located<'d>,
+    ) -> Result<Option<Cow<'d, [u8]>>> {
+        let at_column = |error: Error| {
             error.map_format(|error| error.at_column(space.layout.column_name(place)))
-        })?;
-        Ok(Some(value))
+        };
+        let stored = match stored {
+            Located::Null => return Ok(None),
+            Located::Inline(bytes) | Located::Default(bytes) => Cow::Borrowed(bytes),
+            Located::External { prefix, lob } => {
+                let mut bytes = prefix.to_vec();
+                self.lobs.fetch(space, lob, &mut bytes).map_err(at_column)?;
+                Cow::Owned(bytes)
+            }
+        };
+        if !space.layout.is_compressed(place) {
+            return Ok(Some(stored));
+        }
+        let value = self.lobs.decompress(&stored).map_err(at_column)?;
+        Ok(Some(Cow::Owned(value)))
     }
 
     #[cold]

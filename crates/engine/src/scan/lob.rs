@@ -40,7 +40,7 @@ impl<'s> LobFetcher<'s> {
     }
 
     /// Appends the value of `lob`. Each page is released as soon as its bytes are copied.
-    fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
+    pub fn fetch(&self, space: &SpaceContext, lob: LobRef, value: &mut Vec<u8>) -> Result<()> {
         if u64::from(lob.len) > self.bytes_max {
             return Err(Error::refused(
                 format!("an off-page value of {} bytes is larger than {}", lob.len, self.bytes_max),
@@ -65,26 +65,11 @@ impl<'s> LobFetcher<'s> {
         Ok(())
     }
 
-    /// Appends the value of a column of which `prefix` is in the record and the rest off-page.
-    pub fn column(
-        &self,
-        space: &SpaceContext,
-        place: usize,
-        (prefix, lob): (&[u8], LobRef),
-        value: &mut Vec<u8>,
-    ) -> Result<()> {
-        if !space.layout.is_compressed(place) {
-            value.extend_from_slice(prefix);
-            return self.fetch(space, lob, value);
-        }
-        let mut stored = prefix.to_vec();
-        self.fetch(space, lob, &mut stored)?;
-        self.decompress(&stored, value)
-    }
-
-    /// Appends the value of a compressed column.
-    pub fn decompress(&self, stored: &[u8], value: &mut Vec<u8>) -> Result<()> {
-        Ok(decompress_column(stored, self.bytes_max, value)?)
+    /// The value of a compressed column, with the same limit.
+    pub fn decompress(&self, stored: &[u8]) -> Result<Vec<u8>> {
+        let mut value = Vec::new();
+        decompress_column(stored, self.bytes_max, &mut value)?;
+        Ok(value)
     }
 
     /// The number of pages read from memory.

@@ -59,7 +59,7 @@ enum State {
     First,
     Chain,
     ZBlob(Box<ZBlob>),
-    Index(Box<IndexWalk>, Form),
+    Index(Box<IndexWalk>),
     Data(Box<IndexWalk>),
     ZLob(Box<ZLob>),
 }
@@ -131,7 +131,7 @@ impl LobReader {
                 PageKind::ZBlob2 | PageKind::SdiZBlob => self.take_zblob(zblob, page, out),
                 kind => Err(wrong_kind(kind)),
             },
-            State::Index(walk, form) => self.walk(walk, form, page, out),
+            State::Index(walk) => self.walk(walk, page, out),
             State::Data(walk) => self.take_data(walk, page, out),
             State::ZLob(mut zlob) => {
                 zlob.take(page)?;
@@ -167,7 +167,7 @@ impl LobReader {
 
     fn begin_walk(&mut self, form: Form, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
         let walk = IndexWalk::start(page, self.lob, form)?;
-        self.walk(Box::new(walk), form, page, out)
+        self.walk(Box::new(walk), page, out)
     }
 
     /// Takes the streams of a ZLOB that are complete, and requests the next page.
@@ -203,20 +203,14 @@ impl LobReader {
     }
 
     /// Continues the walk through the index with one more of its pages.
-    fn walk(
-        &mut self,
-        mut walk: Box<IndexWalk>,
-        form: Form,
-        page: Page<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn walk(&mut self, mut walk: Box<IndexWalk>, page: Page<'_>, out: &mut Vec<u8>) -> Result<()> {
         if let Some(missing) = walk.advance(page)? {
             self.require(missing, "an index entry of a LOB")?;
-            self.state = State::Index(walk, form);
+            self.state = State::Index(walk);
             return Ok(());
         }
-        if form == Form::ZLob {
-            return self.take_streams(Box::new(ZLob::new(*walk, self.lob)), out);
+        if walk.form() == Form::ZLob {
+            return self.take_streams(Box::new(ZLob::new(*walk)), out);
         }
         self.pages.clear();
         self.fed = 0;

@@ -251,6 +251,16 @@ impl IndexWalk {
         part
     }
 
+    /// Returns the form of the LOB.
+    pub(super) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Returns the number of the first page.
+    pub(super) fn first_page_no(&self) -> PageNo {
+        self.lob.page_no
+    }
+
     /// Returns the first page, which a ZLOB's walk keeps.
     pub(super) fn first_page(&self) -> &[u8] {
         &self.first

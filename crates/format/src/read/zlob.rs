@@ -14,7 +14,6 @@
 
 use super::lob_index::{IndexWalk, Part, wrong_kind};
 use crate::inflate::inflate;
-use crate::lob_ref::LobRef;
 use crate::page::{Page, PageKind};
 use crate::{Error, PageNo, Result, bytes};
 
@@ -22,7 +21,6 @@ use crate::{Error, PageNo, Result, bytes};
 #[derive(Debug)]
 pub(super) struct ZLob {
     walk: IndexWalk,
-    first: PageNo,
     part: Option<Part>,
     /// The next page of the part's stream.
     next: PageNo,
@@ -30,8 +28,8 @@ pub(super) struct ZLob {
 }
 
 impl ZLob {
-    pub fn new(walk: IndexWalk, lob: LobRef) -> ZLob {
-        ZLob { walk, first: lob.page_no, part: None, next: PageNo::NULL, stream: Vec::new() }
+    pub fn new(walk: IndexWalk) -> ZLob {
+        ZLob { walk, part: None, next: PageNo::NULL, stream: Vec::new() }
     }
 
     /// Appends the parts whose streams are complete, of the `left` bytes that are left; returns the page that is
@@ -43,7 +41,7 @@ impl ZLob {
             };
             if self.stream.len() >= part.stream_bytes as usize {
                 self.end_part(part, left, out)?;
-            } else if self.next == self.first {
+            } else if self.next == self.walk.first_page_no() {
                 self.take_first_page(part)?;
             } else {
                 return Ok(Some(self.next));

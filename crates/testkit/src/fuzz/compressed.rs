@@ -6,8 +6,8 @@ use innoscan_format::read::{LobReader, Need};
 use innoscan_format::{LobRef, PageNo, PageSize};
 
 use super::{PAGE, SPACE, sound_page};
+use crate::page::{PageWriter, open_plain, open_stored};
 use crate::page::{ZBLOB, ZLOB_DATA, ZLOB_FIRST, ZLOB_FRAGMENT, ZLOB_INDEX, format};
-use crate::page::{open_plain, open_stored};
 use crate::tablespace::seal_page;
 
 /// Opens a page of a ROW_FORMAT=COMPRESSED file with a corrected checksum.
@@ -15,7 +15,7 @@ pub fn zip_page(data: &[u8]) {
     let Some((&form, data)) = data.split_first() else { return };
     let page_size = [PageSize::MIN, PageSize::DEFAULT][usize::from(form >> 3 & 1)];
     let format = PageFormat { page_size, ..zip_format(form) };
-    let bytes = page_of(data, format, format.physical_len());
+    let bytes = page_of(data, format, PAGE);
     if let Ok(page) = open_plain(&bytes, format, PAGE) {
         assert!(page.bytes().len() <= page_size.len());
         sound_page(page);
@@ -27,8 +27,11 @@ pub fn compressed_page(data: &[u8]) {
     let Some((&form, data)) = data.split_first() else { return };
     let algorithm = PageCompression::of_mariadb(u32::from(form >> 4));
     let full_crc32 = form & 1 == 1;
-    let format = PageFormat { space: SPACE, full_crc32, ..format(64) };
-    let mut bytes = page_of(data, format, format.physical_len());
+    // The size of pages for which servers make holes.
+    let page_size = PageSize::DEFAULT;
+    let physical_bytes = page_size.bytes();
+    let format = PageFormat { space: SPACE, page_size, physical_bytes, full_crc32, ..format(64) };
+    let mut bytes = page_of(data, format, PAGE);
     if !full_crc32 {
         // The two forms without a checksum outside.
         let is_mysql = form & 2 == 2;
@@ -55,11 +58,12 @@ pub fn compressed_lob(data: &[u8]) {
         steps += 1;
         assert!(steps <= 4 * format.size_pages, "a column that does not end");
         let Some(part) = pages.get(page_no.0 as usize - 1) else { return };
-        let mut bytes = page_of(part, format, format.physical_len());
-        bytes[4..8].copy_from_slice(&page_no.0.to_be_bytes());
-        let kind = usize::from(bytes[25]) % KINDS.len();
-        bytes[24..26].copy_from_slice(&KINDS[kind].to_be_bytes());
-        seal_page(&mut bytes, format);
+        let mut bytes = page_of(part, format, page_no);
+        if !KINDS.contains(&u16::from_be_bytes([bytes[24], bytes[25]])) {
+            let kind = usize::from(bytes[25]) % KINDS.len();
+            bytes[24..26].copy_from_slice(&KINDS[kind].to_be_bytes());
+            seal_page(&mut bytes, format);
+        }
         let Ok(page) = open_plain(&bytes, format, page_no) else { return };
         if reader.feed(page, &mut value).is_err() {
             return;
@@ -74,11 +78,8 @@ fn zip_format(form: u8) -> PageFormat {
 }
 
 /// A page of these bytes with number, tablespace and checksum.
-fn page_of(data: &[u8], format: PageFormat, page_bytes: usize) -> Vec<u8> {
-    let mut bytes = data[..data.len().min(page_bytes)].to_vec();
-    bytes.resize(page_bytes, 0);
-    bytes[4..8].copy_from_slice(&PAGE.0.to_be_bytes());
-    bytes[34..38].copy_from_slice(&SPACE.0.to_be_bytes());
-    seal_page(&mut bytes, format);
-    bytes
+fn page_of(data: &[u8], format: PageFormat, page_no: PageNo) -> Vec<u8> {
+    let mut bytes = data[..data.len().min(format.physical_len())].to_vec();
+    bytes.resize(format.physical_len(), 0);
+    PageWriter::of(format, &bytes).u32_at(4, page_no.0).u32_at(34, SPACE.0).seal()
 }

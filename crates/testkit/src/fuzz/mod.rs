@@ -10,8 +10,7 @@ use innoscan_format::schema::{
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_format::{PageNo, PageSize, SpaceId, layout::Layout, tree};
 
-use crate::page::{format as plain_format, open_plain};
-use crate::tablespace::seal_page;
+use crate::page::{PageWriter, format as plain_format, open_plain};
 
 mod compressed;
 
@@ -66,14 +65,8 @@ pub fn page(data: &[u8]) {
     let len = data.len().min(bytes.len());
     bytes[..len].copy_from_slice(&data[..len]);
     for full_crc32 in [false, true] {
-        bytes[4..8].copy_from_slice(&PAGE.0.to_be_bytes());
-        bytes[34..38].copy_from_slice(&SPACE.0.to_be_bytes());
-        let end = bytes.len() - 8;
-        let low_lsn = [bytes[20], bytes[21], bytes[22], bytes[23]];
-        let lsn_at = if full_crc32 { end } else { end + 4 };
-        bytes[lsn_at..lsn_at + 4].copy_from_slice(&low_lsn);
         let format = PageFormat { space: SPACE, full_crc32, ..plain_format(64) };
-        seal_page(&mut bytes, format);
+        let bytes = PageWriter::of(format, &bytes).u32_at(4, PAGE.0).u32_at(34, SPACE.0).seal();
         if let Ok(page) = open_plain(&bytes, format, PAGE) {
             sound_page(page);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use flate2::{Decompress, FlushDecompress, Status};
+use crate::inflate::Inflater;
 
 use super::super::collations::COLLATIONS;
 use super::super::{Charset, CollationId};
@@ -243,9 +243,8 @@ const TABLE_BYTES_MAX: usize = 1 << 17;
 /// Decompresses a table; empty when the bytes are not an output of `make.py`.
 fn unpack(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(TABLE_BYTES_MAX);
-    let mut inflater = Decompress::new(true);
-    match inflater.decompress_vec(packed, &mut bytes, FlushDecompress::Finish) {
-        Ok(Status::StreamEnd) => bytes,
+    match Inflater::new().feed(packed, TABLE_BYTES_MAX, &mut bytes) {
+        Ok(true) => bytes,
         _ => Vec::new(),
     }
 }

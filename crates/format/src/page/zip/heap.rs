@@ -225,11 +225,11 @@ impl Heap {
         let mut freed = directory.freed().collect::<Result<Vec<usize>>>()?;
         freed.sort_unstable();
         let n_dense = self.origins.len();
-        let overlap =
+        let no_room =
             || Error::corrupt("the log of a compressed page overlaps the columns behind it");
         let mut column_at = columns.len();
         let mut lob_at =
-            columns.len().checked_sub(n_dense * fields.column_bytes()).ok_or_else(overlap)?;
+            columns.len().checked_sub(n_dense * fields.column_bytes()).ok_or_else(no_room)?;
         for place in 0..n_dense {
             let origin = self.origin(place)?;
             self.measure(origin, fields)?;
@@ -241,12 +241,12 @@ impl Heap {
                     continue;
                 }
                 let at = if is_lob { &mut lob_at } else { &mut column_at };
-                *at = at.checked_sub(hole.len).ok_or_else(overlap)?;
+                *at = at.checked_sub(hole.len).ok_or_else(no_room)?;
                 put(&mut self.page, origin + hole.at, bytes::slice(columns, *at, hole.len)?)?;
             }
         }
         // The zero that ends the log stands before them.
-        if lob_at == 0 { Err(overlap()) } else { Ok(()) }
+        if lob_at == 0 { Err(no_room()) } else { Ok(()) }
     }
 
     /// Links the records in key order and the freed ones in theirs, and writes the sparse directory.

@@ -14,7 +14,10 @@ ALL=(mysql-5.6.24 mysql-5.7.22 mysql-8.0.12 mysql-8.0.33 mysql-9.7
     mysql-5.7.22-page8k mysql-5.7.22-none mysql-5.7.22-innodb mysql-8.0.33-page4k mysql-8.0.33-page32k
     mariadb-10.2.11-innodb mariadb-10.5.23-page64k mariadb-11.4.5-page4k mariadb-11.8-crc32
     mysql-5.6.24-zip mysql-8.0.33-zip mysql-9.7-zip mariadb-10.5.23-zip
-    mariadb-10.11-algorithms mariadb-10.11-algorithms-crc32)
+    mariadb-10.11-algorithms mariadb-10.11-algorithms-crc32
+    mysql-8.0.33-tde-component mysql-8.0.33-tde-plugin mysql-9.7-tde-component
+    mariadb-10.5.23-enc-crc32 mariadb-10.11-enc-ctr mariadb-10.11-enc-all mariadb-11.8-enc
+    mysql-5.6.24-shared mysql-5.7.22-shared-ibdata mysql-8.0.33-shared mysql-8.0.33-upgraded-shared mariadb-10.11-shared)
 [ $# -gt 0 ] || set -- "${ALL[@]}"
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
@@ -31,6 +34,21 @@ for name in "$@"; do
         variant=${name#*-algorithms}
         variant=${variant#-}
         args+=(--torture "$HERE/../torture/algorithms" --only '^93_') ;;
+    *-tde-* | *-enc | *-enc-*)
+        # of VERSION-VARIANT, both with dashes, the variant begins here
+        variant=${name#*-*-}
+        version=${name%-"$variant"}
+        args+=(--torture "$HERE/../torture/encrypted") ;;
+    *-upgraded-shared)
+        version=${name%%-upgraded*}
+        variant=shared
+        "$SERVERS/install.sh" mysql-5.7.22
+        "$SERVERS/build_corpus.sh" --small --torture "$HERE/../torture/shared" mysql-5.7.22 shared "$WORK/mysql-5.7.22-shared"
+        args+=(--upgrade "$WORK/mysql-5.7.22-shared") ;;
+    *-shared | *-shared-*)
+        variant=shared${name##*-shared}
+        version=${name%-"$variant"}
+        args+=(--torture "$HERE/../torture/shared") ;;
     *-page* | *-none | *-innodb | *-crc32)
         version=${name%-*}
         variant=${name##*-}

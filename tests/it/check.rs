@@ -1,7 +1,10 @@
 //! `check` finds nothing wrong with what real servers wrote.
 
+use std::ops::Deref;
+
+use innoscan_format::keys::Keys;
 use innoscan_format::layout::Layout;
-use innoscan_format::page::{IndexPage, PageFormat, SpaceHeader};
+use innoscan_format::page::{IndexPage, PageContext, PageFormat, Scratch, SpaceHeader, open};
 use innoscan_format::read::{MetadataReader, Need, SdiReader};
 use innoscan_format::schema::{TableDef, from_create_table, from_sdi};
 use innoscan_format::{IndexId, PageNo};
@@ -11,57 +14,82 @@ use innoscan_tools::check::{Checker, Known, Report};
 
 use crate::corpus::{self, CorpusTable};
 
+/// The header of a file in memory, with the keys of its pages.
+pub struct Head {
+    header: SpaceHeader,
+    context: PageContext,
+}
+
+impl Head {
+    pub fn parse(bytes: &[u8], keys: &Keys) -> innoscan_format::Result<Head> {
+        let header = SpaceHeader::parse(bytes)?;
+        let context = header.page_context().with_encryption(keys.encryption(&header));
+        Ok(Head { header, context })
+    }
+
+    pub fn page_context(&self) -> &PageContext {
+        &self.context
+    }
+}
+
+impl Deref for Head {
+    type Target = SpaceHeader;
+
+    fn deref(&self) -> &SpaceHeader {
+        &self.header
+    }
+}
+
 /// The pages of a file in memory.
-pub fn page(bytes: &[u8], header: &SpaceHeader, page: PageNo) -> Vec<u8> {
+pub fn page(bytes: &[u8], header: &Head, page: PageNo) -> Vec<u8> {
     let len = header.page_context().physical_bytes();
     bytes[page.0 as usize * len..][..len].to_vec()
 }
 
 /// The first root, but for SDI's.
-pub fn root_of(header: &SpaceHeader) -> PageNo {
+pub fn root_of(header: &Head) -> PageNo {
     if header.sdi_root == Some(PageNo(3)) { PageNo(4) } else { PageNo(3) }
 }
 
 /// The layout of a file's clustered index.
-pub fn layout_of(
-    bytes: &[u8],
-    header: &SpaceHeader,
-    def: &TableDef,
-) -> innoscan_format::Result<Layout> {
+pub fn layout_of(bytes: &[u8], header: &Head, def: &TableDef) -> innoscan_format::Result<Layout> {
     let root = root_of(header);
     let root_page = page(bytes, header, root);
-    let root_page = IndexPage::parse(open_stored(&root_page, &header.page_context(), root)?)?;
+    let root_page = IndexPage::parse(open_stored(&root_page, header.page_context(), root)?)?;
     let row_format = header.flags.row_format(root_page.is_compact());
     let mut reader = MetadataReader::new(def, row_format, header.page_format(), root);
     while let Need::Pages(&[first, ..]) = reader.need() {
         let page = page(bytes, header, first);
-        reader.feed(open_stored(&page, &header.page_context(), first)?)?;
+        reader.feed(open_stored(&page, header.page_context(), first)?)?;
     }
     Layout::compile(def, row_format, reader.finish().as_ref())
 }
 
 /// The clustered index.
-pub fn index_of(bytes: &[u8], header: &SpaceHeader) -> IndexId {
-    let root = page(bytes, header, root_of(header));
-    IndexId(innoscan_format::bytes::u64_at(&root, 66).unwrap())
+pub fn index_of(bytes: &[u8], header: &Head) -> IndexId {
+    let root = root_of(header);
+    let page = page(bytes, header, root);
+    let mut scratch = Scratch::default();
+    let page = open(&page, header.page_context(), root, &mut scratch).unwrap();
+    IndexPage::parse(page).unwrap().index_id()
 }
 
 /// The definition of a file's table: its own, where it has one, or else SQL text's.
-pub fn def_of(bytes: &[u8], header: &SpaceHeader, table: &CorpusTable) -> Option<TableDef> {
+pub fn def_of(bytes: &[u8], header: &Head, table: &CorpusTable) -> Option<TableDef> {
     let Some(root) = header.sdi_root else {
         return from_create_table(&table.create_sql()?, table.version()).ok();
     };
     let mut reader = SdiReader::new(header.page_format(), root).ok()?;
     while let Need::Pages(&[first, ..]) = reader.need() {
         let bytes = page(bytes, header, first);
-        reader.feed(open_stored(&bytes, &header.page_context(), first).ok()?).ok()?;
+        reader.feed(open_stored(&bytes, header.page_context(), first).ok()?).ok()?;
     }
     let objects = reader.finish();
     from_sdi(&objects.iter().find(|object| object.is_table())?.json).ok()
 }
 
-fn check(bytes: &[u8], header: &SpaceHeader, known: Option<Known<'_>>) -> Report {
-    let mut checker = Checker::new(header, bytes.len() as u64, known);
+fn check(bytes: &[u8], header: &Head, known: Option<Known<'_>>) -> Report {
+    let mut checker = Checker::new(header, header.page_context(), bytes.len() as u64, known);
     for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
         checker.add(PageNo(page_no as u32), page).unwrap();
     }
@@ -73,10 +101,7 @@ fn what_servers_wrote_is_sound() {
     let mut unsound = Vec::new();
     for table in corpus::tables() {
         let Ok(bytes) = std::fs::read(table.ibd()) else { continue };
-        let header = SpaceHeader::parse(&bytes).unwrap();
-        if header.require_readable_pages().is_err() {
-            continue;
-        }
+        let header = Head::parse(&bytes, &table.page_keys()).unwrap();
         let def = def_of(&bytes, &header, &table);
         let layout = def.as_ref().and_then(|def| layout_of(&bytes, &header, def).ok());
         let known = match (&def, &layout) {
@@ -96,11 +121,11 @@ fn what_servers_wrote_is_sound() {
 /// A damaged file's findings, as `area page`.
 fn findings(change: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
     let (mut bytes, def) = crate::damage::sound("mariadb-10.11", 101_119);
-    let header = SpaceHeader::parse(&bytes).unwrap();
+    let header = Head::parse(&bytes, &Keys::default()).unwrap();
     let layout = layout_of(&bytes, &header, &def).unwrap();
     let index = index_of(&bytes, &header);
     change(&mut bytes);
-    let header = SpaceHeader::parse(&bytes).unwrap_or(header);
+    let header = Head::parse(&bytes, &Keys::default()).unwrap_or(header);
     let report = check(&bytes, &header, Some(Known { def: &def, layout: &layout, index }));
     let page = |page: Option<PageNo>| page.map_or("-".into(), |page| page.to_string());
     let findings = report.findings.iter();

@@ -7,7 +7,9 @@
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use innoscan_format::schema::ServerVersion;
+use innoscan::{KeyFiles, Keys, OptionFiles, ServerVersion};
+use innoscan_format::keys::{DigestName, KeyFilePassword, Keys as PageKeys};
+use innoscan_format::secret::Secret;
 use innoscan_testkit::server::fixtures;
 
 /// A table of a corpus.
@@ -28,6 +30,18 @@ impl CorpusTable {
     /// The server that wrote it.
     pub(crate) fn version(&self) -> ServerVersion {
         self.version.unwrap_or_else(|| panic!("{}: no README", self.corpus.display()))
+    }
+
+    /// The server that wrote it, as `install.sh` names it.
+    pub(crate) fn server_name(&self) -> String {
+        let readme = std::fs::read_to_string(self.corpus.join("README")).unwrap();
+        let line = readme.lines().find(|line| line.starts_with("server ")).unwrap();
+        line.rsplit_once('(').unwrap().1.trim_end_matches(')').to_owned()
+    }
+
+    /// The options with which that server can restore it.
+    pub(crate) fn server_options(&self) -> Vec<String> {
+        options_in(&self.corpus, "server-options")
     }
 
     /// Its corpus, which is named after the server.
@@ -53,6 +67,34 @@ impl CorpusTable {
     /// The tablespace.
     pub(crate) fn ibd(&self) -> PathBuf {
         self.corpus.join("data").join(self.place() + ".ibd")
+    }
+
+    /// The options that innoscan needs to read the corpus: where its keys are.
+    pub(crate) fn options(&self) -> Vec<String> {
+        options_in(&self.corpus, "source-options")
+    }
+
+    /// The same, for the library.
+    pub(crate) fn keys(&self) -> Keys {
+        keys_of(&self.corpus)
+    }
+
+    /// The keys of its pages.
+    pub(crate) fn page_keys(&self) -> PageKeys {
+        let (mut keys, option) = (PageKeys::default(), |name: &str| file_of(&self.corpus, name));
+        let read = |path: PathBuf| std::fs::read(path).unwrap();
+        if let Some(keyring) = option("--keyring") {
+            keys.add_keyring(&read(keyring)).unwrap();
+        }
+        if let Some(file) = option("--file-key-management-filename") {
+            let password = option("--file-key-management-filekey").map(|path| KeyFilePassword {
+                password: Secret::new(read(path).trim_ascii_end().to_vec()),
+                digest: DigestName::Sha1,
+                pbkdf2_iterations: 0,
+            });
+            keys.add_key_file(&read(file), password.as_ref()).unwrap();
+        }
+        keys
     }
 
     /// The file with what the server said of it: `txt`, `create.sql`, ...
@@ -136,6 +178,33 @@ fn tables_of(corpus: &Path) -> Vec<CorpusTable> {
         }
     };
     list.lines().map(table).collect()
+}
+
+/// The options of a corpus in a file of it, one a line.
+pub(crate) fn options_in(corpus: &Path, file: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(corpus.join(file)).unwrap_or_default();
+    let path = corpus.to_str().unwrap();
+    text.lines().map(|line| line.replace("{corpus}", path)).collect()
+}
+
+/// The keys of a corpus, from its options.
+pub(crate) fn keys_of(corpus: &Path) -> Keys {
+    let file = |name: &str| file_of(corpus, name);
+    let files = KeyFiles {
+        keyring: file("--keyring"),
+        key_file: file("--file-key-management-filename"),
+        password_file: file("--file-key-management-filekey"),
+        option_files: OptionFiles { none: true, ..OptionFiles::default() },
+        ..KeyFiles::default()
+    };
+    files.keys(|| ()).unwrap()
+}
+
+/// The file that an option of a corpus names.
+fn file_of(corpus: &Path, name: &str) -> Option<PathBuf> {
+    let options = options_in(corpus, "source-options");
+    let value = options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))?;
+    Some(PathBuf::from(value.strip_prefix("FILE:").unwrap_or(value)))
 }
 
 fn unhex(text: &str) -> String {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use innoscan_engine::keys::{FoundKeys, Keys};
 use innoscan_engine::scan::{OnCorrupt, ScanOptions, scan};
 use innoscan_engine::{RowSink, Table, TableFile};
 use innoscan_format::PageNo;
-use innoscan_format::page::SpaceHeader;
+use innoscan_format::keys::Keys as PageKeys;
 use innoscan_format::schema::{ServerVersion, TableDef, from_create_table};
 use innoscan_io::{Direct, EngineKind};
 use innoscan_testkit::damage::Random;
@@ -21,7 +22,7 @@ use innoscan_testkit::tablespace::{Consequence, damage_file};
 use innoscan_tools::check::{Checker, Known};
 use innoscan_tools::inspect::{self, InspectOptions};
 
-use crate::check::{index_of, layout_of};
+use crate::check::{Head, index_of, layout_of};
 
 /// Cases for each file, unless `INNOSCAN_DAMAGE_CASES` says otherwise (`make test-all`: 3000).
 const CASES: u64 = 300;
@@ -47,8 +48,14 @@ impl RowSink for Hashes {
 }
 
 /// The rows that came, and whether anything was reported.
-fn rows(path: &Path, def: &TableDef, on_corrupt: OnCorrupt) -> (Vec<u64>, Result<u64, String>) {
-    let table = Table::new(def.clone(), vec![TableFile::whole(path.to_owned())]);
+fn rows(
+    path: &Path,
+    def: &TableDef,
+    keys: &Keys,
+    on_corrupt: OnCorrupt,
+) -> (Vec<u64>, Result<u64, String>) {
+    let table =
+        Table::new(def.clone(), vec![TableFile::whole(path.to_owned()).with_keys(keys.clone())]);
     let options = ScanOptions::default().with(|scan| {
         scan.plan.memory_bytes = 1 << 20;
         scan.plan.threads = 2;
@@ -90,6 +97,31 @@ pub fn watch(case: &Arc<AtomicU64>, name: &'static str) {
     });
 }
 
+/// The keys of an encrypted table, in both forms in which they are used.
+struct Encrypted {
+    pages: PageKeys,
+    files: Keys,
+}
+
+impl Encrypted {
+    fn of(name: &str) -> Encrypted {
+        let (is_encrypted, is_mysql) = (name.starts_with("encrypted-"), name.contains("mysql"));
+        let read = move || {
+            let mut keys = PageKeys::default();
+            let directory = crate::tests_dir("data/damage");
+            let file = |name: &str| std::fs::read(directory.join(name)).unwrap();
+            match (is_encrypted, is_mysql) {
+                (false, _) => {}
+                (true, true) => keys.add_keyring(&file("mysql.keyring")).unwrap(),
+                (true, false) => keys.add_key_file(&file("mariadb.keys"), None).unwrap(),
+            }
+            keys
+        };
+        let files = Keys::new(move || FoundKeys { keys: read(), ..FoundKeys::default() });
+        Encrypted { pages: read(), files }
+    }
+}
+
 /// A sound file and its definition.
 pub fn sound(name: &str, server: u32) -> (Vec<u8>, TableDef) {
     let fixture = Fixture::unpack(&format!("damage/{name}"));
@@ -100,14 +132,15 @@ pub fn sound(name: &str, server: u32) -> (Vec<u8>, TableDef) {
 
 fn run(name: &'static str, server: u32, n_rows: usize) {
     let (sound, def) = sound(name, server);
-    let header = SpaceHeader::parse(&sound).unwrap();
+    let keys = Encrypted::of(name);
+    let header = Head::parse(&sound, &keys.pages).unwrap();
     let layout = layout_of(&sound, &header, &def).unwrap();
     let known = Known { def: &def, layout: &layout, index: index_of(&sound, &header) };
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("rows_.ibd");
     std::fs::write(&path, &sound).unwrap();
-    let (originals, outcome) = rows(&path, &def, OnCorrupt::Fail);
+    let (originals, outcome) = rows(&path, &def, &keys.files, OnCorrupt::Fail);
     assert_eq!((originals.len(), outcome), (n_rows, Ok(0)));
     assert!(check(&sound, &header, known), "{name}: check finds the sound file unsound");
 
@@ -122,7 +155,7 @@ fn run(name: &'static str, server: u32, n_rows: usize) {
         let (what, consequence) = damage_file(&mut bytes, header.page_format(), &mut random);
         let place = format!("{name}, case {seed}: {what}");
         std::fs::write(&path, &bytes).unwrap();
-        let case = || case(&path, &bytes, &def, known, &originals, consequence);
+        let case = || case(&path, &bytes, &def, &keys, known, &originals, consequence);
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(case)) {
             Ok(Ok(reported)) => errors += u64::from(reported),
             Ok(Err(wrong)) => panic!("{place}: {wrong}"),
@@ -138,12 +171,13 @@ fn case(
     path: &Path,
     bytes: &[u8],
     def: &TableDef,
+    keys: &Encrypted,
     known: Known<'_>,
     originals: &[u64],
     consequence: Consequence,
 ) -> Result<bool, String> {
-    let (failed_rows, failed) = rows(path, def, OnCorrupt::Fail);
-    let (skipped_rows, skipped) = rows(path, def, OnCorrupt::Skip);
+    let (failed_rows, failed) = rows(path, def, &keys.files, OnCorrupt::Fail);
+    let (skipped_rows, skipped) = rows(path, def, &keys.files, OnCorrupt::Skip);
     let reported = failed.is_err();
     if consequence == Consequence::Detectable {
         if !originals.starts_with(&failed_rows) {
@@ -159,17 +193,21 @@ fn case(
             return Err("rows were skipped and not counted".into());
         }
     }
-    let Ok(header) = SpaceHeader::parse(bytes) else { return Ok(reported) };
-    if header.require_readable_pages().is_err() {
-        return Ok(reported);
-    }
+    let Ok(header) = Head::parse(bytes, &keys.pages) else { return Ok(reported) };
     let sound = check(bytes, &header, known);
     if reported && sound && consequence == Consequence::Detectable {
         return Err(format!("the scan says {failed:?}, check finds nothing"));
     }
     for (page_no, page) in bytes.chunks(header.page_context().physical_bytes()).enumerate() {
         let page_no = PageNo(page_no as u32);
-        let text = inspect::page(page, &header, page_no, Some(&known), InspectOptions::default());
+        let text = inspect::page(
+            page,
+            &header,
+            header.page_context(),
+            page_no,
+            Some(&known),
+            InspectOptions::default(),
+        );
         if text.len() > 1 << 20 {
             return Err(format!("page {page_no} is described in {} bytes", text.len()));
         }
@@ -177,8 +215,8 @@ fn case(
     Ok(reported)
 }
 
-fn check(bytes: &[u8], header: &SpaceHeader, known: Known<'_>) -> bool {
-    let mut checker = Checker::new(header, bytes.len() as u64, Some(known));
+fn check(bytes: &[u8], header: &Head, known: Known<'_>) -> bool {
+    let mut checker = Checker::new(header, header.page_context(), bytes.len() as u64, Some(known));
     for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
         if checker.add(PageNo(page_no as u32), page).is_err() {
             return false;
@@ -225,4 +263,24 @@ fn compressed_pages_of_mariadb_without_full_crc32() {
 #[test]
 fn compressed_pages_of_mysql_8() {
     run("pages-mysql-8.0.33", 80_033, 721);
+}
+
+#[test]
+fn encrypted_pages_of_mariadb() {
+    run("encrypted-mariadb-10.11", 101_119, 721);
+}
+
+#[test]
+fn encrypted_and_compressed_pages_of_mariadb_without_full_crc32() {
+    run("encrypted-pages-mariadb-10.11-crc32", 101_119, 721);
+}
+
+#[test]
+fn encrypted_pages_of_mysql_8() {
+    run("encrypted-mysql-8.0.33", 80_033, 721);
+}
+
+#[test]
+fn an_encrypted_compressed_table_of_mysql_8() {
+    run("encrypted-zip-mysql-8.0.33", 80_033, 721);
 }

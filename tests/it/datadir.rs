@@ -1,6 +1,7 @@
 //! A data directory is read only when its files hold every change; what a running or killed server
 //! left is refused with the reason.
 
+use innoscan::Keys;
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
 use innoscan_engine::ErrorKind;
@@ -9,13 +10,13 @@ use innoscan_testkit::server::Server;
 const VERSION: &str = "mariadb-10.11";
 
 fn refusal(server: &Server) -> String {
-    let error = DataDir::open(&server.data(), Trust::Verify).unwrap_err();
+    let error = DataDir::open(&server.data(), Trust::Verify, &Keys::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
     error.to_string()
 }
 
 fn assert_clean(server: &Server) {
-    let datadir = DataDir::open(&server.data(), Trust::Verify).unwrap();
+    let datadir = DataDir::open(&server.data(), Trust::Verify, &Keys::default()).unwrap();
     assert!(matches!(datadir.shutdown(), Shutdown::Clean { .. }), "{:?}", datadir.shutdown());
 }
 
@@ -33,7 +34,7 @@ fn only_files_that_hold_every_change_are_read() {
     server.sql("INSERT INTO d.t VALUES (1), (2), (3);").unwrap();
     server.kill().unwrap();
     assert!(refusal(&server).contains("not shut down cleanly"), "{}", refusal(&server));
-    let forced = DataDir::open(&server.data(), Trust::Force).unwrap();
+    let forced = DataDir::open(&server.data(), Trust::Force, &Keys::default()).unwrap();
     assert!(matches!(forced.shutdown(), Shutdown::Unknown(_)));
 
     server.restart().unwrap();

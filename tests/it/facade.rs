@@ -27,7 +27,7 @@ fn tables(are_wanted: impl Fn(&CorpusTable) -> bool) -> Vec<(CorpusTable, Table)
         if no_sdi {
             return None;
         }
-        let opened = innoscan::open(table.file());
+        let opened = innoscan::open_with_keys(table.file(), &table.keys());
         Some((table, opened.unwrap_or_else(|error| panic!("{error}"))))
     });
     let opened: Vec<_> = opened.collect();
@@ -228,7 +228,10 @@ fn splits_that_another_process_made_are_read() {
     let mut opened = BTreeMap::new();
     for line in list.lines() {
         let cells: Vec<&str> = line.splitn(3, '\t').collect();
-        let table = opened.entry(cells[0]).or_insert_with(|| innoscan::open(cells[1]).unwrap());
+        let table = opened.entry(cells[0]).or_insert_with(|| {
+            let corpus = Path::new(cells[1]).ancestors().nth(3).unwrap();
+            innoscan::open_with_keys(cells[1], &corpus::keys_of(corpus)).unwrap()
+        });
         let split: Split = cells[2].parse().unwrap();
         let rows = table.rows().split(&split).threads(1).read().unwrap();
         let rows = rows.map(Result::unwrap).count();

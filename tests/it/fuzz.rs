@@ -1,5 +1,7 @@
 //! The fuzz targets of `fuzz/`, over real files with seeded damage.
 
+use std::path::PathBuf;
+
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::fixture::Fixture;
 use innoscan_testkit::fuzz::TARGETS;
@@ -21,10 +23,31 @@ fn pages(fixture: &str, page_bytes: usize, form: u8) -> Vec<Vec<u8>> {
     pages.map(|page| [&[form], page].concat()).collect()
 }
 
+/// The files with keys of all corpora.
+fn key_files() -> Vec<Vec<u8>> {
+    let mut directories: Vec<PathBuf> =
+        corpus::tables().into_iter().map(|table| table.corpus.join("keys")).collect();
+    directories.dedup();
+    let files = directories.into_iter().filter_map(|directory| std::fs::read_dir(directory).ok());
+    files.flatten().map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+}
+
 /// What a target starts from.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     match target {
         "zip_page" => return pages("zip-mysql-8.0.33", 2 << 10, 1),
+        "encrypted_page" => {
+            let of_forms = [("encrypted-mysql-8.0.33", 1), ("encrypted-mariadb-10.11", 2)];
+            let plain =
+                of_forms.into_iter().flat_map(|(fixture, form)| pages(fixture, 4 << 10, form));
+            let zip = (4..6).flat_map(|form| pages("zip-mysql-8.0.33", 2 << 10, form));
+            return plain.chain(zip).step_by(5).collect();
+        }
+        "keyring" | "key_file" => {
+            let seeds = ["data/damage/mysql.keyring", "data/damage/mariadb.keys"];
+            let own = seeds.map(|path| std::fs::read(crate::tests_dir(path)).unwrap());
+            return own.into_iter().chain(key_files()).collect();
+        }
         // The first page of a value in each form, and what follows it.
         "compressed_lob" => {
             return (0..3)

@@ -1,11 +1,10 @@
 //! `inspect` has something to say of every page, damaged or not.
 
 use innoscan_format::PageNo;
-use innoscan_format::page::SpaceHeader;
 use innoscan_tools::check::Known;
 use innoscan_tools::inspect::{self, InspectOptions};
 
-use crate::check::{def_of, index_of, layout_of};
+use crate::check::{Head, def_of, index_of, layout_of};
 use crate::corpus;
 
 #[test]
@@ -15,10 +14,7 @@ fn every_page_is_described() {
         if bytes.len() > 1 << 20 {
             continue;
         }
-        let header = SpaceHeader::parse(&bytes).unwrap();
-        if header.require_readable_pages().is_err() {
-            continue;
-        }
+        let header = Head::parse(&bytes, &table.page_keys()).unwrap();
         let def = def_of(&bytes, &header, &table);
         let layout = def.as_ref().and_then(|def| layout_of(&bytes, &header, def).ok());
         let known = match (&def, &layout) {
@@ -32,7 +28,14 @@ fn every_page_is_described() {
         {
             let page_no = PageNo(page_no as u32);
             let options = InspectOptions::default();
-            let text = inspect::page(page, &header, page_no, known.as_ref(), options);
+            let text = inspect::page(
+                page,
+                &header,
+                header.page_context(),
+                page_no,
+                known.as_ref(),
+                options,
+            );
             let damaged = text.lines().any(|line| line.trim_start().starts_with('!'));
             assert!(!damaged, "{} page {page_no}\n{text}", table.file().display());
         }

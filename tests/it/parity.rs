@@ -41,9 +41,12 @@ impl Table {
                 // that server writes the definition of a table with subpartitions into no file
                 source.extend(["--schema".into(), create.to_str().unwrap().into()]);
             }
+            source.extend(self.options());
             return source;
         }
-        vec![self.ibd().to_str().unwrap().into()]
+        let mut source = vec![self.ibd().to_str().unwrap().into()];
+        source.extend(self.options());
+        source
     }
 }
 

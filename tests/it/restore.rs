@@ -242,9 +242,12 @@ fn corpora_restore() {
     };
     let report = Report::default();
     let mut tables = crate::parity::tables_in(&root);
-    tables.retain(|table| crate::parity::VERSIONS.contains(&table.server().as_str()));
+    tables.retain(|table| crate::parity::VERSIONS.contains(&&*table.server_name()));
     for tables in tables.chunk_by(|a, b| a.server() == b.server()) {
-        let mut server = Server::start(&tables[0].server(), &[]).map_err(Error::other).unwrap();
+        let options = tables[0].server_options();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let started = Server::start(&tables[0].server_name(), &options);
+        let mut server = started.map_err(Error::other).unwrap();
         restore(&server, tables, &report);
         server.stop().unwrap();
     }

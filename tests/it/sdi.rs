@@ -4,24 +4,23 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use innoscan_format::page::SpaceHeader;
 use innoscan_format::read::{Need, SdiObject, SdiReader};
 use innoscan_format::schema::{Family, from_sdi_documents};
 use innoscan_testkit::page::open_stored;
 
-use crate::check;
+use crate::check::{self, Head};
 use crate::corpus::{self, CorpusTable};
 use crate::frm::without_counter;
 
 /// The definitions in a file; none when it has none or may not be read.
-fn objects(bytes: &[u8], header: &SpaceHeader) -> Vec<SdiObject> {
-    let (Ok(()), Some(root)) = (header.require_readable_pages(), header.sdi_root) else {
+fn objects(bytes: &[u8], header: &Head) -> Vec<SdiObject> {
+    let Some(root) = header.sdi_root else {
         return Vec::new();
     };
     let mut reader = SdiReader::new(header.page_format(), root).unwrap();
     while let Need::Pages(&[first, ..]) = reader.need() {
         let page = check::page(bytes, header, first);
-        reader.feed(open_stored(&page, &header.page_context(), first).unwrap()).unwrap();
+        reader.feed(open_stored(&page, header.page_context(), first).unwrap()).unwrap();
     }
     reader.finish()
 }
@@ -61,7 +60,8 @@ fn definitions_print_as_their_servers_print_them() {
             let Some(expected) = table.create_sql() else { continue };
             let documents = files_of(table).into_iter().find_map(|file| {
                 let bytes = std::fs::read(file).unwrap();
-                let objects = objects(&bytes, &SpaceHeader::parse(&bytes).unwrap());
+                let header = Head::parse(&bytes, &table.page_keys()).unwrap();
+                let objects = objects(&bytes, &header);
                 let has_table = objects.iter().any(SdiObject::is_table);
                 has_table.then(|| objects.into_iter().map(|object| object.json).collect::<Vec<_>>())
             });

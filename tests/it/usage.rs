@@ -343,7 +343,7 @@ fn help_lists_options_where_they_belong() {
         assert_eq!(heading_of(argument), Some("Arguments"), "{verb}: {found:?}");
     }
     for (heading, line) in headings("tablespaces") {
-        let is_of_server = line.contains("--socket") || line.contains("--no-defaults");
+        let is_of_server = line.contains("--socket");
         if is_of_server || line.contains("--json") || line.contains("--threads") {
             assert_eq!(heading.starts_with("Running server"), is_of_server, "{line}");
         }

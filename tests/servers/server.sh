@@ -17,6 +17,9 @@
 #   binlog DIR [ARGS...]    the server's own reader of binary logs
 #   version DIR             the server's own version line (needs no init)
 #
+# One option is this script's own: --keyring-component=FILE loads MySQL's
+# component_keyring_file with its keys in FILE.
+#
 # No option file is read, no network is opened.  Environment: INNOSCAN_SERVERS
 # (where install.sh unpacked), INNOSCAN_DEADLINE (seconds to wait for start and
 # stop, 120), LAUNCH (a command put before the server, such as numactl).
@@ -87,9 +90,22 @@ esac
 
 COMMON=(--no-defaults --datadir="$DATA" --lc-messages-dir="$SHARE" --tmpdir="$DIR/tmp" --user="$(id -un)"
     --skip-log-bin --innodb-buffer-pool-size=128M --max-allowed-packet=64M "${LOG_SIZE[@]}" "${OPTS[@]}")
+KEYRING='' LATER=()
+# add OPTIONS...: to COMMON, or where they belong
+add() {
+    local o
+    for o in "$@"; do
+        case $o in
+        --keyring-component=*) KEYRING=${o#*=} ;;
+        # a new data directory has no keyring component yet, and these want one
+        --innodb-undo-log-encrypt* | --innodb-redo-log-encrypt*) LATER+=("$o") ;;
+        *) COMMON+=("$o") ;;
+        esac
+    done
+}
 if [ -e "$DIR/options" ]; then
     mapfile -t KEPT <"$DIR/options"
-    COMMON+=("${KEPT[@]}")
+    add "${KEPT[@]}"
 fi
 
 server() {
@@ -125,12 +141,34 @@ up() {
 }
 gone() { ! kill -0 "$PID" 2>/dev/null; }
 
+# put FILE TEXT: writes it under another name first; others may read it now
+put() {
+    local new
+    new=$(mktemp "$1.XXXXXX")
+    printf '%s\n' "$2" >"$new"
+    chmod 444 "$new"
+    mv -f "$new" "$1"
+}
+# What is beside the server only says that the data directory is to be asked, which need not answer.
+load_keyring() {
+    [ -n "$KEYRING" ] || return 0
+    local plugins='' o beside
+    for o in "${OPTS[@]}"; do case $o in --plugin-dir=*) plugins=${o#*=} ;; esac; done
+    beside=$(dirname "$BIN")/mysqld.my
+    [ -e "$plugins/component_keyring_file.so" ] || die "has no component_keyring_file"
+    [ -e "$beside" ] || put "$beside" '{"read_local_manifest": true}'
+    o=$plugins/component_keyring_file.cnf
+    [ -e "$o" ] || put "$o" '{"read_local_config": true}'
+    put "$DATA/mysqld.my" '{"components": "file://component_keyring_file"}'
+    put "$DATA/component_keyring_file.cnf" "{\"path\": \"$KEYRING\", \"read_only\": false}"
+}
+
 init() {
     alive && die "is running in $DIR"
     rm -rf "$DATA"
     mkdir -p "$DATA"
     printf '%s\n' "$@" | sed '/^$/d' >"$DIR/options"
-    COMMON+=("$@")
+    add "$@"
     case $BOOT in
     initialize)
         (server "${COMMON[@]}" --initialize-insecure) >"$DIR/init.log" 2>&1 || { tail -25 "$DIR/init.log" >&2; die "initialize failed"; } ;;
@@ -154,8 +192,9 @@ init() {
 start() {
     alive && die "is running already in $DIR"
     rm -f "$SOCK" "$DIR/pid"
+    load_keyring
     # before the options, so that they can say otherwise: without grants there are no events
-    (server "${COMMON[0]}" --skip-grant-tables "${COMMON[@]:1}" --socket="$SOCK" --skip-networking \
+    (server "${COMMON[0]}" --skip-grant-tables "${COMMON[@]:1}" "${LATER[@]}" --socket="$SOCK" --skip-networking \
         --pid-file="$DIR/server.pid" "$@") >"$DIR/err.log" 2>&1 </dev/null &
     CHILD=$!
     echo $CHILD >"$DIR/pid"

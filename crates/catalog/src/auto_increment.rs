@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use innoscan_engine::clustered_index::ClusteredIndex;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::{Edge, circle, edge_leaf, for_each_row};
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
@@ -30,8 +31,8 @@ use innoscan_io::Direct;
 pub type Counters = HashMap<(u64, u64), u64>;
 
 /// Reads the counters of all tables from `mysql.ibd`.
-pub fn read_counters(mysql_ibd: &Path) -> Result<Counters> {
-    let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off)?)?;
+pub fn read_counters(mysql_ibd: &Path, keys: &Keys) -> Result<Counters> {
+    let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off, keys)?)?;
     let ClusteredIndex { id: index, layout, .. } =
         reader.clustered(&counters::def(), counters::ROOT)?;
     if index != counters::INDEX {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use innoscan_engine::file_head::FileHead;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
@@ -46,6 +47,7 @@ pub struct Catalog {
     datadir: Option<PathBuf>,
     definition: Option<Given>,
     force: bool,
+    keys: Keys,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
     places: RefCell<HashMap<PathBuf, Place>>,
 }
@@ -70,11 +72,11 @@ struct Directory {
 }
 
 impl Directory {
-    fn open(root: &Path, trust: Trust) -> Result<Directory> {
-        let datadir = DataDir::open(root, trust)?;
+    fn open(root: &Path, trust: Trust, keys: &Keys) -> Result<Directory> {
+        let datadir = DataDir::open(root, trust, keys)?;
         Ok(Directory {
-            dictionary: dictionary_of(&datadir, trust),
-            counters: counters_of(&datadir, trust),
+            dictionary: dictionary_of(&datadir, trust, keys),
+            counters: counters_of(&datadir, trust, keys),
             datadir,
         })
     }
@@ -86,7 +88,7 @@ enum Known<T> {
     /// The source does not exist, or must not be read.
     Nothing,
     /// The source cannot be read, for this reason, which the user should see.
-    Unreadable(String),
+    Unreadable(Rc<Error>),
     Read(Rc<T>),
 }
 
@@ -94,7 +96,7 @@ impl<T> Clone for Known<T> {
     fn clone(&self) -> Known<T> {
         match self {
             Known::Nothing => Known::Nothing,
-            Known::Unreadable(why) => Known::Unreadable(why.clone()),
+            Known::Unreadable(error) => Known::Unreadable(Rc::clone(error)),
             Known::Read(value) => Known::Read(Rc::clone(value)),
         }
     }
@@ -104,8 +106,14 @@ impl<T> Known<T> {
     fn of(read: Result<T>) -> Known<T> {
         match read {
             Ok(value) => Known::Read(Rc::new(value)),
-            Err(error) => Known::Unreadable(error.to_string()),
+            Err(error) => Known::Unreadable(Rc::new(error)),
         }
+    }
+
+    /// The error, if it is that of a key.
+    fn key_error(&self) -> Option<&Error> {
+        let Known::Unreadable(error) = self else { return None };
+        matches!(error.kind(), ErrorKind::NoKey | ErrorKind::WrongKey).then_some(&**error)
     }
 
     fn get(&self) -> Option<&T> {
@@ -142,6 +150,18 @@ impl Catalog {
     pub fn with_force(mut self, force: bool) -> Catalog {
         self.force = force;
         self
+    }
+
+    /// Sets the keys of encrypted tablespaces.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Keys) -> Catalog {
+        self.keys = keys;
+        self
+    }
+
+    /// The keys of encrypted tablespaces.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// The table of a path or name.
@@ -216,10 +236,19 @@ impl Catalog {
     /// Checks the data directory as a whole.
     ///
     /// # Errors
-    /// The directory's server is running, or was not shut down cleanly.
+    /// The directory's server is running, or was not shut down cleanly; or its dictionary is encrypted, and the key
+    /// is not known.
     pub fn require_readable(&self) -> Result<()> {
         let root = self.datadir()?;
-        if DataDir::is_one(root) { self.judged(root).map(|_| ()) } else { Ok(()) }
+        if !DataDir::is_one(root) {
+            return Ok(());
+        }
+        let directory = self.judged(root)?;
+        let counters = directory.counters.key_error();
+        match directory.dictionary.key_error().or(counters).filter(|_| !self.force) {
+            Some(error) => Err(Error::from(error.reason())),
+            None => Ok(()),
+        }
     }
 
     /// The data directory.
@@ -318,7 +347,11 @@ impl Catalog {
         };
         let file = |found: PathBuf| {
             let head = head.filter(|_| found == path);
-            table_file(found, &def).with_head(head)
+            let keys = match head {
+                Some(head) if head.flags.encrypted => self.keys.with_transferred(&found),
+                _ => self.keys.clone(),
+            };
+            table_file(found, &def).with_head(head).with_keys(keys)
         };
         let files = paths.into_iter().map(file).collect();
         let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
@@ -350,10 +383,10 @@ impl Catalog {
         let Some(root) = self.place_of(ibd).root else { return Ok(None) };
         let export = if may_be_exported { Export::of(ibd, &root) } else { Export::None };
         if export == Export::Held && !self.force {
-            return Directory::open(&root, Trust::Exported).map(Some);
+            return Directory::open(&root, Trust::Exported, &self.keys).map(Some);
         }
         match (self.judged(&root), export) {
-            (Err(_), Export::Left) => Directory::open(&root, Trust::Exported).map(Some),
+            (Err(_), Export::Left) => Directory::open(&root, Trust::Exported, &self.keys).map(Some),
             (Err(error), Export::Stale) if error.kind() == ErrorKind::RefusedDirectory => {
                 Err(Error::refused(
                     "the .cfg beside it was left over: it was written to since, or its server has \
@@ -383,7 +416,7 @@ impl Catalog {
             return Ok(known.clone());
         }
         let trust = if self.force { Trust::Force } else { Trust::Verify };
-        let directory = Directory::open(root, trust)?;
+        let directory = Directory::open(root, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
         Ok(directory)
     }
@@ -401,7 +434,7 @@ impl Catalog {
         }
         let (head, in_sdi) = match already_read.head {
             Some((head, def)) => (Some(head), def),
-            None => definition_in_sdi(ibd, &table)?,
+            None => definition_in_sdi(ibd, &table, &self.keys)?,
         };
         if let Some(def) = in_sdi {
             return Ok((def, head));
@@ -435,21 +468,21 @@ impl Catalog {
 
 /// The dictionary of servers with `.frm` files, which keep foreign keys only in the system tablespace. A
 /// running server writes to that, so it is not read when the server's tables are merely exported.
-fn dictionary_of(datadir: &DataDir, trust: Trust) -> Known<Dictionary> {
+fn dictionary_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Dictionary> {
     let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
     match datadir.system_tablespace() {
         Some(system) if trust != Trust::Exported && !is_sdi_era => {
-            Known::of(dictionary::read(&system))
+            Known::of(dictionary::read(&system, keys))
         }
         _ => Known::Nothing,
     }
 }
 
 /// The `AUTO_INCREMENT` counters, which a running server writes, and which are not read then.
-fn counters_of(datadir: &DataDir, trust: Trust) -> Known<Counters> {
+fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> {
     let mysql = datadir.root().join("mysql.ibd");
     match trust != Trust::Exported && mysql.is_file() {
-        true => Known::of(auto_increment::read_counters(&mysql)),
+        true => Known::of(auto_increment::read_counters(&mysql, keys)),
         false => Known::Nothing,
     }
 }

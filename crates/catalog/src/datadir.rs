@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::Lsn;
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
@@ -50,7 +51,7 @@ pub enum Trust {
 
 impl DataDir {
     /// Checks the directory at `root`.
-    pub fn open(root: &Path, trust: Trust) -> Result<DataDir> {
+    pub fn open(root: &Path, trust: Trust, keys: &Keys) -> Result<DataDir> {
         let shutdown = match trust {
             Trust::Verify => judge(root)?,
             Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
@@ -61,7 +62,7 @@ impl DataDir {
         };
         let mut datadir = DataDir { root: root.to_owned(), shutdown, undo_unread: None };
         if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
-            match undo::unfinished(root, &system) {
+            match undo::unfinished(root, &system, keys) {
                 Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
                 Ok(unfinished) => return Err(not_ended(root, unfinished)),
                 Err(error) => datadir.undo_unread = Some(error.to_string()),

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::for_each_row;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
@@ -17,8 +18,8 @@ use innoscan_format::schema::dictionary::{
 use innoscan_io::Direct;
 
 /// Reads the dictionary from `system`, the system tablespace.
-pub fn read(system: &Path) -> Result<Dictionary> {
-    let mut reader = SpaceReader::new(Space::open(system, Direct::Off)?)?;
+pub fn read(system: &Path, keys: &Keys) -> Result<Dictionary> {
+    let mut reader = SpaceReader::new(Space::open(system, Direct::Off, keys)?)?;
     let mut dictionary = Dictionary::new();
     let header = reader.with_page(format::HEADER_PAGE, |page| DictionaryHeader::parse(&page))?;
     let fixed = [(SystemTable::Tables, header.tables), (SystemTable::Indexes, header.indexes)];

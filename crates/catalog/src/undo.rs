@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::{Error, Result};
@@ -36,14 +37,14 @@ impl Unfinished {
 ///
 /// # Errors
 /// A rollback segment cannot be read or found.
-pub fn unfinished(root: &Path, system: &Path) -> Result<Unfinished> {
+pub fn unfinished(root: &Path, system: &Path, keys: &Keys) -> Result<Unfinished> {
     let mut spaces = HashMap::new();
     let mut segments = Vec::new();
-    let mut system = SpaceReader::new(Space::open(system, Direct::Off)?)?;
+    let mut system = SpaceReader::new(Space::open(system, Direct::Off, keys)?)?;
     segments.extend(system.with_page(TRX_SYS_PAGE, |page| rollback_segments(&page))?);
     spaces.insert(system.space().header().space, system);
     for path in undo_tablespaces(root)? {
-        let mut reader = SpaceReader::new(Space::open(&path, Direct::Off)?)?;
+        let mut reader = SpaceReader::new(Space::open(&path, Direct::Off, keys)?)?;
         let space = reader.space().header().space;
         if is_of_mysql_8(&path) {
             let listed =

@@ -19,6 +19,13 @@ pub fn reason(reason: &Reason) -> String {
 pub fn word(remedy: &Remedy) -> String {
     let words = match remedy {
         Remedy::Format(FormatRemedy::PassDefinition) => "pass --schema FILE with its CREATE TABLE",
+        Remedy::Format(FormatRemedy::GiveKeyring) => {
+            "give the server's keyring with --keyring FILE, or its option file with --defaults-file FILE"
+        }
+        Remedy::Format(FormatRemedy::GiveKeyFile) => {
+            "give the server's key file with --file-key-management-filename FILE, or its option file \
+             with --defaults-file FILE"
+        }
         Remedy::CheckDefinition { file_has_own: false } => {
             "is the CREATE TABLE of --schema that of this table?"
         }

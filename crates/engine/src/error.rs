@@ -21,6 +21,10 @@ pub enum ErrorKind {
     Corrupt,
     /// Sound bytes in a form that this version does not read.
     Unsupported,
+    /// Encrypted bytes whose key is not known.
+    NoKey,
+    /// Encrypted bytes that the given key does not decrypt.
+    WrongKey,
     /// A table definition that cannot be parsed, or does not belong to the file.
     Schema,
     /// A file, directory, database or table that does not exist.
@@ -171,6 +175,8 @@ impl Error {
             Repr::Format(error) => match error.cause() {
                 format::Cause::Corrupt { .. } => ErrorKind::Corrupt,
                 format::Cause::Unsupported { .. } => ErrorKind::Unsupported,
+                format::Cause::NoKey { .. } => ErrorKind::NoKey,
+                format::Cause::WrongKey { .. } => ErrorKind::WrongKey,
                 format::Cause::Schema(_) => ErrorKind::Schema,
             },
             Repr::Read { source, .. } => match source.kind() {
@@ -197,7 +203,9 @@ impl Error {
     /// The place in the file where damage was found.
     pub fn place(&self) -> Option<&format::Place> {
         match self.as_format()?.cause() {
-            format::Cause::Corrupt { place, .. } => Some(place),
+            format::Cause::Corrupt { place, .. } | format::Cause::WrongKey { place, .. } => {
+                Some(place)
+            }
             _ => None,
         }
     }
@@ -233,10 +241,8 @@ impl Error {
 
 impl From<format::Error> for Error {
     fn from(error: format::Error) -> Error {
-        let remedies = match error.cause() {
-            format::Cause::Unsupported { remedy, .. } => Remedy::from(remedy.clone()).into(),
-            _ => Remedies::default(),
-        };
+        let remedy = error.remedy().cloned().map(Remedy::from);
+        let remedies = remedy.map_or_else(Remedies::default, Remedies::from);
         Error::new(Repr::Format(error)).with_remedies(remedies)
     }
 }
@@ -278,10 +284,7 @@ impl fmt::Display for WithoutRemedies<'_> {
             write!(f, "{}: ", file.display())?;
         }
         match &error.0.repr {
-            Repr::Format(error) => match error.cause() {
-                format::Cause::Unsupported { what, .. } => write!(f, "{what} is not supported"),
-                _ => error.fmt(f),
-            },
+            Repr::Format(error) => error.what().fmt(f),
             Repr::Read { doing, source } | Repr::Write { doing, source } => {
                 write!(f, "{doing}: {source}")
             }

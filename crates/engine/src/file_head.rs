@@ -8,6 +8,7 @@ use innoscan_format::read::SdiObject;
 use innoscan_format::schema::{TableDef, from_sdi_documents};
 use innoscan_io::Direct;
 
+use crate::keys::Keys;
 use crate::space::Space;
 use crate::{Error, Result};
 
@@ -38,10 +39,10 @@ impl FileHead {
     ///
     /// # Errors
     /// The file cannot be read, or has a form that this version does not read.
-    pub fn read(path: &Path) -> Result<(FileHead, Option<TableDef>)> {
+    pub fn read(path: &Path, keys: &Keys) -> Result<(FileHead, Option<TableDef>)> {
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
-        let space = Space::open(path, Direct::Off)?;
-        space.header().require_readable().map_err(in_file)?;
+        let space = Space::open(path, Direct::Off, keys)?;
+        space.require_readable()?;
         let objects = space.read_sdi()?;
         let def = match objects.iter().any(SdiObject::is_table) {
             true => Some(from_sdi_documents(&objects).map_err(in_file)?),

@@ -12,7 +12,6 @@ use innoscan_format::types::Codec;
 use innoscan_format::{Cause, Error as FormatError, PageNo, tree};
 use innoscan_io::Direct;
 
-use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::{Error, Remedy, Result, Table, TableFile};
 
@@ -45,8 +44,8 @@ impl Table {
 }
 
 fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
-    let space = Space::open(&file.path, Direct::Off)?;
-    if space.header().require_readable().is_err() {
+    let space = file.open(Direct::Off)?;
+    if space.require_readable().is_err() {
         return Ok(());
     }
     let file_has_own = space.header().sdi_root.is_some();

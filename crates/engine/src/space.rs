@@ -9,6 +9,7 @@ use innoscan_format::read::{Need, SdiObject, SdiReader};
 use innoscan_format::{PageNo, PageSize};
 use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
 
+use crate::keys::Keys;
 use crate::pool::unreadable;
 use crate::{Error, Result};
 
@@ -26,13 +27,13 @@ pub struct Space {
 
 impl Space {
     /// Opens a tablespace and reads its header. Unsupported tablespaces can be opened too; see
-    /// [`SpaceHeader::require_readable`].
-    pub fn open(path: &Path, direct: Direct) -> Result<Space> {
-        Space::new(File::open(path, direct)?)
+    /// [`Space::require_readable`].
+    pub fn open(path: &Path, direct: Direct, keys: &Keys) -> Result<Space> {
+        Space::new(File::open(path, direct)?, keys)
     }
 
     /// Reads the header of an open file.
-    pub fn new(mut file: File) -> Result<Space> {
+    pub fn new(mut file: File, keys: &Keys) -> Result<Space> {
         let failed = |file: &File, error| unreadable(PageNo(0), error).in_file(file.path());
         // The page size is not known yet, so this read cannot go through a pool of pages. In small files
         // the definition or a root is mostly within the same bytes.
@@ -40,17 +41,18 @@ impl Space {
         read.map_err(|error| failed(&file, error))?;
         if !file.head().is_empty() {
             let header = header_of(file.head()).map_err(|error| error.in_file(file.path()))?;
-            return Ok(Space::with_header(file, header));
+            return Ok(Space::with_header(file, header, keys));
         }
         let slab = Slab::new(1, SpaceHeader::MOST_BYTES)?;
         let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
         let read_bytes = file.read_now(0, &mut frame).map_err(|error| failed(&file, error))?;
         let header = header_of(&frame[..read_bytes]).map_err(|error| error.in_file(file.path()))?;
-        Ok(Space::with_header(file, header))
+        Ok(Space::with_header(file, header, keys))
     }
 
-    fn with_header(file: File, header: SpaceHeader) -> Space {
-        let context = header.page_context();
+    fn with_header(file: File, header: SpaceHeader, keys: &Keys) -> Space {
+        let encryption = keys.encryption(&header, file.path());
+        let context = header.page_context().with_encryption(encryption);
         Space { file: Arc::new(file), header, context }
     }
 
@@ -62,6 +64,25 @@ impl Space {
     /// The header on the first page.
     pub fn header(&self) -> &SpaceHeader {
         &self.header
+    }
+
+    /// Requires that tables can be read from the tablespace: that it is of a kind that this version reads, and that
+    /// its key is known.
+    pub fn require_readable(&self) -> Result<()> {
+        let readable = self.header.require_readable();
+        readable.map_err(|error| Error::from(error).in_file(self.file.path()))?;
+        self.require_key()
+    }
+
+    /// Requires the key of a tablespace whose pages are all encrypted. (Those of MariaDB may be or not, each by
+    /// itself.)
+    pub fn require_key(&self) -> Result<()> {
+        match self.context.encryption().error() {
+            Some(error) if self.header.flags.encrypted => {
+                Err(Error::from(error.clone()).in_file(self.file.path()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The format of the pages once they are opened.

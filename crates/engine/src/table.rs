@@ -11,9 +11,10 @@ use innoscan_io::Direct;
 
 use crate::file_head::{FileHead, RootHead};
 use crate::file_stamp::FileStamp;
+use crate::keys::Keys;
 use crate::leaf_span::LeafSpan;
 use crate::space::Space;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A table as the catalog finds it and a scan reads it.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ pub struct TableFile {
     pub partition: Option<String>,
     /// The content of the first pages when the catalog found the table, if it read them then.
     pub(crate) head: Option<FileHead>,
+    /// The keys, for an encrypted file.
+    pub(crate) keys: Keys,
     /// The part of the clustered index that is read; `None`: all.
     pub(crate) span: Option<Arc<LeafSpan>>,
 }
@@ -81,8 +84,7 @@ impl TableFile {
             return Ok(head);
         }
         let space = self.open(Direct::Off)?;
-        let readable = space.header().require_readable();
-        readable.map_err(|error| Error::from(error).in_file(&self.path))?;
+        space.require_readable()?;
         Ok(FileHead::of(&space))
     }
 
@@ -128,6 +130,12 @@ impl TableFile {
         TableFile { head, ..self }
     }
 
+    /// The file with the keys by which it may be encrypted.
+    #[must_use]
+    pub fn with_keys(self, keys: Keys) -> TableFile {
+        TableFile { keys, ..self }
+    }
+
     /// The file with the root of its clustered index, as a dictionary names it.
     #[must_use]
     pub fn with_root(self, clustered_root: Option<PageNo>) -> TableFile {
@@ -148,6 +156,7 @@ impl TableFile {
             clustered_root: None,
             partition: None,
             head: None,
+            keys: Keys::default(),
             span: None,
         }
     }
@@ -155,7 +164,7 @@ impl TableFile {
     /// Opens the tablespace, or its copy.
     #[doc(hidden)]
     pub fn open(&self, direct: Direct) -> Result<Space> {
-        Space::new(self.open_file(direct)?)
+        Space::new(self.open_file(direct)?, &self.keys)
     }
 
     fn open_file(&self, direct: Direct) -> Result<innoscan_io::File> {
@@ -172,7 +181,7 @@ impl TableFile {
         let is_whole = file.size_bytes() <= bytes_max as u64
             && file.read_head(bytes_max).is_ok()
             && file.head().len() as u64 == file.size_bytes();
-        if is_whole { Space::new(file).map(Some) } else { Ok(None) }
+        if is_whole { Space::new(file, &self.keys).map(Some) } else { Ok(None) }
     }
 }
 
@@ -187,6 +196,17 @@ impl Table {
             newest_lsn: None,
             notes: Notes::default(),
         }
+    }
+
+    /// Requires the keys of an encrypted table: root pages are as encrypted as the others.
+    ///
+    /// # Errors
+    /// A key is not known or wrong. Other errors are those of the scan.
+    #[doc(hidden)]
+    pub fn require_keys(&self) -> Result<()> {
+        let of_key = |error: &Error| matches!(error.kind(), ErrorKind::NoKey | ErrorKind::WrongKey);
+        let errors = self.files.iter().filter_map(|file| file.root_head().err());
+        errors.filter(of_key).map(Err).next().unwrap_or(Ok(()))
     }
 
     /// The definition of one of the files: that of the table with the physical properties of the partition.

@@ -137,6 +137,17 @@ pub fn compressed_crc32(page: &[u8]) -> Result<u32> {
     Ok(compressed_parts(page)?.into_iter().fold(0, |sum, part| sum ^ crc32_iscsi(part)))
 }
 
+/// Returns whether bytes 30 to 33 are a checksum of the page as it is stored: what MariaDB writes over an encrypted
+/// page without `full_crc32` (`fil_space_verify_crypt_checksum`, `fil0crypt.cc`, MariaDB 10.11).
+pub fn is_of_encrypted(page: &[u8], is_zip: bool) -> Result<bool> {
+    let stored = bytes::u32_at(page, 30)?;
+    Ok(stored == NO_CHECKSUM_MAGIC
+        || match is_zip {
+            true => stored == compressed_crc32(page)?,
+            false => stored == crc32(page)? || stored == innodb_header(page)?,
+        })
+}
+
 /// The ranges of a compressed page that its checksum covers.
 fn compressed_parts(page: &[u8]) -> Result<[&[u8]; 3]> {
     let body = bytes::slice(page, FLUSH_LSN + 8, page.len().saturating_sub(FLUSH_LSN + 8))?;

@@ -59,6 +59,22 @@ pub enum Cause {
         /// An alternative for the user.
         remedy: Remedy,
     },
+    /// An encrypted file or page whose key is not known.
+    NoKey {
+        /// The key, by its name.
+        what: Cow<'static, str>,
+        /// How to give the key.
+        remedy: Remedy,
+    },
+    /// A key that does not decrypt what it should.
+    WrongKey {
+        /// The key, by its name, and what shows that it is wrong.
+        what: Cow<'static, str>,
+        /// The place of what was decrypted.
+        place: Place,
+        /// How to give the right key.
+        remedy: Remedy,
+    },
     /// A table definition that cannot be understood or does not fit the file.
     Schema(Cow<'static, str>),
 }
@@ -75,6 +91,18 @@ impl Error {
     #[cold]
     pub fn unsupported(what: impl Into<Cow<'static, str>>, remedy: impl Into<Remedy>) -> Error {
         Error::new(Cause::Unsupported { what: what.into(), remedy: remedy.into() })
+    }
+
+    /// Creates an error for a key that is not known.
+    #[cold]
+    pub fn no_key(what: impl Into<Cow<'static, str>>, remedy: Remedy) -> Error {
+        Error::new(Cause::NoKey { what: what.into(), remedy })
+    }
+
+    /// Creates an error for a key that is wrong.
+    #[cold]
+    pub fn wrong_key(what: impl Into<Cow<'static, str>>, remedy: Remedy) -> Error {
+        Error::new(Cause::WrongKey { what: what.into(), place: Place::default(), remedy })
     }
 
     /// Creates an error for a table definition that cannot be used.
@@ -101,6 +129,21 @@ impl Error {
             *what = format!("{prefix}: {what}").into();
         }
         self
+    }
+
+    /// Returns the remedy, for errors that have one.
+    pub fn remedy(&self) -> Option<&Remedy> {
+        match self.cause() {
+            Cause::Unsupported { remedy, .. }
+            | Cause::NoKey { remedy, .. }
+            | Cause::WrongKey { remedy, .. } => Some(remedy),
+            Cause::Corrupt { .. } | Cause::Schema(_) => None,
+        }
+    }
+
+    /// Returns the message with its place, without the remedy.
+    pub fn what(&self) -> impl fmt::Display + '_ {
+        WithoutRemedy(self)
     }
 
     /// Returns whether the error is damage, the one kind that a scan may skip (`--on-corrupt
@@ -143,20 +186,35 @@ impl Error {
     }
 
     fn at(mut self, fill: impl FnOnce(&mut Place)) -> Error {
-        if let Cause::Corrupt { place, .. } = &mut *self.0 {
+        if let Cause::Corrupt { place, .. } | Cause::WrongKey { place, .. } = &mut *self.0 {
             fill(place);
         }
         self
     }
 }
 
+/// An error's message without its remedy.
+struct WithoutRemedy<'e>(&'e Error);
+
+impl fmt::Display for WithoutRemedy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.cause() {
+            Cause::Corrupt { what, place } | Cause::WrongKey { what, place, .. } => {
+                f.write_str(what)?;
+                if *place == Place::default() { Ok(()) } else { write!(f, " ({place})") }
+            }
+            Cause::Unsupported { what, .. } => write!(f, "{what} is not supported"),
+            Cause::NoKey { what, .. } | Cause::Schema(what) => f.write_str(what),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.cause() {
-            Cause::Corrupt { what, place } if *place == Place::default() => f.write_str(what),
-            Cause::Corrupt { what, place } => write!(f, "{what} ({place})"),
-            Cause::Unsupported { what, remedy } => write!(f, "{what} is not supported; {remedy}"),
-            Cause::Schema(what) => f.write_str(what),
+        WithoutRemedy(self).fmt(f)?;
+        match self.remedy() {
+            Some(remedy) => write!(f, "; {remedy}"),
+            None => Ok(()),
         }
     }
 }

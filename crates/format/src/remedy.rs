@@ -14,6 +14,10 @@ pub enum Remedy {
     DumpFromServer,
     /// Pass the table's `CREATE TABLE` statement.
     PassDefinition,
+    /// Give the keyring of the server, MySQL.
+    GiveKeyring,
+    /// Give the key file of the server, MariaDB.
+    GiveKeyFile,
     /// Another remedy, as a sentence that begins with a verb.
     Other(Cow<'static, str>),
 }
@@ -36,6 +40,8 @@ impl fmt::Display for Remedy {
             Remedy::ConvertOnServer(sql) => write!(f, "on the server, {sql}, or dump it there"),
             Remedy::DumpFromServer => f.write_str("dump it from its server"),
             Remedy::PassDefinition => f.write_str("pass the table's CREATE TABLE"),
+            Remedy::GiveKeyring => f.write_str("give the keyring of the server"),
+            Remedy::GiveKeyFile => f.write_str("give the key file of the server"),
             Remedy::Other(sentence) => f.write_str(sentence),
         }
     }

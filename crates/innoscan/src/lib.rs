@@ -52,13 +52,18 @@ mod open;
 mod tests;
 
 // The interface: tables, rows and splits,
+pub use innoscan_catalog::key_files::{KeyAlgorithms, KeyFiles};
+#[doc(inline)]
+pub use innoscan_catalog::option_file::OptionFiles;
+#[doc(inline)]
+pub use innoscan_engine::keys::Keys;
 #[doc(inline)]
 pub use innoscan_engine::{
     Error, ErrorKind, FileCopy, IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, LeftOut,
     LeftOutReason, Notes, Reason, Remedies, Remedy, Result, Row, RowColumn, RowShape, Rows,
     RowsBuilder, Split, Table, TableFile,
 };
-pub use open::open;
+pub use open::{open, open_with_keys};
 // how they are read,
 #[doc(inline)]
 pub use innoscan_engine::{

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use innoscan_catalog::catalog::{Catalog, TableName};
+use innoscan_engine::keys::Keys;
 use innoscan_format::schema::filename;
 
 use crate::{Error, Result, Table};
@@ -17,9 +18,18 @@ use crate::{Error, Result, Table};
 /// The table does not exist; the definition is missing or not supported; the file lies in the data
 /// directory of a server that is running or was not shut down cleanly.
 pub fn open(path: impl AsRef<Path>) -> Result<Table> {
+    open_with_keys(path, &Keys::default())
+}
+
+/// Opens a table like [`open`], with keys for an encrypted one: [`KeyFiles`](crate::KeyFiles) finds them.
+///
+/// # Errors
+/// As of [`open`]; also [`ErrorKind::NoKey`](crate::ErrorKind::NoKey) and
+/// [`ErrorKind::WrongKey`](crate::ErrorKind::WrongKey).
+pub fn open_with_keys(path: impl AsRef<Path>, keys: &Keys) -> Result<Table> {
     let path = path.as_ref();
     let has_ending = path.extension().is_some_and(|ending| ending == "ibd" || ending == "frm");
-    let catalog = Catalog::new(None);
+    let catalog = Catalog::new(None).with_keys(keys.clone());
     if has_ending {
         return catalog.table(utf8(path)?);
     }
@@ -30,12 +40,12 @@ pub fn open(path: impl AsRef<Path>) -> Result<Table> {
     };
     match with_ending(".ibd").or_else(|| with_ending(".frm")) {
         Some(found) => catalog.table(utf8(&found)?),
-        None => named(path),
+        None => named(path, keys),
     }
 }
 
 /// The table named by a path in a database's directory: `data/shop/orders`.
-fn named(path: &Path) -> Result<Table> {
+fn named(path: &Path, keys: &Keys) -> Result<Table> {
     let missing = || {
         let why = format!("there is no table {}", path.display());
         Error::not_found(why, "give the path of an .ibd file, with or without the ending")
@@ -47,7 +57,7 @@ fn named(path: &Path) -> Result<Table> {
     let (Some(root), Some(schema)) = (dir.parent(), dir.file_name()) else { return Err(missing()) };
     let decoded = |name: &std::ffi::OsStr| filename::decode(&name.to_string_lossy());
     let name = TableName { schema: decoded(schema), table: decoded(table) };
-    Catalog::new(Some(root.to_owned())).named(&name)
+    Catalog::new(Some(root.to_owned())).with_keys(keys.clone()).named(&name)
 }
 
 fn utf8(path: &Path) -> Result<&str> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use innoscan_engine::{Error, Remedy, Result};
 use mysql::{OptsBuilder, SslOpts};
 
-use crate::option_file::FileOptions;
+use innoscan_catalog::option_file::FileOptions;
 
 /// The usual paths of a server's socket: Debian's and MySQL's own.
 const SOCKETS: [&str; 3] =

@@ -15,7 +15,6 @@ pub mod lock_holders;
 mod lock_queue;
 mod lock_statement;
 pub mod objects;
-mod option_file;
 mod others_lock;
 pub mod place;
 mod selected;
@@ -28,5 +27,4 @@ mod users;
 mod visibility;
 
 pub use account::{Account, Password, Tls};
-pub use option_file::{FileOptions, OptionFiles};
 pub use session::{Session, TextRow};

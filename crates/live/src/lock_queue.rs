@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use innoscan_catalog::catalog::{Catalog, TableName};
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Result, Table};
 use innoscan_export::dump::{DeferredTable, LockedTable};
 
@@ -25,6 +26,7 @@ pub(crate) struct LockQueue {
     pub options: LockOptions,
     pub is_cloned: bool,
     pub cancel: Arc<AtomicBool>,
+    pub keys: Keys,
     /// The longest time that one table was locked.
     pub longest: Rc<Cell<Duration>>,
 }
@@ -48,7 +50,7 @@ impl LockQueue {
             ToLock { tables, others: None, snapshot: None, flushes_first, control: control_id };
         let session = Session::connect(&self.account)?;
         let lock = ExportLock::acquire(session, to_lock, self.options, &self.cancel)?;
-        let catalog = Catalog::new(Some(self.directory));
+        let catalog = Catalog::new(Some(self.directory)).with_keys(self.keys);
         // Without the lock there are no `.cfg` files: then that is the error.
         let table = open_table(&catalog, name, &mut control)
             .or_else(|error| lock.confirmation().confirm().and(Err(error)))?;

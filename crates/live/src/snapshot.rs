@@ -12,6 +12,7 @@ use innoscan_catalog::catalog::{Catalog, TableName};
 use innoscan_catalog::ledger::Filter;
 use innoscan_catalog::object::Object;
 use innoscan_engine::condition::RowCondition;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result, Table};
 use innoscan_export::dump::{DeferredTable, SelectedTable, SmallTable, SmallTables};
 use innoscan_export::phases::{Phase, Phases};
@@ -31,7 +32,7 @@ use crate::place::data_directory;
 use crate::selected::Selector;
 use crate::session::{Session, qualified};
 use crate::small_tables::{self, SmallTablesMode};
-use crate::table::open_table;
+use crate::table::{lacks_key_file, open_table};
 
 /// How tables are kept from changing while they are read (`--lock-mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct SnapshotOptions {
     pub sessions: usize,
     /// The condition on rows that the server sends; `None` for all rows.
     pub condition: Option<Arc<RowCondition>>,
+    /// The keys of encrypted tables. Those of MySQL are beside the tables while they are locked for export.
+    pub keys: Keys,
 }
 
 /// The plan of a snapshot: its objects, and how it would be taken.
@@ -113,6 +116,7 @@ impl Plan {
     /// Checks which InnoDB tables cannot be read from their files at present, and enters them.
     pub fn check_files(&mut self, options: &SnapshotOptions) {
         let catalog = Catalog::new(Some(self.directory.clone())).with_force(true);
+        let catalog = catalog.with_keys(options.keys.clone());
         for name in self.names_to_lock() {
             // A new table may not have been written to its file yet.
             let is_unread = |error: Error| {
@@ -120,7 +124,9 @@ impl Plan {
                 matches!(error.kind(), Unsupported | Refused | RefusedDirectory | NotFound)
             };
             let has_file = catalog.has_own_file(&name).unwrap_or(true);
-            if !has_file || catalog.named(&name).is_err_and(is_unread) {
+            let opened = catalog.named(&name).and_then(|table| table.require_keys());
+            let is_unread = |error: Error| lacks_key_file(&error) || is_unread(error);
+            if !has_file || opened.is_err_and(is_unread) {
                 self.inventory.enter_unread(&name, &options.filter);
             }
         }
@@ -208,12 +214,9 @@ impl Snapshot {
         let reader = match (options.mode, options.consistency) {
             (LockMode::Others, _) => snapshot.trust_others(&directory, names, options)?,
             (_, Consistency::Table) => {
-                let longest = Rc::clone(&snapshot.longest);
-                let (account, cancel) = (account.clone(), Arc::clone(cancel));
-                let options = options.lock;
-                let queue = LockQueue { account, directory, options, is_cloned, cancel, longest };
-                snapshot.deferred = names.iter().map(|name| queue.deferred(name)).collect();
-                snapshot.others_reader(&queue.account)?
+                names = snapshot.with_keys(&directory, names, options);
+                snapshot.defer(account, cancel, directory, &names, options);
+                snapshot.others_reader(account)?
             }
             (_, Consistency::All) => {
                 let reader = match snapshot.lock(account, options, &names, cancel) {
@@ -242,6 +245,46 @@ impl Snapshot {
             objects(&mut snapshot.control, &mut snapshot.inventory, &options.filter)?;
         snapshot.select(reader, unread, options)?;
         Ok(snapshot)
+    }
+
+    /// Has tables locked one at a time, each when it is read.
+    fn defer(
+        &mut self,
+        account: &Account,
+        cancel: &Arc<AtomicBool>,
+        directory: PathBuf,
+        names: &[TableName],
+        options: &SnapshotOptions,
+    ) {
+        let queue = LockQueue {
+            account: account.clone(),
+            directory,
+            options: options.lock,
+            is_cloned: self.is_cloned,
+            cancel: Arc::clone(cancel),
+            keys: options.keys.clone(),
+            longest: Rc::clone(&self.longest),
+        };
+        self.deferred = names.iter().map(|name| queue.deferred(name)).collect();
+    }
+
+    /// The tables whose keys are known or, with MySQL, will be beside them; the others are entered as unread.
+    fn with_keys(
+        &mut self,
+        directory: &Path,
+        mut names: Vec<TableName>,
+        options: &SnapshotOptions,
+    ) -> Vec<TableName> {
+        let catalog = Catalog::new(Some(directory.to_owned())).with_force(true);
+        let catalog = catalog.with_keys(options.keys.clone());
+        names.retain(|name| {
+            let opened = catalog.named(name).and_then(|table| table.require_keys());
+            let Some(error) = opened.err().filter(lacks_key_file) else { return true };
+            self.inventory.enter_unread(name, &options.filter);
+            self.unread.push((name.clone(), error));
+            false
+        });
+        names
     }
 
     /// Opens tables that another connection must keep locked until all are read.
@@ -438,7 +481,7 @@ impl Snapshot {
         names: Vec<TableName>,
         options: &SnapshotOptions,
     ) -> Result<()> {
-        let catalog = Catalog::new(Some(directory.to_owned()));
+        let catalog = Catalog::new(Some(directory.to_owned())).with_keys(options.keys.clone());
         for name in names {
             let opened = open_table(&catalog, &name, &mut self.control);
             if let (Err(_), Some(lock)) = (&opened, self.confirmation()) {

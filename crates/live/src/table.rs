@@ -1,7 +1,8 @@
 //! Opening a table whose files are locked for export, or copied.
 
 use innoscan_catalog::catalog::{Catalog, TableName};
-use innoscan_engine::{Error, Result, Table};
+use innoscan_engine::{Error, Remedy, Result, Table};
+use innoscan_format::Remedy as FormatRemedy;
 
 use crate::lock::require_exported;
 use crate::session::Session;
@@ -19,9 +20,16 @@ pub(crate) fn open_table(
         ));
     }
     let mut table = catalog.named(name)?;
+    table.require_keys()?;
     require_exported(&table)?;
     table.create_sql = Some(control.create_table(name)?);
     // The notes warn of what only a server can tell, and this server was asked.
     table.notes = Default::default();
     Ok(table)
+}
+
+/// Whether a table cannot be read for want of a key file of MariaDB. MySQL puts the key beside each table that it locks
+/// for export.
+pub(crate) fn lacks_key_file(error: &Error) -> bool {
+    error.remedies().contains(&Remedy::Format(FormatRemedy::GiveKeyFile))
 }

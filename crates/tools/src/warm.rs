@@ -71,7 +71,7 @@ pub(crate) fn read_in_order(table: &Table, options: &ScanOptions) -> Result<Warm
     let mut warmed = Warmed::default();
     for file in &table.files {
         let in_file = |error: Error| error.in_file(&file.path);
-        let space = Space::open(&file.path, options.io.direct)?;
+        let space = file.open(options.io.direct)?;
         let sizes = sizes(&space, options)?;
         let runs = runs_in_file_order(whole_pages(&space), sizes.run_pages);
         let reads = read(&space, runs, options).map_err(in_file)?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use innoscan_engine::Result;
 use innoscan_engine::file_head::FileHead;
+use innoscan_engine::keys::Keys;
 use innoscan_format::schema::{TableDef, filename};
 
 use super::partitions::partition_files;
@@ -33,13 +34,14 @@ impl AlreadyRead {
 pub(super) fn definition_in_sdi(
     ibd: &Path,
     table: &str,
+    keys: &Keys,
 ) -> Result<(Option<FileHead>, Option<TableDef>)> {
-    let (head, def) = FileHead::read(ibd)?;
+    let (head, def) = FileHead::read(ibd, keys)?;
     if def.is_some() || filename::decode_table(&stem(ibd)).partition.is_none() {
         return Ok((Some(head), def));
     }
     for other in partition_files(ibd.parent().unwrap_or(Path::new(".")), table)? {
-        if let (_, Some(def)) = FileHead::read(&other)? {
+        if let (_, Some(def)) = FileHead::read(&other, keys)? {
             return Ok((Some(head), Some(def)));
         }
     }

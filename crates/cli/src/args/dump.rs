@@ -4,7 +4,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use innoscan_export::sink::Format;
 
-use super::{LockArgs, ObjectArgs, ReadArgs, ReportArgs, ServerArgs, SourceArgs};
+use super::{
+    KeyFileArgs, LockArgs, ObjectArgs, OfflineKeyArgs, ReadArgs, ReportArgs, ServerArgs, SourceArgs,
+};
 use crate::sizes::ByteSize;
 
 /// `innoscan dump`.
@@ -137,6 +139,9 @@ pub struct DumpArgs {
     pub from: SourceArgs,
 
     #[command(flatten)]
+    pub key_files: KeyFileArgs,
+
+    #[command(flatten)]
     pub read: ReadArgs,
 
     #[command(flatten)]
@@ -189,6 +194,9 @@ pub struct GetArgs {
 
     #[command(flatten)]
     pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub key_files: OfflineKeyArgs,
 
     #[command(flatten)]
     pub read: ReadArgs,
@@ -313,4 +321,12 @@ pub enum CompressArg {
     None,
     Zstd,
     Gzip,
+}
+
+impl DumpArgs {
+    /// The keys of encrypted tables, with the option files.
+    pub fn key_args(&self) -> OfflineKeyArgs {
+        let option_files = self.server.option_files.clone();
+        OfflineKeyArgs { key_files: self.key_files.clone(), option_files }
+    }
 }

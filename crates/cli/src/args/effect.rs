@@ -192,18 +192,8 @@ impl DumpArgs {
 }
 
 /// Options for the address and account of a server.
-const SERVER_OPTIONS: &[&str] = &[
-    "socket",
-    "host",
-    "port",
-    "user",
-    "password",
-    "ssl_mode",
-    "ssl_ca",
-    "defaults_file",
-    "defaults_extra_file",
-    "no_defaults",
-];
+const SERVER_OPTIONS: &[&str] =
+    &["socket", "host", "port", "user", "password", "ssl_mode", "ssl_ca"];
 
 const DUMP: &[Rule<Box<DumpArgs>>] = &[
     Rule {
@@ -370,12 +360,12 @@ const SERVER: &[Rule<ServerArgs>] = &[
     },
     Rule {
         options: &["defaults_file", "defaults_extra_file"],
-        has_effect: |args| !args.no_defaults,
+        has_effect: |args| !args.option_files.no_defaults,
         why: "with --no-defaults, no option file is read",
     },
     Rule {
         options: &["defaults_extra_file"],
-        has_effect: |args| args.defaults_file.is_none(),
+        has_effect: |args| args.option_files.defaults_file.is_none(),
         why: "with --defaults-file, no other option file is read",
     },
 ];
@@ -456,18 +446,7 @@ const LS: &[Rule<LsArgs>] = &[Rule {
 
 const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
     Rule {
-        options: &[
-            "socket",
-            "host",
-            "port",
-            "user",
-            "password",
-            "ssl_mode",
-            "ssl_ca",
-            "defaults_file",
-            "defaults_extra_file",
-            "no_defaults",
-        ],
+        options: SERVER_OPTIONS,
         has_effect: |args| args.is_against_server(),
         why: "a running server is only asked with --against server",
     },

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::OfflineKeyArgs;
+
 /// `innoscan ls`.
 #[derive(Debug, Args)]
 #[command(
@@ -31,4 +33,7 @@ pub struct LsArgs {
     /// out of date
     #[arg(long)]
     pub force: bool,
+
+    #[command(flatten)]
+    pub key_files: OfflineKeyArgs,
 }

@@ -3,6 +3,7 @@
 mod dump;
 mod effect;
 mod habits;
+mod keys;
 mod ls;
 mod server;
 mod tablespaces;
@@ -22,6 +23,7 @@ use innoscan_io::{Device, duration};
 pub use self::dump::{
     BinaryArg, CompressArg, DumpArgs, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
 };
+pub use self::keys::{KeyFileArgs, OfflineKeyArgs};
 pub use self::ls::LsArgs;
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
 pub use self::tablespaces::{ServerListArg, TablespacesArgs};
@@ -73,6 +75,13 @@ fn answered(error: clap::Error) -> clap::Error {
         },
         ErrorKind::InvalidValue if is_without_value && argument.starts_with("--host") => {
             usage("--host (-h) needs a host name; --help prints help")
+        }
+        // The value may be the password, which must not be repeated.
+        ErrorKind::ValueValidation if argument.starts_with("--file-key-management-filekey") => {
+            usage(
+                "--file-key-management-filekey needs FILE: and the path of a file with the password: a \
+             password on the command line is visible to all users of the machine",
+            )
         }
         ErrorKind::ValueValidation if argument.starts_with("--threads") => usage(format!(
             "{}; -t means --threads here: to leave out CREATE TABLE use --no-schemas (-m)",
@@ -359,6 +368,9 @@ pub struct TableArgs {
     pub from: SourceArgs,
 
     #[command(flatten)]
+    pub key_files: OfflineKeyArgs,
+
+    #[command(flatten)]
     pub read: ReadArgs,
 }
 
@@ -474,6 +486,9 @@ pub struct SchemaArgs {
 
     #[command(flatten)]
     pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub key_files: OfflineKeyArgs,
 }
 
 /// `innoscan check`.
@@ -505,6 +520,9 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub key_files: OfflineKeyArgs,
 }
 
 /// `innoscan inspect`.
@@ -528,4 +546,7 @@ pub struct InspectArgs {
 
     #[command(flatten)]
     pub from: SourceArgs,
+
+    #[command(flatten)]
+    pub key_files: OfflineKeyArgs,
 }

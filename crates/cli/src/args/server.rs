@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use innoscan_live::lock::LockOptions;
 use innoscan_live::small_tables::SmallTablesMode;
 use innoscan_live::snapshot::{Consistency, LockMode};
-use innoscan_live::{Account, OptionFiles, Password, Tls};
+use innoscan_live::{Account, Password, Tls};
+
+use super::keys::OptionFileArgs;
 
 /// The address and account of a running server, with the options of its own clients.
 #[derive(Clone, Debug, Args)]
@@ -42,17 +44,8 @@ pub struct ServerArgs {
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
 
-    /// Read only this option file
-    #[arg(long, value_name = "FILE")]
-    pub defaults_file: Option<PathBuf>,
-
-    /// Read this option file after the usual ones
-    #[arg(hide_short_help = true, long, value_name = "FILE")]
-    pub defaults_extra_file: Option<PathBuf>,
-
-    /// Read no option file
-    #[arg(hide_short_help = true, long)]
-    pub no_defaults: bool,
+    #[command(flatten)]
+    pub option_files: OptionFileArgs,
 }
 
 /// How the tables of a running server are locked.
@@ -143,12 +136,8 @@ impl ServerArgs {
     /// The account to connect with, from the arguments, option files, environment and prompt; and
     /// notes on the option files for the user.
     pub fn account(&self) -> anyhow::Result<(Account, Vec<String>)> {
-        let files = OptionFiles {
-            only: self.defaults_file.clone(),
-            extra: self.defaults_extra_file.clone(),
-            none: self.no_defaults,
-        };
-        let files = files.read()?;
+        let is_of_client = |group: &str| matches!(group, "client" | "innoscan");
+        let files = self.option_files.files().read(is_of_client)?;
         let password = match &self.password {
             None => None,
             Some(None) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use innoscan_tools::tablespaces::HeadMethod;
 
-use super::{ServerArgs, pause};
+use super::{KeyFileArgs, OfflineKeyArgs, ServerArgs, pause};
 
 /// `innoscan tablespaces`.
 #[derive(Debug, Args)]
@@ -77,6 +77,9 @@ pub struct TablespacesArgs {
     pub quiet: bool,
 
     #[command(flatten)]
+    pub key_files: KeyFileArgs,
+
+    #[command(flatten)]
     pub server: ServerArgs,
 }
 
@@ -85,4 +88,12 @@ pub struct TablespacesArgs {
 pub enum ServerListArg {
     Dictionary,
     Server,
+}
+
+impl TablespacesArgs {
+    /// The keys of encrypted tables, with the option files.
+    pub fn key_args(&self) -> OfflineKeyArgs {
+        let option_files = self.server.option_files.clone();
+        OfflineKeyArgs { key_files: self.key_files.clone(), option_files }
+    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use innoscan_engine::PlanOptions;
 
-use super::ServerArgs;
+use super::{KeyFileArgs, OfflineKeyArgs, ServerArgs};
 use crate::sizes::ByteSize;
 
 /// `innoscan verify`.
@@ -60,10 +60,19 @@ pub struct VerifyArgs {
     pub quiet: bool,
 
     #[command(flatten)]
+    pub key_files: KeyFileArgs,
+
+    #[command(flatten)]
     pub server: ServerArgs,
 }
 
 impl VerifyArgs {
+    /// The keys of encrypted tables, with the option files.
+    pub fn key_args(&self) -> OfflineKeyArgs {
+        let option_files = self.server.option_files.clone();
+        OfflineKeyArgs { key_files: self.key_files.clone(), option_files }
+    }
+
     /// Whether the rows are compared with those of a running server.
     pub fn is_against_server(&self) -> bool {
         self.against.as_ref().is_some_and(|source| source.as_os_str() == "server")

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use innoscan_catalog::catalog::Catalog;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{ErrorKind, Table, counted};
 use innoscan_tools::check::{Report, Subject, tablespaces_in};
 use serde_json::{Value, json};
 
-use crate::args::{CheckArgs, SourceArgs};
+use crate::args::{CheckArgs, OfflineKeyArgs, SourceArgs};
 use crate::messages::Exit;
 use crate::progress::Count;
 use crate::remedies;
@@ -26,11 +27,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 
 /// One table, in full.
 fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
-    let table = table(&args.from, source)?;
+    let table = table(&args.from, &args.key_files, source)?;
     let io = super::io_options(&args.io)?;
+    let keys = super::keys(&args.key_files)?;
     let mut checked = Checked::default();
     for path in files_of(table.as_ref(), source) {
-        let subject = Subject::open(&path, table.as_ref(), &io)?;
+        let subject = Subject::open(&path, table.as_ref(), &io, &keys)?;
         if let Some(error) = &subject.not_understood {
             note!("innoscan: note: records were not checked: {error}");
         }
@@ -149,14 +151,17 @@ struct Sources {
 }
 
 impl Sources {
-    fn find(args: &CheckArgs, checked: &mut Checked) -> anyhow::Result<Sources> {
-        let mut sources =
-            Sources { catalogs: vec![super::catalog(&args.from)?], ..Sources::default() };
+    fn find(args: &CheckArgs, keys: &Keys, checked: &mut Checked) -> anyhow::Result<Sources> {
+        let mut sources = Sources {
+            catalogs: vec![super::catalog(&args.from, &args.key_files)?],
+            ..Sources::default()
+        };
         for source in &args.sources {
             let path = Path::new(source);
             if path.is_dir() {
-                let found = tablespaces_in(path, args.from.force)?;
-                sources.catalogs.push(Catalog::new(found.root).with_force(args.from.force));
+                let found = tablespaces_in(path, args.from.force, keys)?;
+                let catalog = Catalog::new(found.root).with_force(args.from.force);
+                sources.catalogs.push(catalog.with_keys(keys.clone()));
                 let catalog = sources.catalogs.len() - 1;
                 sources.files.extend(found.files.into_iter().map(|file| (catalog, file)));
                 for (table, why) in found.without_file {
@@ -184,8 +189,9 @@ impl Sources {
 /// Several tables, or whole directories: a line each, faults in full, and a summary.
 fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
     let io = super::io_options(&args.io)?;
+    let keys = super::keys(&args.key_files)?;
     let mut checked = Checked::default();
-    let sources = Sources::find(args, &mut checked)?;
+    let sources = Sources::find(args, &keys, &mut checked)?;
     let all = sources.files.len();
     let names_all = args.verbose || all <= FEW_FILES;
     let mut count = Count::new(args.quiet);
@@ -202,7 +208,7 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
                 None
             }
         };
-        let report = Subject::open(path, table.as_ref(), &io).and_then(|subject| {
+        let report = Subject::open(path, table.as_ref(), &io, &keys).and_then(|subject| {
             let has_definition = table.is_some() && subject.not_understood.is_none();
             Ok((subject.check(|_, _| ())?, has_definition))
         });
@@ -246,8 +252,12 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
 
 /// The table of a source; `None` for a file without a definition, of which pages and links can be
 /// checked all the same.
-pub(super) fn table(from: &SourceArgs, source: &str) -> anyhow::Result<Option<Table>> {
-    match super::catalog(from)?.table(source) {
+pub(super) fn table(
+    from: &SourceArgs,
+    keys: &OfflineKeyArgs,
+    source: &str,
+) -> anyhow::Result<Option<Table>> {
+    match super::catalog(from, keys)?.table(source) {
         Ok(table) => Ok(Some(table)),
         Err(error)
             if Path::new(source).is_file() && error.kind() != ErrorKind::RefusedDirectory =>

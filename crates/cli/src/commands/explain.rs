@@ -19,7 +19,8 @@ const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
 const FORMAT: u32 = 1;
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
-    let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
+    let table =
+        super::catalog(&args.table.from, &args.table.key_files)?.table(&args.table.source)?;
     let options = super::scan_options(
         &args.table.read,
         Some(&table),

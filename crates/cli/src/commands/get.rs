@@ -22,7 +22,7 @@ const KEYS_MAX: usize = 1000;
 pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
     let typed = typed_keys(args)?;
     let condition = wanted(args, &typed)?;
-    let table = super::catalog(&args.from)?.table(&args.source)?;
+    let table = super::catalog(&args.from, &args.key_files)?.table(&args.source)?;
     messages::row_notes(&table);
     if !condition.may_use_key(&table.def) && !args.report.quiet {
         note!(

@@ -24,10 +24,11 @@ pub fn run(args: &LsArgs) -> anyhow::Result<Exit> {
         kinds: ObjectKinds { users: true, ..all.kinds },
         ..all
     };
+    let keys = super::keys(&args.key_files)?;
     let mut sources = Vec::new();
     let mut is_whole = true;
     for source in &args.sources {
-        let listing = Listing::of(source, &filter, args.force)?;
+        let listing = Listing::of(source, &filter, args.force, &keys)?;
         is_whole &= listing.unlisted.is_empty();
         if args.json {
             let mut object = listing.to_json();

@@ -23,15 +23,17 @@ use innoscan_engine::IoOptions;
 use innoscan_engine::Table;
 use innoscan_engine::condition::RowCondition;
 use innoscan_engine::devices::KnownDevices;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::scan::{
     Damage, OnCorrupt, PlanOptions, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions, Spill,
 };
 use innoscan_io::{Device, Direct, EngineKind, File, Priority, honours_priorities};
 use innoscan_live::Account;
+use rustix::process::DumpableBehavior;
 
 use crate::args::{
-    DeviceArg, DirectArg, EngineArg, IoArgs, OnCorruptArg, OrderArg, PriorityArg, ReadAheadArg,
-    ReadArgs, ReportArgs, ServerArgs, SourceArgs, Verb,
+    DeviceArg, DirectArg, EngineArg, IoArgs, OfflineKeyArgs, OnCorruptArg, OrderArg, PriorityArg,
+    ReadAheadArg, ReadArgs, ReportArgs, ServerArgs, SourceArgs, Verb,
 };
 use crate::messages::Exit;
 
@@ -62,8 +64,18 @@ fn account(server: &ServerArgs) -> anyhow::Result<Account> {
     Ok(account)
 }
 
-fn catalog(from: &SourceArgs) -> anyhow::Result<Catalog> {
+/// The keys of encrypted tables. Before they are read, the process is made one whose memory no core dump shows.
+fn keys(args: &OfflineKeyArgs) -> anyhow::Result<Keys> {
+    let without_dump = || {
+        // It fails on no kernel that has the call; the keys are needed in any case.
+        _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    };
+    Ok(args.key_files.files(&args.option_files).keys(without_dump)?)
+}
+
+fn catalog(from: &SourceArgs, key_args: &OfflineKeyArgs) -> anyhow::Result<Catalog> {
     let catalog = Catalog::new(from.datadir.clone()).with_force(from.force);
+    let catalog = catalog.with_keys(keys(key_args)?);
     let Some(path) = &from.schema else { return Ok(catalog) };
     if path.extension().is_some_and(|extension| extension == "frm") {
         return Ok(catalog.with_frm(path)?);

@@ -16,7 +16,8 @@ use crate::stats::{self, Estimate};
 const FORMAT: u32 = 1;
 
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
-    let table = super::catalog(&args.table.from)?.table(&args.table.source)?;
+    let table =
+        super::catalog(&args.table.from, &args.table.key_files)?.table(&args.table.source)?;
     messages::row_notes(&table);
     let bar =
         Bar::new(args.report.quiet, Whole::new(vec![(table.qualified_name(), table.size_bytes())]));
@@ -71,7 +72,8 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
             "requests": outcome.requests,
             "seconds": seconds,
             "wait_seconds": outcome.pool.wait.as_secs_f64(),
-            "decompress_seconds": outcome.decompress.as_secs_f64(),
+            "decrypt_seconds": outcome.opening.decrypt.as_secs_f64(),
+            "decompress_seconds": outcome.opening.decompress.as_secs_f64(),
             "engine": outcome.engine,
             "direct": outcome.is_direct,
             "damaged": outcome.damaged,
@@ -99,10 +101,11 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
         outcome.read_bytes as f64 / MIB / seconds,
         outcome.pool.wait.as_secs_f64(),
     );
-    if !outcome.decompress.is_zero() {
-        out!(
-            "decompress  {:.3} s of the processors, divided among the threads",
-            outcome.decompress.as_secs_f64()
-        );
+    let opening = outcome.opening;
+    for (name, time) in [("decrypt", opening.decrypt), ("decompress", opening.decompress)] {
+        if !time.is_zero() {
+            let seconds = time.as_secs_f64();
+            out!("{name:<12}{seconds:.3} s of the processors, divided among the threads");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::args::SchemaArgs;
 use crate::messages::{self, Exit};
 
 pub fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
-    let (def, notes) = super::catalog(&args.from)?.definition(&args.source)?;
+    let (def, notes) = super::catalog(&args.from, &args.key_files)?.definition(&args.source)?;
     messages::definition_notes(&def, &notes);
     let mut text = def.to_create_table();
     text.push('\n');

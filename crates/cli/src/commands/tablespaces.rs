@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use innoscan_engine::keys::Keys;
 use innoscan_live::spaces::spaces;
 use innoscan_tools::tablespaces::{
     CheckOptions, Finding, HeadMethod, HeadOptions, ListedSpace, Report, Step, check, listed_in,
@@ -26,7 +27,9 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
         latency: args.latency,
     };
     let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
-    let options = CheckOptions { heads, listed: listed(args)?, checks_names: args.sdi };
+    let keys = super::keys(&args.key_args())?;
+    let listed = listed(args, &keys)?;
+    let options = CheckOptions { heads, listed, checks_names: args.sdi, keys };
     let mut count = Count::new(args.quiet);
     let report = check(&directories, &options, |step| {
         match step {
@@ -49,9 +52,9 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
 }
 
-fn listed(args: &TablespacesArgs) -> anyhow::Result<Option<Vec<ListedSpace>>> {
+fn listed(args: &TablespacesArgs, keys: &Keys) -> anyhow::Result<Option<Vec<ListedSpace>>> {
     Ok(match (args.server_list, args.directories.first()) {
-        (Some(ServerListArg::Dictionary), Some(root)) => Some(listed_in(root)?),
+        (Some(ServerListArg::Dictionary), Some(root)) => Some(listed_in(root, keys)?),
         (Some(ServerListArg::Server), _) => Some(spaces(&super::account(&args.server)?)?),
         _ => None,
     })

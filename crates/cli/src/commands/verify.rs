@@ -73,6 +73,7 @@ fn comparison(
         return Ok(Some(compared?));
     }
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
+    let catalog = catalog.with_keys(super::keys(&args.key_args())?);
     let options = ScanOptions::default().with(|scan| {
         scan.plan.policy = Some(ReadAheadPolicy::Segment);
         scan.rows.order = RowOrder::Any;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::locate::{Fields, Located, Row};
-use innoscan_format::page::{self, IndexPage, Scratch};
+use innoscan_format::page::{self, IndexPage, Scratch, StoredAs};
 use innoscan_format::record::Record;
 use innoscan_format::{Error as FormatError, PageNo};
 
@@ -16,7 +16,9 @@ use super::lob::LobFetcher;
 use super::order::Output;
 use super::requests::PageRequests;
 use super::task::{Item, LeafBytes, SpaceContext, Task};
-use super::{Damage, LeafId, Lost, OnCorrupt, RowOrder, ScanOptions, Shared, StopOnPanic};
+use super::{
+    Damage, LeafId, Lost, OnCorrupt, OpeningTimes, RowOrder, ScanOptions, Shared, StopOnPanic,
+};
 use crate::condition::RowFilter;
 use crate::walk::Sibling;
 use crate::{Error, ErrorKind, Result, RowSink};
@@ -115,7 +117,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             let result = match (&items[place], damaged) {
                 (Some(Item::Leaf { page_no, page, prev, next }), _) => {
                     output.leaves += 1;
-                    let spent = &mut output.decompress;
+                    let spent = &mut output.opening;
                     let leaf = open_leaf(&task.space, *page_no, page, &mut scratch, spent);
                     self.leaf(&task.space, (*page_no, leaf), (*prev, *next), &mut output, take_part)
                 }
@@ -162,7 +164,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             batch: self.sink.new_batch(),
             rows: 0,
             leaves: 0,
-            decompress: Duration::ZERO,
+            opening: OpeningTimes::default(),
             damage: Vec::new(),
             error: None,
         }
@@ -361,18 +363,20 @@ impl<'s, S: RowSink> Decoder<'s, S> {
     }
 }
 
-/// Opens a leaf of the index from its bytes; adds to `decompress` the time for one that is stored compressed.
+/// Opens a leaf of the index from its bytes; adds to `spent` the time for one that is stored encrypted or compressed.
 fn open_leaf<'a>(
     space: &SpaceContext,
     page_no: PageNo,
     bytes: &'a [u8],
     scratch: &'a mut Scratch,
-    decompress: &mut Duration,
+    spent: &mut OpeningTimes,
 ) -> innoscan_format::Result<IndexPage<'a>> {
     let begun = Instant::now();
     let page = page::open(bytes, &space.page_context, page_no, scratch)?;
-    if page.is_decompressed(bytes) {
-        *decompress += begun.elapsed();
+    match page.stored_as() {
+        StoredAs::Plain => {}
+        StoredAs::Encrypted => spent.decrypt += begun.elapsed(),
+        StoredAs::Compressed => spent.decompress += begun.elapsed(),
     }
     let leaf = IndexPage::parse(page)?;
     leaf.require(space.index, 0)?;

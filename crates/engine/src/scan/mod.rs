@@ -50,7 +50,7 @@ pub use self::options::{
     Hooks, LeafId, OnCorrupt, PlanOptions, ProgressFn, RowOptions, RowOrder, SMALL_TABLE_BYTES,
     ScanOptions,
 };
-pub use self::outcome::{DAMAGE_MAX, Damage, Lost, Progress, ScanOutcome};
+pub use self::outcome::{DAMAGE_MAX, Damage, Lost, OpeningTimes, Progress, ScanOutcome};
 use self::plan::Planner;
 use self::read_plan::ReadPlan;
 use self::requests::page_requests;
@@ -189,13 +189,11 @@ pub fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
 
 /// Requires that a table's tablespace can be read, and has the page size of those opened before.
 fn one_page_size(before: &[Space], space: &Space, file: &TableFile) -> Result<()> {
-    let header = space.header();
-    let readable = match file.clustered_root {
+    match file.clustered_root {
         // The server's own tables share mysql.ibd, and the root of each is known.
-        Some(_) if header.space == SpaceId::DICTIONARY => header.require_readable_pages(),
-        _ => header.require_readable(),
-    };
-    readable.map_err(|error| Error::from(error).in_file(&file.path))?;
+        Some(_) if space.header().space == SpaceId::DICTIONARY => space.require_key(),
+        _ => space.require_readable(),
+    }?;
     let page_bytes = space.page_bytes();
     let first_bytes = before.first().map_or(page_bytes, Space::page_bytes);
     if first_bytes != page_bytes {

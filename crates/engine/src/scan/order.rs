@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::{DAMAGE_MAX, Damage, LeafId, Progress, ScanOptions, ScanOutcome, Shared};
+use super::{DAMAGE_MAX, Damage, LeafId, OpeningTimes, Progress, ScanOptions, ScanOutcome, Shared};
 use crate::{Error, Result};
 
 /// The output of a worker for a task, or for part of one.
@@ -22,7 +22,7 @@ pub(super) struct Output<B> {
     pub rows: u64,
     pub leaves: u64,
     /// The time for opening leaves that are stored compressed.
-    pub decompress: Duration,
+    pub opening: OpeningTimes,
     pub damage: Vec<Damage>,
     /// The error that ended the task.
     pub error: Option<Error>,
@@ -118,7 +118,8 @@ pub(super) fn take<B>(
 ) -> Result<()> {
     outcome.rows += output.rows;
     outcome.leaf_pages += output.leaves;
-    outcome.decompress += output.decompress;
+    outcome.opening.decrypt += output.opening.decrypt;
+    outcome.opening.decompress += output.opening.decompress;
     outcome.damaged += output.damage.len() as u64;
     let room = DAMAGE_MAX - outcome.damage.len();
     outcome.damage.extend(output.damage.into_iter().take(room));

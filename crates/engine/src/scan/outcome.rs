@@ -108,8 +108,8 @@ pub struct ScanOutcome {
     pub page_bytes: u64,
     /// Leaves that the delivered rows were on.
     pub leaf_pages: u64,
-    /// The processor time of all decode threads for decompressing and verifying leaves that are stored compressed.
-    pub decompress: Duration,
+    /// The processor time of all decode threads for leaves that are stored encrypted or compressed.
+    pub opening: OpeningTimes,
     /// Branch pages read, including roots.
     pub branch_pages: u64,
     /// Pages of off-page columns read.
@@ -138,3 +138,12 @@ pub struct ScanOutcome {
 
 /// The most [`Damage`] that an outcome lists.
 pub const DAMAGE_MAX: usize = 10_000;
+
+/// The processor time for leaves that are not stored as they are in memory, with verifying them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpeningTimes {
+    /// For those that are encrypted, and not compressed.
+    pub decrypt: Duration,
+    /// For those that are compressed, and maybe encrypted.
+    pub decompress: Duration,
+}

@@ -267,7 +267,7 @@ fn is_subset(part: &[u8], whole: &[u8]) -> bool {
 
 /// The leaves in key order, and the branch pages below the root.
 fn walk(table: &Table) -> (Vec<PageNo>, Vec<PageNo>) {
-    let space = Space::open(&table.files[0].path, Direct::Off).unwrap();
+    let space = table.files[0].open(Direct::Off).unwrap();
     let root = space.first_root();
     let format = space.format();
     let mut reader = SpaceReader::new(space).unwrap();
@@ -397,7 +397,7 @@ fn sibling_links_are_held_against_key_order_both_ways() {
 #[test]
 fn bent_child_pointers_end_in_errors() {
     let table = table(MYSQL);
-    let root = Space::open(&table.files[0].path, Direct::Off).unwrap().first_root();
+    let root = table.files[0].open(Direct::Off).unwrap().first_root();
     let (leaves, branches) = walk(&table);
     for &parent in branches.iter().chain([&root]) {
         for &child in branches.iter().chain(&leaves) {
@@ -419,7 +419,7 @@ fn bent_child_pointers_end_in_errors() {
 
 /// The offset of the pointer to a child on a branch page: changing it changes only that child.
 fn pointer_at(table: &Table, parent: PageNo, child: PageNo) -> Option<usize> {
-    let space = Space::open(&table.files[0].path, Direct::Off).unwrap();
+    let space = table.files[0].open(Direct::Off).unwrap();
     let children = |copy: &Copy| {
         let bytes = &copy.bytes[parent.0 as usize * PAGE..][..PAGE];
         let page = IndexPage::parse(open_plain(bytes, space.format(), parent)?)?;

@@ -9,7 +9,6 @@ use innoscan_testkit::page::open_plain;
 
 use super::{ReadAheadPolicy, ScanOptions};
 use crate::Table;
-use crate::space::Space;
 use crate::space_reader::SpaceReader;
 use crate::testing::{self, MYSQL, POLICIES, POOL_PAGES, small};
 
@@ -68,7 +67,7 @@ fn each_policy_asks_for_these_pages_in_this_order() {
 #[test]
 fn secondary_indexes_are_read_by_the_physical_policy_alone() {
     let fixture = fixture("grown");
-    let space = Space::open(&fixture.table.files[0].path, Direct::Off).unwrap();
+    let space = fixture.table.files[0].open(Direct::Off).unwrap();
     let (format, root) = (space.format(), space.first_root());
     let mut reader = SpaceReader::new(space).unwrap();
     let mut index_of = |page: u32| -> Option<IndexId> {

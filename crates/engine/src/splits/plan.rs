@@ -153,7 +153,7 @@ struct Tree {
 impl Tree {
     fn open(table: &Table, file: &TableFile) -> Result<Tree> {
         let space = file.open(Direct::Off)?;
-        space.header().require_readable()?;
+        space.require_readable()?;
         let root = file.clustered_root.unwrap_or(space.first_root());
         let mut reader = SpaceReader::new(space)?;
         let def = &*table.def_of(file);

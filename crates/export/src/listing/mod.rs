@@ -6,6 +6,7 @@ use std::path::Path;
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::ledger::{Filter, FilterRule, ItemKind, Listed, State, Unlisted};
 use innoscan_catalog::source::{EngineTable, Offline, data_bytes, read_heads};
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Reason, Result, Table, counted};
 use innoscan_format::schema::{RowFormat, TableDef, filename};
 use serde_json::{Value, json};
@@ -67,15 +68,15 @@ impl Listing {
     ///
     /// # Errors
     /// The source as a whole cannot be read, or must not be because a server runs on it.
-    pub fn of(source: &Path, filter: &Filter, force: bool) -> Result<Listing> {
+    pub fn of(source: &Path, filter: &Filter, force: bool, keys: &Keys) -> Result<Listing> {
         if Manifest::is_in(source) {
             return Listing::of_dump(&Manifest::read(source)?, filter);
         }
+        let catalog = |datadir| Catalog::new(datadir).with_force(force).with_keys(keys.clone());
         if !source.is_dir() {
-            let table = Catalog::new(None).with_force(force).table(&source.to_string_lossy())?;
-            return Ok(Listing::of_table(&table));
+            return Ok(Listing::of_table(&catalog(None).table(&source.to_string_lossy())?));
         }
-        Listing::of_directory(&Catalog::new(Some(source.to_owned())).with_force(force), filter)
+        Listing::of_directory(&catalog(Some(source.to_owned())), filter)
     }
 
     fn of_table(table: &Table) -> Listing {

@@ -4,6 +4,8 @@
 //! MySQL (type 14)      26 version 1, 2   27 algorithm   28 type   30 length   32 compressed length   38 stream
 //!                      of the page from 38 on; its header is not compressed
 //! MariaDB (34354)      0 0xDEADBEEF   26 algorithm (8 bytes)   38 compressed length   40 stream of the whole page
+//!         (37401)      0 0xDEADBEEF   26 key version, 0 if not encrypted   38 compressed length   40 algorithm
+//!                      42 stream of the whole page
 //! MariaDB full_crc32   24 the type: 0x8000, and the stored size / 256   26 stream of the whole page
 //!                      size-5 low byte of the stream's end, and 5   size-4 checksum of what is stored
 //! ```
@@ -16,7 +18,7 @@ use lzma_rust2::{Action, XzStream};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::DATA;
-use super::kind::encrypted;
+use super::verified::{Verified, require_unencrypted};
 use crate::checksum::{self, NO_CHECKSUM_MAGIC};
 use crate::{Error, Result, bytes};
 
@@ -28,6 +30,9 @@ const ALGORITHM: usize = 26;
 const MYSQL: u16 = 14;
 /// MariaDB's page type for page compression (`FIL_PAGE_PAGE_COMPRESSED`).
 const MARIADB: u16 = 34354;
+/// MariaDB's page type for page compression of pages that may be encrypted
+/// (`FIL_PAGE_PAGE_COMPRESSED_ENCRYPTED`).
+const MARIADB_ENCRYPTED: u16 = 37401;
 /// The bit of the type by which `full_crc32` marks a compressed page (`FIL_PAGE_COMPRESS_FCRC32_MARKER`).
 const FULL_CRC32_MARK: u16 = 0x8000;
 
@@ -56,6 +61,8 @@ pub enum PageCompression {
 pub(super) enum Form {
     MySql,
     MariaDb,
+    /// Compressed by MariaDB, and encrypted before or not.
+    MariaDbEncrypted,
     FullCrc32(PageCompression),
 }
 
@@ -155,28 +162,27 @@ impl Form {
                 && matches!(bytes::u8_at(raw, 27)?, 1 | 2)
                 && bytes::u16_at(raw, 32)? > 0)
                 .then_some(Form::MySql),
-            MARIADB => (bytes::u32_at(raw, 0)? == NO_CHECKSUM_MAGIC).then_some(Form::MariaDb),
+            MARIADB | MARIADB_ENCRYPTED if bytes::u32_at(raw, 0)? != NO_CHECKSUM_MAGIC => None,
+            MARIADB => Some(Form::MariaDb),
+            MARIADB_ENCRYPTED => Some(Form::MariaDbEncrypted),
             _ => None,
         })
     }
 
     /// Decompresses a page to `page`, which has its size in memory. Where the stored form has a checksum of its
-    /// own, it is verified.
-    pub fn decompress(self, raw: &[u8], page: &mut [u8]) -> Result<()> {
+    /// own, it is verified, unless it was already.
+    pub fn decompress(self, raw: &[u8], verified: Verified, page: &mut [u8]) -> Result<()> {
         match self {
             Form::MySql => decompress_mysql(raw, page),
-            Form::MariaDb => {
-                let number = bytes::u64_at(raw, ALGORITHM)?;
-                let algorithm = u32::try_from(number).ok().and_then(PageCompression::of_mariadb);
-                let algorithm = algorithm.ok_or_else(|| unknown_algorithm(number))?;
-                let len = usize::from(bytes::u16_at(raw, DATA)?);
-                algorithm.decompress(bytes::slice(raw, DATA + 2, len)?, page)
+            Form::MariaDb => decompress_mariadb(raw, bytes::u64_at(raw, ALGORITHM)?, 2, page),
+            Form::MariaDbEncrypted => {
+                decompress_mariadb(raw, u64::from(bytes::u16_at(raw, DATA + 2)?), 4, page)
             }
             Form::FullCrc32(algorithm) => {
                 let stored = full_crc32_stored(raw)?;
-                checksum::verify_full_crc32(stored)?;
-                if bytes::u32_at(raw, 0)? != 0 {
-                    return Err(encrypted());
+                if verified == Verified::Nothing {
+                    checksum::verify_full_crc32(stored)?;
+                    require_unencrypted(raw)?;
                 }
                 let end = full_crc32_stream_end(algorithm, stored)?;
                 let len = end.checked_sub(ALGORITHM).ok_or_else(|| {
@@ -186,6 +192,14 @@ impl Form {
             }
         }
     }
+}
+
+/// Decompresses a page by the algorithm of a number; `stream_at`: where the stream begins after its length.
+fn decompress_mariadb(raw: &[u8], number: u64, stream_at: usize, page: &mut [u8]) -> Result<()> {
+    let algorithm = u32::try_from(number).ok().and_then(PageCompression::of_mariadb);
+    let algorithm = algorithm.ok_or_else(|| unknown_algorithm(number))?;
+    let len = usize::from(bytes::u16_at(raw, DATA)?);
+    algorithm.decompress(bytes::slice(raw, DATA + stream_at, len)?, page)
 }
 
 #[cold]
@@ -213,9 +227,12 @@ fn decompress_mysql(raw: &[u8], page: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// The bytes that a compressed `full_crc32` page has in the file.
-fn full_crc32_stored(raw: &[u8]) -> Result<&[u8]> {
-    bytes::slice(raw, 0, usize::from(bytes::u16_at(raw, TYPE)? & 0xFF) << 8)
+/// The bytes that a `full_crc32` page has in the file: fewer than the page if it is compressed.
+pub(super) fn full_crc32_stored(raw: &[u8]) -> Result<&[u8]> {
+    match bytes::u16_at(raw, TYPE)? {
+        kind if kind & FULL_CRC32_MARK != 0 => bytes::slice(raw, 0, usize::from(kind & 0xFF) << 8),
+        _ => Ok(raw),
+    }
 }
 
 /// The end of a `full_crc32` page's stream, from the start of the page; with the algorithms that need it, its low

@@ -4,7 +4,7 @@
 //!  38 tablespace       46 size in pages      50 free limit         54 flags
 //!  58 used pages in FREE_FRAG extents        62 FREE list          78 FREE_FRAG list
 //!  94 FULL_FRAG list  110 next segment id   118 full INODE pages  134 INODE pages with room
-//! 150 extent descriptors; then 115 bytes of encryption info; then MySQL 8: 4 SDI version, 4 root
+//! 150 extent descriptors; then 115 bytes of encryption info (`encryption/`); then MySQL 8: 4 SDI version, 4 root
 //! ```
 //!
 //! The flags have four dialects (`fsp0types.h`, `fsp0fsp.h`, `fil0fil.h` of MariaDB 10.11 and
@@ -24,7 +24,7 @@
 //! 16           (MariaDB) page compression  17 DATA DIRECTORY
 //! ```
 
-use super::kind::encrypted;
+use super::encryption::SpaceEncryption;
 use super::list::ListBase;
 use super::{DATA, PageCompression, PageContext, PageFormat, PageKind, Scratch, open};
 use crate::server::{RowFormat, ServerVersion};
@@ -222,6 +222,8 @@ pub struct SpaceHeader {
     pub free_inodes: ListBase,
     /// Root of the SDI B-tree.
     pub sdi_root: Option<PageNo>,
+    /// By which key the other pages are encrypted, where some are.
+    pub encryption: Option<SpaceEncryption>,
     /// The server that created the file, for MySQL 8 and later.
     pub server: Option<ServerVersion>,
 }
@@ -264,6 +266,10 @@ impl SpaceHeader {
         if kind == PageKind::Zeroes {
             return Err(Error::corrupt("page 0 is all zeroes"));
         }
+        let encryption = SpaceEncryption::read(page, extents_end(page, flags))?;
+        if flags.encrypted && encryption.is_none() {
+            return Err(Error::corrupt("the file is encrypted, and page 0 names no key"));
+        }
         let u32_at = |at: usize| bytes::u32_at(page, DATA + at);
         let list_at = |at: usize| ListBase::read(page, DATA + at);
         Ok(SpaceHeader {
@@ -279,6 +285,7 @@ impl SpaceHeader {
             full_inodes: list_at(80)?,
             free_inodes: list_at(96)?,
             sdi_root: if flags.sdi { sdi_root(page, flags)? } else { None },
+            encryption,
             server: match bytes::u32_at(page, 8)? {
                 version @ 80_000..100_000 if flags.sdi => Some(ServerVersion::from_number(version)),
                 _ => None,
@@ -298,19 +305,8 @@ impl SpaceHeader {
         PageContext::plain(self.page_format()).with_compression(algorithm.filter(|_| full_crc32))
     }
 
-    /// Refuses, by name and with a remedy, files whose pages are stored in a form that this version
-    /// does not read.
-    pub fn require_readable_pages(&self) -> Result<()> {
-        let flags = &self.flags;
-        if flags.encrypted {
-            return Err(encrypted());
-        }
-        Ok(())
-    }
-
     /// Refuses, by name and with a remedy, files from which this version does not read tables.
     pub fn require_readable(&self) -> Result<()> {
-        self.require_readable_pages()?;
         let flags = &self.flags;
         if flags.temporary {
             return Err(Error::unsupported(
@@ -348,9 +344,14 @@ fn format_of(flags: FspFlags, space: SpaceId, size_pages: u32) -> PageFormat {
     }
 }
 
-fn sdi_root(page: &[u8], flags: FspFlags) -> Result<Option<PageNo>> {
+/// Returns the end of the extent descriptors on page 0.
+fn extents_end(page: &[u8], flags: FspFlags) -> usize {
     let extents = page.len() / flags.page_size.extent_pages() as usize;
-    let at = EXTENTS + extent_len(flags.page_size) * extents + ENCRYPTION_INFO_LEN;
+    EXTENTS + extent_len(flags.page_size) * extents
+}
+
+fn sdi_root(page: &[u8], flags: FspFlags) -> Result<Option<PageNo>> {
+    let at = extents_end(page, flags) + ENCRYPTION_INFO_LEN;
     let root = PageNo(bytes::u32_at(page, at + 4)?);
     Ok((bytes::u32_at(page, at)? == 1 && root.0 != 0).then_some(root).and_then(PageNo::non_null))
 }

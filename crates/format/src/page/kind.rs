@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::{Error, Remedy, Result};
-
 /// The types of pages (`fil0fil.h`, MySQL 9 and MariaDB 10.11), and the page of zeroes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "InnoDB's own names")]
@@ -99,25 +97,6 @@ impl PageKind {
     pub fn is_index(self) -> bool {
         matches!(self, PageKind::Index | PageKind::Instant | PageKind::Sdi)
     }
-
-    /// Refuses kinds whose bytes are encrypted.
-    pub fn require_readable(self) -> Result<()> {
-        match self {
-            PageKind::Encrypted | PageKind::CompressedAndEncrypted | PageKind::EncryptedRTree => {
-                Err(encrypted())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Creates the refusal of an encrypted page or file.
-#[cold]
-pub(super) fn encrypted() -> Error {
-    Error::unsupported(
-        "an encrypted tablespace",
-        Remedy::ConvertOnServer("ALTER TABLE it without encryption".into()),
-    )
 }
 
 impl fmt::Display for PageKind {

@@ -14,6 +14,7 @@
 
 mod compression;
 mod context;
+pub mod encryption;
 mod fsp;
 mod heap;
 mod index;
@@ -21,19 +22,23 @@ mod inode;
 mod kind;
 mod list;
 mod open;
+mod page_format;
 mod space_head;
 pub mod undo;
+mod verified;
 mod xdes;
 mod zip;
 
 pub use compression::PageCompression;
-pub use context::{PageContext, PageFormat};
+pub use context::PageContext;
+pub use encryption::Encryption;
 pub use fsp::{Dialect, FspFlags, SpaceHeader};
 pub use index::IndexPage;
 pub use inode::{InodePage, Segment};
 pub use kind::PageKind;
 pub use list::{FileAddr, ListBase, ListNode};
-pub use open::{OwnedPage, Page, Scratch, checksum_algorithm, open, unverified_links};
+pub use open::{OwnedPage, Page, Scratch, StoredAs, checksum_algorithm, open, unverified_links};
+pub use page_format::PageFormat;
 pub use space_head::SpaceHead;
 pub use xdes::{Extent, ExtentState, ExtentsPage};
 

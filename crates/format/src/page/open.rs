@@ -2,7 +2,8 @@
 //! converted to the form in memory.
 
 use super::compression::Form;
-use super::kind::encrypted;
+use super::encryption::decrypt;
+use super::verified::{Verified, encrypted_without_info, require_unencrypted};
 use super::zip::Unzipper;
 use super::{PageContext, PageFormat, PageKind};
 use crate::checksum::{self, Algorithm};
@@ -15,6 +16,18 @@ pub struct Page<'a> {
     format: PageFormat,
     page_no: PageNo,
     kind: PageKind,
+    stored_as: StoredAs,
+}
+
+/// How a file stores a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredAs {
+    /// As it is in memory.
+    Plain,
+    /// Encrypted, and not compressed.
+    Encrypted,
+    /// Compressed, and maybe encrypted.
+    Compressed,
 }
 
 impl<'a> Page<'a> {
@@ -23,9 +36,9 @@ impl<'a> Page<'a> {
         self.bytes
     }
 
-    /// Returns whether the page was decompressed, given the bytes that the file has of it.
-    pub fn is_decompressed(&self, stored: &[u8]) -> bool {
-        !std::ptr::eq(self.bytes.as_ptr(), stored.as_ptr())
+    /// Returns how the file stores the page.
+    pub fn stored_as(&self) -> StoredAs {
+        self.stored_as
     }
 
     /// Returns the properties of the file's pages.
@@ -60,8 +73,8 @@ impl<'a> Page<'a> {
 
     /// Returns an owned copy.
     pub fn to_owned(&self) -> OwnedPage {
-        let Page { bytes, format, page_no, kind } = *self;
-        OwnedPage { bytes: bytes.into(), format, page_no, kind }
+        let Page { bytes, format, page_no, kind, stored_as } = *self;
+        OwnedPage { bytes: bytes.into(), format, page_no, kind, stored_as }
     }
 
     /// Adds this page to an error that has no place.
@@ -82,20 +95,28 @@ pub struct OwnedPage {
     format: PageFormat,
     page_no: PageNo,
     kind: PageKind,
+    stored_as: StoredAs,
 }
 
 impl OwnedPage {
     /// Borrows the page.
     pub fn as_page(&self) -> Page<'_> {
-        let OwnedPage { bytes, format, page_no, kind } = self;
-        Page { bytes, format: *format, page_no: *page_no, kind: *kind }
+        let OwnedPage { bytes, format, page_no, kind, stored_as } = self;
+        Page { bytes, format: *format, page_no: *page_no, kind: *kind, stored_as: *stored_as }
     }
 }
 
-/// Buffer for pages that are not stored as they are in memory. It serves one page at a time; a
-/// reader keeps one for all its pages.
+/// Buffers for pages that are not stored as they are in memory. They serve one page at a time; a
+/// reader keeps them for all its pages.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    decrypted: Vec<u8>,
+    rest: Decompressed,
+}
+
+/// Buffers for compressed pages.
+#[derive(Debug, Default)]
+struct Decompressed {
     unzipper: Option<Box<Unzipper>>,
     page: Vec<u8>,
 }
@@ -108,8 +129,8 @@ pub struct Scratch {
 /// [`PageKind::Zeroes`].
 ///
 /// # Errors
-/// With the place, when the bytes are damaged or of another page, or when this version does not
-/// read the form in which they are stored.
+/// With the place, when the bytes are damaged or of another page, when their key is not known, or when this version
+/// does not read the form in which they are stored.
 pub fn open<'a>(
     raw: &'a [u8],
     context: &PageContext,
@@ -118,12 +139,15 @@ pub fn open<'a>(
 ) -> Result<Page<'a>> {
     let format = context.format();
     whole(raw, context)
-        .and_then(|raw| match format.is_zip {
-            true => proved_zip(raw, format, expected, scratch),
-            false => match Form::of(raw, format.full_crc32, context.compression())? {
-                Some(form) => proved_compressed(raw, form, format, expected, scratch),
-                None => proved(raw, format, expected),
-            },
+        .and_then(|raw| match is_unwritten(raw)? {
+            true => Ok(Page {
+                bytes: raw,
+                format,
+                page_no: expected,
+                kind: PageKind::Zeroes,
+                stored_as: StoredAs::Plain,
+            }),
+            false => opened(raw, context, expected, scratch),
         })
         .map_err(|error| error.at_page(format.space, expected))
 }
@@ -140,25 +164,50 @@ fn whole<'a>(raw: &'a [u8], context: &PageContext) -> Result<&'a [u8]> {
     Ok(raw)
 }
 
-/// Opens a page that is stored by page compression.
-fn proved_compressed<'a>(
-    raw: &[u8],
-    form: Form,
-    format: PageFormat,
+/// Opens a page, after it is decrypted if it was encrypted.
+fn opened<'a>(
+    raw: &'a [u8],
+    context: &PageContext,
     expected: PageNo,
-    scratch: &'a mut Scratch,
+    Scratch { decrypted, rest }: &'a mut Scratch,
 ) -> Result<Page<'a>> {
-    scratch.page.resize(format.page_size.len(), 0);
-    form.decompress(raw, &mut scratch.page)?;
-    let page = &scratch.page;
-    if !format.full_crc32 {
-        return proved(page, format, expected);
+    let is_sound = |plain: &[u8], verified: Verified| {
+        decompressed(plain, verified, context, expected, rest).is_ok()
+    };
+    match decrypt(raw, (context.encryption(), context.format()), expected, decrypted, is_sound)? {
+        None => decompressed(raw, Verified::Nothing, context, expected, rest),
+        Some(verified) => {
+            let page = decompressed(decrypted, verified, context, expected, rest)?;
+            Ok(match page.stored_as {
+                StoredAs::Plain => Page { stored_as: StoredAs::Encrypted, ..page },
+                _ => page,
+            })
+        }
     }
-    // A `full_crc32` page has no checksum of its own inside.
-    let kind = PageKind::new(bytes::u16_at(page, 24)?, format.sdi);
-    require_one_lsn(page)?;
-    placed(page, format, expected)?;
-    Ok(Page { bytes: page, format, page_no: expected, kind })
+}
+
+/// Opens a page that is not encrypted, after it is decompressed if it was compressed.
+fn decompressed<'a>(
+    raw: &'a [u8],
+    verified: Verified,
+    context: &PageContext,
+    expected: PageNo,
+    rest: &'a mut Decompressed,
+) -> Result<Page<'a>> {
+    let format = context.format();
+    if format.is_zip {
+        return proved_zip(raw, format, expected, rest);
+    }
+    match Form::of(raw, format.full_crc32, context.compression())? {
+        Some(form) => {
+            rest.page.resize(format.page_size.len(), 0);
+            form.decompress(raw, verified, &mut rest.page)?;
+            // A compressed `full_crc32` page has no checksum of its own inside.
+            let page = proved(&rest.page, Verified::Stored, format, expected)?;
+            Ok(Page { stored_as: StoredAs::Compressed, ..page })
+        }
+        None => proved(raw, verified, format, expected),
+    }
 }
 
 /// Opens a page of a ROW_FORMAT=COMPRESSED file: B-tree pages are unzipped, the others are stored as they are
@@ -167,39 +216,43 @@ fn proved_zip<'a>(
     raw: &'a [u8],
     format: PageFormat,
     expected: PageNo,
-    scratch: &'a mut Scratch,
+    rest: &'a mut Decompressed,
 ) -> Result<Page<'a>> {
-    if is_unwritten(raw)? {
-        return Ok(Page { bytes: raw, format, page_no: expected, kind: PageKind::Zeroes });
-    }
-    let kind = PageKind::new(bytes::u16_at(raw, 24)?, format.sdi);
-    // An encrypted page has its checksum inside.
-    if matches!(kind, PageKind::Encrypted | PageKind::EncryptedRTree) {
-        return Err(encrypted());
-    }
-    checksum::verify_compressed(raw)
-        .map_err(|error| encrypted_by_key(raw, format).unwrap_or(error))?;
+    checksum::verify_compressed(raw).map_err(|error| why_unsound(raw, format, error))?;
     placed(raw, format, expected)?;
-    kind.require_readable()?;
-    let bytes = match kind {
+    let kind = PageKind::new(bytes::u16_at(raw, 24)?, format.sdi);
+    let (bytes, stored_as) = match kind {
         PageKind::Index | PageKind::Sdi => {
-            let unzipper = scratch.unzipper.get_or_insert_with(|| Box::new(Unzipper::new()));
-            unzipper.unzip(raw, format.page_size.len())?
+            let unzipper = rest.unzipper.get_or_insert_with(|| Box::new(Unzipper::new()));
+            (unzipper.unzip(raw, format.page_size.len())?, StoredAs::Compressed)
         }
-        _ => raw,
+        _ => (raw, StoredAs::Plain),
     };
-    Ok(Page { bytes, format, page_no: expected, kind })
+    Ok(Page { bytes, format, page_no: expected, kind, stored_as })
 }
 
-fn proved(bytes: &[u8], format: PageFormat, expected: PageNo) -> Result<Page<'_>> {
-    if is_unwritten(bytes)? {
-        return Ok(Page { bytes, format, page_no: expected, kind: PageKind::Zeroes });
-    }
+/// Opens a page that is stored as it is in memory. `verified`: whether a checksum of `full_crc32` is verified already.
+fn proved(
+    bytes: &[u8],
+    verified: Verified,
+    format: PageFormat,
+    expected: PageNo,
+) -> Result<Page<'_>> {
     let kind = PageKind::new(bytes::u16_at(bytes, 24)?, format.sdi);
-    verify(bytes, format, kind)?;
+    match format.full_crc32 {
+        true => {
+            if verified == Verified::Nothing {
+                checksum::verify_full_crc32(bytes)?;
+                require_unencrypted(bytes)?;
+            }
+            require_one_lsn(bytes)?;
+        }
+        false => {
+            checksum::verify(bytes).map_err(|error| why_unsound(bytes, format, error))?;
+        }
+    }
     placed(bytes, format, expected)?;
-    kind.require_readable()?;
-    Ok(Page { bytes, format, page_no: expected, kind })
+    Ok(Page { bytes, format, page_no: expected, kind, stored_as: StoredAs::Plain })
 }
 
 /// Whether a page is all zeroes.
@@ -236,26 +289,6 @@ pub fn checksum_algorithm(bytes: &[u8], format: PageFormat) -> Result<Algorithm>
     }
 }
 
-fn verify(page: &[u8], format: PageFormat, kind: PageKind) -> Result<()> {
-    if format.full_crc32 {
-        checksum::verify_full_crc32(page)?;
-        if bytes::u32_at(page, 0)? != 0 {
-            return Err(encrypted());
-        }
-        return require_one_lsn(page);
-    }
-    if kind == PageKind::CompressedAndEncrypted
-        && bytes::u32_at(page, 0)? == checksum::NO_CHECKSUM_MAGIC
-    {
-        return Err(encrypted());
-    }
-    match checksum::verify(page) {
-        Ok(_) => Ok(()),
-        Err(error) if kind == PageKind::RTree => Err(error),
-        Err(error) => Err(encrypted_by_key(page, format).unwrap_or(error)),
-    }
-}
-
 /// Requires that a `full_crc32` page has the same LSN at both ends.
 fn require_one_lsn(page: &[u8]) -> Result<()> {
     let end = page.len().saturating_sub(8);
@@ -265,19 +298,14 @@ fn require_one_lsn(page: &[u8]) -> Result<()> {
     }
 }
 
-/// Creates the refusal of a page that MariaDB encrypted, if its post-encryption checksum confirms that it did:
-/// MariaDB to 10.4, and later without `full_crc32`, stores the key version where others store zero, and a checksum
-/// of the encrypted bytes behind it.
-fn encrypted_by_key(page: &[u8], format: PageFormat) -> Option<Error> {
-    let key_version = bytes::u32_at(page, 26).ok()?;
-    let stored = bytes::u32_at(page, 30).ok()?;
-    let is_known = stored == checksum::NO_CHECKSUM_MAGIC
-        || match format.is_zip {
-            true => stored == checksum::compressed_crc32(page).ok()?,
-            false => {
-                stored == checksum::crc32(page).ok()?
-                    || stored == checksum::innodb_header(page).ok()?
-            }
-        };
-    (is_known && (1..1 << 24).contains(&key_version)).then(encrypted)
+/// The error of a page without a right checksum in a file whose page 0 names no key: another one, if the page is
+/// encrypted nevertheless. MariaDB stores the key version where others store zero, and a checksum of the encrypted
+/// bytes behind it.
+#[cold]
+fn why_unsound(page: &[u8], format: PageFormat, error: Error) -> Error {
+    let key_version = bytes::u32_at(page, 26).unwrap_or_default();
+    let is_encrypted = (1..1 << 24).contains(&key_version)
+        && PageKind::new(bytes::u16_at(page, 24).unwrap_or_default(), false) != PageKind::RTree
+        && checksum::is_of_encrypted(page, format.is_zip).unwrap_or_default();
+    if is_encrypted { encrypted_without_info(key_version) } else { error }
 }

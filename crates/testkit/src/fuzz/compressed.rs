@@ -5,9 +5,9 @@ use innoscan_format::page::{PageCompression, PageContext, PageFormat};
 use innoscan_format::read::{LobReader, Need};
 use innoscan_format::{LobRef, PageNo, PageSize};
 
-use super::{PAGE, SPACE, sound_page};
-use crate::page::{PageWriter, open_plain, open_stored};
+use super::{PAGE, SPACE, page_of, sound_page};
 use crate::page::{ZBLOB, ZLOB_DATA, ZLOB_FIRST, ZLOB_FRAGMENT, ZLOB_INDEX, format};
+use crate::page::{open_plain, open_stored};
 use crate::tablespace::seal_page;
 
 /// Opens a page of a ROW_FORMAT=COMPRESSED file with a corrected checksum.
@@ -75,11 +75,4 @@ pub fn compressed_lob(data: &[u8]) {
 fn zip_format(form: u8) -> PageFormat {
     let physical_bytes = 1024 << (form & 3).min(2);
     PageFormat { space: SPACE, physical_bytes, is_zip: true, ..format(64) }
-}
-
-/// A page of these bytes with number, tablespace and checksum.
-fn page_of(data: &[u8], format: PageFormat, page_no: PageNo) -> Vec<u8> {
-    let mut bytes = data[..data.len().min(format.physical_len())].to_vec();
-    bytes.resize(format.physical_len(), 0);
-    PageWriter::of(format, &bytes).u32_at(4, page_no.0).u32_at(34, SPACE.0).seal()
 }

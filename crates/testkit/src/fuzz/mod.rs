@@ -8,13 +8,15 @@ use innoscan_format::schema::{
     Family, RowFormat, ServerVersion, from_create_table, from_frm, from_sdi, server_of_text,
 };
 use innoscan_format::types::{Codec, ColumnType};
-use innoscan_format::{PageNo, PageSize, SpaceId, layout::Layout, tree};
+use innoscan_format::{PageNo, SpaceId, layout::Layout, tree};
 
 use crate::page::{PageWriter, format as plain_format, open_plain};
 
 mod compressed;
+mod encrypted;
 
 pub use compressed::{compressed_lob, compressed_page, zip_page};
+pub use encrypted::{encrypted_page, key_file, keyring};
 
 const SPACE: SpaceId = SpaceId(7);
 const PAGE: PageNo = PageNo(5);
@@ -61,16 +63,20 @@ pub fn space_header(data: &[u8]) {
 /// Reads a page of 4 KiB with a corrected checksum, according to its type, and the records of a
 /// table if it is a B-tree page.
 pub fn page(data: &[u8]) {
-    let mut bytes = vec![0; PageSize::MIN.len()];
-    let len = data.len().min(bytes.len());
-    bytes[..len].copy_from_slice(&data[..len]);
     for full_crc32 in [false, true] {
         let format = PageFormat { space: SPACE, full_crc32, ..plain_format(64) };
-        let bytes = PageWriter::of(format, &bytes).u32_at(4, PAGE.0).u32_at(34, SPACE.0).seal();
+        let bytes = page_of(data, format, PAGE);
         if let Ok(page) = open_plain(&bytes, format, PAGE) {
             sound_page(page);
         }
     }
+}
+
+/// A page of these bytes with number, tablespace and checksum.
+fn page_of(data: &[u8], format: PageFormat, page_no: PageNo) -> Vec<u8> {
+    let mut bytes = data[..data.len().min(format.physical_len())].to_vec();
+    bytes.resize(format.physical_len(), 0);
+    PageWriter::of(format, &bytes).u32_at(4, page_no.0).u32_at(34, SPACE.0).seal()
 }
 
 fn sound_page(page: Page<'_>) {
@@ -121,7 +127,7 @@ pub fn text(data: &[u8]) {
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("create_table", create_table),
     ("frm", frm),
     ("sdi", sdi),
@@ -130,6 +136,9 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("zip_page", zip_page),
     ("compressed_page", compressed_page),
     ("compressed_lob", compressed_lob),
+    ("encrypted_page", encrypted_page),
+    ("keyring", keyring),
+    ("key_file", key_file),
     ("json", json),
     ("text", text),
 ];

@@ -8,6 +8,7 @@ use innoscan_catalog::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem}
 use innoscan_catalog::datadir::DataDir;
 use innoscan_catalog::ledger::{Filter, ItemKind, ObjectKinds, State};
 use innoscan_catalog::source::Offline;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Reason, Result};
 use innoscan_format::schema::filename;
 
@@ -27,15 +28,15 @@ pub struct Tablespaces {
 ///
 /// The directory cannot be listed, or must not be read: a server runs on it, or was not shut down
 /// cleanly.
-pub fn tablespaces_in(directory: &Path, force: bool) -> Result<Tablespaces> {
+pub fn tablespaces_in(directory: &Path, force: bool, keys: &Keys) -> Result<Tablespaces> {
     let is_root = |path: &Path| DataDir::is_one(path) || path.join("mysql.ibd").is_file();
     if is_root(directory) {
-        return of_root(directory, None, force);
+        return of_root(directory, None, force, keys);
     }
     let parent = std::fs::canonicalize(directory).ok();
     let parent = parent.as_deref().and_then(Path::parent).filter(|parent| is_root(parent));
     if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
-        return of_root(root, Some(&name), force);
+        return of_root(root, Some(&name), force, keys);
     }
     let mut files = ibd_files(directory)?;
     for path in sorted_entries(directory)?.into_iter().filter(|path| path.is_dir()) {
@@ -51,8 +52,9 @@ fn canonical_name(directory: &Path) -> Option<String> {
 }
 
 /// The tablespaces of a data directory, or of the directory of one database in it.
-fn of_root(root: &Path, only: Option<&str>, force: bool) -> Result<Tablespaces> {
-    let catalog = Catalog::new(Some(root.to_owned())).with_force(force);
+fn of_root(root: &Path, only: Option<&str>, force: bool, keys: &Keys) -> Result<Tablespaces> {
+    let catalog = Catalog::new(Some(root.to_owned()));
+    let catalog = catalog.with_force(force).with_keys(keys.clone());
     catalog.require_readable()?;
     let mut found = Tablespaces { root: Some(root.to_owned()), ..Tablespaces::default() };
     let mut tables = BTreeSet::new();

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::pool::{Pool, PoolOptions};
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
@@ -28,8 +28,13 @@ pub struct Subject<'t> {
 
 impl<'t> Subject<'t> {
     /// Opens a file of `table`, or a file whose table is not known.
-    pub fn open(path: &Path, table: Option<&'t Table>, io: &IoOptions) -> Result<Subject<'t>> {
-        let space = Space::open(path, io.direct)?;
+    pub fn open(
+        path: &Path,
+        table: Option<&'t Table>,
+        io: &IoOptions,
+        keys: &Keys,
+    ) -> Result<Subject<'t>> {
+        let space = Space::open(path, io.direct, keys)?;
         let mut subject = Subject { space, io: io.clone(), known: None, not_understood: None };
         let Some(table) = table else { return Ok(subject) };
         let file = table.files.iter().find(|file| file.path == path);
@@ -54,8 +59,7 @@ impl<'t> Subject<'t> {
         let engine = self.io.open_engine(u64::MAX)?;
         let frames = POOL_BYTES / page_bytes;
         let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
-        let file = Arc::clone(self.space.file());
-        check(&mut pool, file, self.space.header(), self.known(), on_progress)
+        check(&mut pool, &self.space, self.known(), on_progress)
     }
 
     /// Describes a page.
@@ -76,6 +80,7 @@ impl<'t> Subject<'t> {
         let mut reader = SpaceReader::with_engine(self.space.clone(), engine)?;
         let bytes =
             reader.read_page(page_no).map_err(|error| error.in_file(self.space.file().path()))?;
-        Ok(inspect::page(&bytes, self.space.header(), page_no, self.known().as_ref(), options))
+        let (header, context) = (self.space.header(), self.space.page_context());
+        Ok(inspect::page(&bytes, header, context, page_no, self.known().as_ref(), options))
     }
 }

@@ -19,12 +19,13 @@ mod trees;
 use std::sync::Arc;
 
 use innoscan_engine::pool::{Pool, RunReader, runs_in_file_order};
+use innoscan_engine::space::Space;
 use innoscan_engine::{Error, ErrorKind, Result};
 use innoscan_format::page::{
     self, ExtentsPage, IndexPage, Page, PageContext, PageKind, Scratch, SpaceHeader,
 };
 use innoscan_format::{Error as FormatError, PageNo};
-use innoscan_io::{File, Kind};
+use innoscan_io::Kind;
 
 pub use directory::{Tablespaces, tablespaces_in};
 use extents::Ownership;
@@ -37,25 +38,24 @@ use trees::Trees;
 /// The bytes of one request.
 const REQUEST_BYTES: usize = 1 << 20;
 
-/// Checks a file whose header was read. `pool`'s frames must have the file's page size.
+/// Checks a tablespace. `pool`'s frames must have the file's page size.
 /// `known`: the file's table, if known. `on_progress` receives the number of pages checked and of all
 /// pages.
 pub fn check(
     pool: &mut Pool,
-    file: Arc<File>,
-    header: &SpaceHeader,
+    space: &Space,
     known: Option<Known<'_>>,
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Report> {
-    header.require_readable_pages()?;
+    space.require_key()?;
     let page_bytes = pool.page_bytes() as u64;
-    if page_bytes != header.page_context().physical_bytes() as u64 {
+    if pool.page_bytes() != space.page_bytes() {
         return Err(Error::resources("the pool's frames are not of the file's page size"));
     }
-    let size_bytes = file.size_bytes();
-    let path = file.path().to_owned();
-    let slot = pool.add_file(file);
-    let mut checker = Checker::new(header, size_bytes, known);
+    let size_bytes = space.file().size_bytes();
+    let path = space.file().path();
+    let slot = pool.add_file(Arc::clone(space.file()));
+    let mut checker = Checker::new(space.header(), space.page_context(), size_bytes, known);
     let pages = size_bytes / page_bytes;
     let before = read_bytes(pool);
     let readable = u32::try_from(pages).unwrap_or(u32::MAX);
@@ -64,9 +64,9 @@ pub fn check(
     while let Some((page_no, page)) = reader.next(pool) {
         match page {
             Ok(page) => {
-                checker.add(page_no, &page).map_err(|error| Error::from(error).in_file(&path))?
+                checker.add(page_no, &page).map_err(|error| Error::from(error).in_file(path))?
             }
-            Err(error) if error.kind() == ErrorKind::Resources => return Err(error.in_file(&path)),
+            Err(error) if error.kind() == ErrorKind::Resources => return Err(error.in_file(path)),
             Err(error) => checker.add_unreadable(page_no, error.to_string()),
         }
         if page_no.0 % 1024 == 0 {
@@ -101,7 +101,12 @@ pub struct Checker<'t> {
 
 impl<'t> Checker<'t> {
     /// A check of a file of `size_bytes` bytes.
-    pub fn new(header: &SpaceHeader, size_bytes: u64, known: Option<Known<'t>>) -> Checker<'t> {
+    pub fn new(
+        header: &SpaceHeader,
+        context: &PageContext,
+        size_bytes: u64,
+        known: Option<Known<'t>>,
+    ) -> Checker<'t> {
         let format = header.page_format();
         let page_bytes = u64::from(format.physical_bytes);
         let pages = size_bytes / page_bytes;
@@ -119,7 +124,7 @@ impl<'t> Checker<'t> {
         }
         Checker {
             header: header.clone(),
-            context: header.page_context(),
+            context: context.clone(),
             scratch: Scratch::default(),
             pages,
             report,

@@ -54,8 +54,8 @@ const UNSEEN: Note = Note {
 /// An index, from its pages.
 struct Tree {
     summary: IndexSummary,
-    /// The segments of the leaves and of the branch pages, from the root.
-    segments: Option<(Option<FileAddr>, Option<FileAddr>)>,
+    /// The level of the root, and the segments of the leaves and of the branch pages, which it names.
+    segments: Option<(u16, Option<FileAddr>, Option<FileAddr>)>,
 }
 
 /// The trees of a file.
@@ -101,11 +101,13 @@ impl Trees {
             tree.summary.level_pages.resize(level + 1, 0);
         }
         tree.summary.level_pages[level] += 1;
-        // The root is known only when all levels are; only roots name segments.
-        if page.prev().is_none() && page.next().is_none() {
+        // Only the root names segments; on other pages these bytes may be anything. The root is the page without
+        // neighbours on the highest level, which may come before an only leaf or after it.
+        let is_alone = page.prev().is_none() && page.next().is_none();
+        if is_alone && tree.segments.is_none_or(|(below, ..)| below < page.level()) {
             let segments = (page.leaf_segment(), page.branch_segment());
             if let (Ok(leaf @ Some(_)), Ok(branch)) = segments {
-                tree.segments = Some((leaf, branch));
+                tree.segments = Some((page.level(), leaf, branch));
             }
         }
     }
@@ -336,7 +338,7 @@ impl Trees {
             .trees
             .iter()
             .map(|tree| {
-                let (leaf, branch) = tree.segments?;
+                let (_, leaf, branch) = tree.segments?;
                 Some((ownership.segment_at(leaf?)?, ownership.segment_at(branch?)?))
             })
             .collect();

@@ -10,8 +10,8 @@ mod records;
 use std::fmt::Write;
 
 use innoscan_format::page::{
-    self, ExtentState, ExtentsPage, IndexPage, InodePage, Page, PageKind, Scratch, SpaceHeader,
-    checksum_algorithm,
+    self, ExtentState, ExtentsPage, IndexPage, InodePage, Page, PageContext, PageKind, Scratch,
+    SpaceHeader, checksum_algorithm,
 };
 use innoscan_format::{PageNo, bytes};
 
@@ -34,6 +34,7 @@ pub struct InspectOptions {
 pub fn page(
     bytes: &[u8],
     header: &SpaceHeader,
+    context: &PageContext,
     page_no: PageNo,
     known: Option<&Known<'_>>,
     options: InspectOptions,
@@ -43,7 +44,7 @@ pub fn page(
     let zeroes = bytes.iter().all(|&byte| byte == 0);
     let stored = if zeroes { PageKind::Zeroes } else { stored };
     let mut scratch = Scratch::default();
-    let opened = page::open(bytes, &header.page_context(), page_no, &mut scratch);
+    let opened = page::open(bytes, context, page_no, &mut scratch);
     let (kind, content) =
         opened.as_ref().map_or((stored, bytes), |page| (page.kind(), page.bytes()));
     _ = write!(out, "page {page_no} of space {}: {kind}", header.space);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use innoscan_catalog::datadir::{DataDir, Trust};
 use innoscan_catalog::dictionary;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::for_each_row;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
@@ -23,11 +24,11 @@ use super::walk::{Files, SpaceKind};
 ///
 /// # Errors
 /// There is no list, it cannot be read, or the server was not shut down cleanly.
-pub fn listed_in(root: &Path) -> Result<Vec<ListedSpace>> {
-    let datadir = DataDir::open(root, Trust::Verify)?;
+pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
+    let datadir = DataDir::open(root, Trust::Verify, keys)?;
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
-        return in_mysql_ibd(&mysql_ibd);
+        return in_mysql_ibd(&mysql_ibd, keys);
     }
     let Some(system) = datadir.system_tablespace() else {
         return Err(Error::refused(
@@ -36,7 +37,7 @@ pub fn listed_in(root: &Path) -> Result<Vec<ListedSpace>> {
         )
         .in_file(root));
     };
-    let dictionary = dictionary::read(&system)?;
+    let dictionary = dictionary::read(&system, keys)?;
     // A general tablespace has several tables.
     let mut listed = BTreeMap::new();
     for name in dictionary.names() {
@@ -48,10 +49,10 @@ pub fn listed_in(root: &Path) -> Result<Vec<ListedSpace>> {
     Ok(listed.into_values().collect())
 }
 
-fn in_mysql_ibd(path: &Path) -> Result<Vec<ListedSpace>> {
+fn in_mysql_ibd(path: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
     let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
-    let mut reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
-    reader.space().header().require_readable_pages().map_err(in_file)?;
+    let mut reader = SpaceReader::new(Space::open(path, Direct::Off, keys)?)?;
+    reader.space().require_key()?;
     let table = TablespacesTable::of(&reader.space().read_sdi()?).map_err(in_file)?;
     let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use innoscan_catalog::datadir::lock_holder;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::page::SpaceHead;
 pub use innoscan_format::schema::tablespaces::ListedSpace;
@@ -50,6 +51,8 @@ pub struct CheckOptions {
     pub listed: Option<Vec<ListedSpace>>,
     /// Whether the names of files are compared with the definitions in them.
     pub checks_names: bool,
+    /// The keys of encrypted tablespaces.
+    pub keys: Keys,
 }
 
 /// The time of each part.
@@ -150,7 +153,7 @@ pub fn check(
 
     if options.checks_names {
         let begun = Instant::now();
-        findings.extend(misnamed(&files, &known, heads.threads, is_in_use, step)?);
+        findings.extend(misnamed(&files, &known, &options.keys, heads.threads, is_in_use, step)?);
         report.phases.names = begun.elapsed();
     }
 

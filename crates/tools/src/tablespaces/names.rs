@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::side_by_side::side_by_side;
 use innoscan_engine::space::Space;
 use innoscan_engine::{Error, ErrorKind, Result};
@@ -18,6 +19,7 @@ use super::{Known, Step};
 pub(super) fn misnamed(
     files: &Files,
     known: &[Known],
+    keys: &Keys,
     threads: usize,
     is_in_use: bool,
     mut step: impl FnMut(Step) -> bool,
@@ -27,7 +29,7 @@ pub(super) fn misnamed(
         of_tables.filter(|&number| files.kind(number) == SpaceKind::Table).collect();
     let mut findings = Vec::new();
     let mut done = 0;
-    let name = |number: &usize| of_another(&files.path(*number));
+    let name = |number: &usize| of_another(&files.path(*number), keys);
     side_by_side(&numbers, threads, name, |number, told| {
         let path = || files.path(*number);
         match told {
@@ -35,7 +37,7 @@ pub(super) fn misnamed(
             Ok(Some(name)) => findings.push(Finding::Misnamed { path: path(), name }),
             Err(_) if !path().exists() => findings.push(Finding::Gone(path())),
             Err(error) => {
-                let is_refused = error.kind() == ErrorKind::Unsupported;
+                let is_refused = matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::NoKey);
                 let is_fault = !is_refused && !is_in_use;
                 findings.push(Finding::NoSdi { path: path(), why: error.to_string(), is_fault });
             }
@@ -47,13 +49,13 @@ pub(super) fn misnamed(
 }
 
 /// The name in the definitions of a file, if it is not the file's own.
-fn of_another(path: &Path) -> Result<Option<String>> {
-    let space = Space::open(path, Direct::Off)?;
+fn of_another(path: &Path, keys: &Keys) -> Result<Option<String>> {
+    let space = Space::open(path, Direct::Off, keys)?;
     if space.header().sdi_root.is_none() {
         return Ok(None);
     }
     let in_file = |error: FormatError| Error::from(error).in_file(path);
-    space.header().require_readable_pages().map_err(in_file)?;
+    space.require_key()?;
     let objects = space.read_sdi()?;
     let names = SdiNames::of(&objects).map_err(in_file)?;
     let directory = path.parent().and_then(Path::file_name).unwrap_or_default();

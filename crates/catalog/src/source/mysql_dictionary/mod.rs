@@ -30,6 +30,7 @@ mod views;
 use std::collections::HashMap;
 use std::path::Path;
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format as format;
 use innoscan_format::schema::ServerVersion;
@@ -59,9 +60,9 @@ impl MysqlDictionary {
     ///
     /// # Errors
     /// The file or one of these lists cannot be read.
-    pub fn read(root: &Path) -> Result<MysqlDictionary> {
+    pub fn read(root: &Path, keys: &Keys) -> Result<MysqlDictionary> {
         let path = root.join("mysql.ibd");
-        let file = DictionaryFile::open(&path)?;
+        let file = DictionaryFile::open(&path, keys)?;
         let in_file = |error: format::Error| Error::from(error).in_file(&path);
         let mut schema_rows = file.rows("schemata", &schemata::COLUMNS, |_| true).all()?;
         schema_rows.sort_by(|one, other| one.bytes("name").cmp(&other.bytes("name")));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use innoscan_engine::RowSink;
 use innoscan_engine::ahead::ReadAheadPolicy;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::scan::{ScanOptions, scan};
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
@@ -28,6 +29,7 @@ const BATCH_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct DictionaryFile {
     path: PathBuf,
+    keys: Keys,
     /// The definitions by the names of the tables.
     defs: BTreeMap<String, format::Result<TableDef>>,
     server: ServerVersion,
@@ -67,10 +69,10 @@ pub(super) struct Row {
 
 impl DictionaryFile {
     /// Opens the file and reads the definitions.
-    pub fn open(path: &Path) -> Result<DictionaryFile> {
-        let reader = SpaceReader::new(Space::open(path, Direct::Off)?)?;
+    pub fn open(path: &Path, keys: &Keys) -> Result<DictionaryFile> {
+        let reader = SpaceReader::new(Space::open(path, Direct::Off, keys)?)?;
         let in_file = |error: format::Error| Error::from(error).in_file(path);
-        reader.space().header().require_readable_pages().map_err(in_file)?;
+        reader.space().require_key()?;
         let documents = reader.space().read_sdi()?;
         let mut defs = BTreeMap::new();
         for document in documents.iter().filter(|document| document.is_table()) {
@@ -82,7 +84,7 @@ impl DictionaryFile {
         let servers = defs.values().flatten().map(|def: &TableDef| def.server.number);
         let newest = servers.max();
         let server = ServerVersion { family: Family::MySql, number: newest.unwrap_or(0) };
-        Ok(DictionaryFile { path: path.to_owned(), defs, server })
+        Ok(DictionaryFile { path: path.to_owned(), keys: keys.clone(), defs, server })
     }
 
     /// The version of the server that created the newest table.
@@ -123,10 +125,11 @@ impl DictionaryFile {
         let root = root.ok_or_else(|| {
             format::Error::schema(format!("mysql.{table} has no root in its SDI"))
         })?;
-        let mut reader = SpaceReader::new(Space::open(&self.path, Direct::Off)?)?;
+        let mut reader = SpaceReader::new(Space::open(&self.path, Direct::Off, &self.keys)?)?;
         let layout = reader.clustered(def, root)?.layout;
         let sink = Sink::new(table, def, &layout, names, is_wanted)?;
-        let file = TableFile::whole(self.path.clone()).with_root(Some(root));
+        let file =
+            TableFile::whole(self.path.clone()).with_root(Some(root)).with_keys(self.keys.clone());
         let table = Table::new(def.clone(), vec![file]);
         let options = ScanOptions::default().with(|scan| {
             scan.plan.policy = Some(ReadAheadPolicy::None);

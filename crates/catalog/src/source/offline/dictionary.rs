@@ -28,7 +28,7 @@ const LISTED: [ItemKind; 7] = [
 ];
 
 pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
-    let dictionary = match MysqlDictionary::read(planner.root) {
+    let dictionary = match MysqlDictionary::read(planner.root, planner.catalog.keys()) {
         Ok(dictionary) => dictionary,
         Err(error) => {
             planner.unlisted(&LISTED, &error);

@@ -22,11 +22,12 @@ pub(super) fn read(planner: &Planner<'_>, names: Vec<TableName>) -> Result<Heads
         let file = planner.catalog.plain_file(&name)?;
         files.push((name.table, file));
     }
+    let keys = planner.catalog.keys();
     let mut heads = Heads::with_capacity(files.len());
     side_by_side(
         &files,
         usual_threads(),
-        |(_, file)| FileHead::read(file),
+        |(_, file)| FileHead::read(file, keys),
         |(name, _), head| {
             heads.extend(head.ok().map(|head| (name.clone(), head)));
             Ok(())

@@ -80,7 +80,7 @@ impl Offline {
     }
 }
 
-/// Reads the heads of a table's files, where that was not done before; returns that of the first.
+/// Reads the heads of a table's files, where that was not done before, and requires their keys; returns the first head.
 ///
 /// # Errors
 /// One of the files cannot be read.
@@ -90,6 +90,7 @@ pub fn read_heads(table: &Table) -> Result<Option<FileHead>> {
         let head = file.head()?;
         first.get_or_insert(head);
     }
+    table.require_keys()?;
     Ok(first)
 }
 

@@ -30,6 +30,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         small: args.lock.small(),
         sessions: sessions(args),
         condition: crate::commands::condition(args.condition.as_deref())?,
+        keys: crate::commands::keys(&args.key_args())?,
     };
     if args.dry_run {
         return report_plan(args, &account, &options);

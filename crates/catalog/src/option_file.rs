@@ -1,8 +1,7 @@
-//! Option files, as the servers' own clients read them.
+//! Option files, as servers and their clients read them.
 //!
 //! The files are `/etc/my.cnf`, `/etc/mysql/my.cnf` and `~/.my.cnf`, where later files override earlier
-//! ones, or only that of `--defaults-file`; the groups are `[client]` and `[innoscan]`. Names may have `_`
-//! for `-`; values may be quoted and contain `\n`, `\t`, `\s`, `\\`; `!include` and `!includedir` are
+//! ones, or only that of `--defaults-file`. Names may have `_` for `-`; values may be quoted and contain `\n`, `\t`, `\s`, `\\`; `!include` and `!includedir` are
 //! followed (`my_load_defaults`, mysys/my_default.cc).
 
 use std::collections::HashMap;
@@ -10,8 +9,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::{Error, Remedy, Result};
-
-const GROUPS: [&str; 2] = ["client", "innoscan"];
 
 /// Maximum nesting of includes.
 const DEPTH_MAX: usize = 10;
@@ -43,34 +40,34 @@ impl FileOptions {
 }
 
 impl OptionFiles {
-    /// Reads the option files.
+    /// Reads the options in the groups for which `is_wanted` returns `true`.
     ///
     /// # Errors
     /// If a named file cannot be read, or a file has a syntax error.
-    pub fn read(&self) -> Result<FileOptions> {
+    pub fn read(&self, is_wanted: impl Fn(&str) -> bool) -> Result<FileOptions> {
         let mut options = FileOptions::default();
         if self.none {
             return Ok(options);
         }
         if let Some(only) = &self.only {
-            options.read(only, 0)?;
+            options.read(only, &is_wanted, 0)?;
             return Ok(options);
         }
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let usual = ["/etc/my.cnf", "/etc/mysql/my.cnf"].map(PathBuf::from);
         let own = home.map(|home| home.join(".my.cnf"));
         for file in usual.iter().chain(&own).filter(|file| file.is_file()) {
-            options.read(file, 0)?;
+            options.read(file, &is_wanted, 0)?;
         }
         if let Some(extra) = &self.extra {
-            options.read(extra, 0)?;
+            options.read(extra, &is_wanted, 0)?;
         }
         Ok(options)
     }
 }
 
 impl FileOptions {
-    fn read(&mut self, path: &Path, depth: usize) -> Result<()> {
+    fn read(&mut self, path: &Path, is_wanted: &dyn Fn(&str) -> bool, depth: usize) -> Result<()> {
         let unread = |error| Error::read("cannot read the option file", error).in_file(path);
         let mode = std::fs::metadata(path).map_err(unread)?.permissions().mode();
         if mode & 0o002 != 0 {
@@ -96,12 +93,12 @@ impl FileOptions {
                 if depth == DEPTH_MAX {
                     return refused("includes files too deeply");
                 }
-                self.include(directive, depth + 1)?;
+                self.include(directive, is_wanted, depth + 1)?;
             } else if let Some(group) = line.strip_prefix('[') {
                 let Some((name, _)) = group.split_once(']') else {
                     return refused("starts a group without `]`");
                 };
-                is_ours = GROUPS.contains(&name.trim());
+                is_ours = is_wanted(name.trim());
             } else if is_ours {
                 let (name, value) = line.split_once('=').unwrap_or((line, ""));
                 let name = name.trim().replace('_', "-");
@@ -112,17 +109,22 @@ impl FileOptions {
         Ok(())
     }
 
-    fn include(&mut self, directive: &str, depth: usize) -> Result<()> {
+    fn include(
+        &mut self,
+        directive: &str,
+        is_wanted: &dyn Fn(&str) -> bool,
+        depth: usize,
+    ) -> Result<()> {
         if let Some(directory) = directive.strip_prefix("includedir ") {
             let directory = Path::new(directory.trim());
             let Ok(entries) = std::fs::read_dir(directory) else { return Ok(()) };
             let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
             files.retain(|file| file.extension().is_some_and(|extension| extension == "cnf"));
             files.sort();
-            return files.iter().try_for_each(|file| self.read(file, depth));
+            return files.iter().try_for_each(|file| self.read(file, is_wanted, depth));
         }
         match directive.strip_prefix("include ") {
-            Some(file) => self.read(Path::new(file.trim()), depth),
+            Some(file) => self.read(Path::new(file.trim()), is_wanted, depth),
             None => Ok(()),
         }
     }
@@ -182,8 +184,10 @@ mod tests {
                 dir.path().join("more").display()
             ),
         );
-        let options =
-            OptionFiles { only: Some(main), ..OptionFiles::default() }.read().ok().unwrap();
+        let options = OptionFiles { only: Some(main), ..OptionFiles::default() }
+            .read(|group| group == "client")
+            .ok()
+            .unwrap();
         assert_eq!(options.get("user"), Some("ann"));
         assert_eq!(options.get("password"), Some("a#b\\c d'"));
         assert_eq!(options.get("socket"), None);
@@ -195,7 +199,8 @@ mod tests {
     fn what_cannot_be_read_is_told_with_its_place() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("my.cnf");
-        let read = || OptionFiles { only: Some(path.clone()), ..OptionFiles::default() }.read();
+        let read =
+            || OptionFiles { only: Some(path.clone()), ..OptionFiles::default() }.read(|_| true);
         assert!(read().error_text().contains("my.cnf: cannot read the option file"));
         std::fs::write(&path, "\n[client\n").unwrap();
         assert!(read().error_text().contains("line 2 starts a group"));

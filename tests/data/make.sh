@@ -34,13 +34,8 @@ for name in "$@"; do
         variant=${name#*-algorithms}
         variant=${variant#-}
         args+=(--torture "$HERE/../torture/algorithms" --only '^93_') ;;
-    *-tde-* | *-enc | *-enc-*)
-        # of VERSION-VARIANT, both with dashes, the variant begins here
-        variant=${name#*-*-}
-        version=${name%-"$variant"}
-        args+=(--torture "$HERE/../torture/encrypted") ;;
     *-upgraded-shared)
-        version=${name%%-upgraded*}
+        version=${name%-upgraded-shared}
         variant=shared
         "$SERVERS/install.sh" mysql-5.7.22
         "$SERVERS/build_corpus.sh" --small --torture "$HERE/../torture/shared" mysql-5.7.22 shared "$WORK/mysql-5.7.22-shared"
@@ -49,6 +44,11 @@ for name in "$@"; do
         variant=shared${name##*-shared}
         version=${name%-"$variant"}
         args+=(--torture "$HERE/../torture/shared") ;;
+    *-tde-* | *-enc | *-enc-*)
+        # of VERSION-VARIANT, both with dashes, the variant begins here
+        variant=${name#*-*-}
+        version=${name%-"$variant"}
+        args+=(--torture "$HERE/../torture/encrypted") ;;
     *-page* | *-none | *-innodb | *-crc32)
         version=${name%-*}
         variant=${name##*-}

@@ -14,6 +14,7 @@ mod cut_short;
 mod damage;
 mod datadir;
 mod ddl;
+mod elsewhere;
 mod encrypted;
 mod facade;
 mod failing_output;

@@ -98,6 +98,9 @@ VARIANTS.update({
     "shared-page4k": SHARED + VARIANTS["page4k"],
     # a system tablespace of two files
     "shared-ibdata": SHARED + ["--innodb-data-file-path=ibdata1:12M;ibdata2:5M:autoextend"],
+    # with an encrypted general tablespace; with an encrypted system tablespace
+    "shared-tde": SHARED + VARIANTS["tde-component"],
+    "shared-enc": SHARED + VARIANTS["enc-all"],
 })
 # Test keys of 128, 192 and 256 bits; a MySQL server makes its own.
 KEY_LINES = b"""# test keys
@@ -261,7 +264,7 @@ END //
     wait_for("half of an encryption", done)
 
 
-BEFORE_STOP = {"enc-all": all_encrypted, "enc-half": half_encrypted, "enc-crc32": late_encrypted, "enc-crc32-ctr": late_encrypted}
+BEFORE_STOP = {"enc-all": all_encrypted, "shared-enc": all_encrypted, "enc-half": half_encrypted, "enc-crc32": late_encrypted, "enc-crc32-ctr": late_encrypted}
 
 
 def export(server, out):
@@ -654,11 +657,11 @@ def main():
         server.sql("SET GLOBAL innodb_fast_shutdown = 1; SET GLOBAL innodb_purge_batch_size = 1;")
         snapshots = [] if taken else load(server, gate, folder, only, variant, remote)
         tables = capture(server, gate, new)
-        known = dictionary(server, gate)
         if gate.family == "mysql" and any(t[2:4] == ("t_encrypted", "exported") for t in tables):
             export(server, os.path.join(new, "exported"))
         if variant in BEFORE_STOP:
             BEFORE_STOP[variant](server)
+        known = dictionary(server, gate)
     finally:
         server.stop()
     for p in snapshots:
@@ -684,14 +687,15 @@ def main():
         # PARTITION BY KEY () has no word in create_options
         if any("#p#" in w[0].lower() for w in own_places) and "partitioned" not in flags:
             flags.append("partitioned")
-        counts = [encrypted_pages(os.path.join(data, fdb, f), gate.page, gate.family) for f in files] if keys else []
+        paths = sorted({"data/ibdata1" if w[1] == "0" else w[3] for w in own_places} - {"-"})
+        counts = [encrypted_pages(os.path.join(new, path), gate.page, gate.family) for path in paths] if keys else []
         if any(c[0] for c in counts):
             flags.append("encrypted")
-        if ftable.startswith("half_") and not all(counts[0]):
+        if fdb == "t_encrypted" and ftable.startswith("half_") and not all(counts[0]):
             die("%s is not encrypted in part: %s" % (ftable, counts))
     write_tables(new, tables)
     # servers need the keys; what is remote is innoscan's to look for
-    for file, lines in ("source-options", source_options(own)), ("server-options", own if keys else []):
+    for file, lines in ("source-options", source_options(own)), ("server-options", [o for o in own if o not in SHARED] if keys else []):
         if lines:
             with open(os.path.join(new, file), "w") as f:
                 f.writelines(o.replace("{keys}", "{corpus}/keys").replace("{remote}", "{corpus}/remote") + "\n" for o in lines)

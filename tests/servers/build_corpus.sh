@@ -1,5 +1,5 @@
 #!/bin/bash
-# build_corpus.sh [--only PATTERN] VERSION [VARIANT] OUT
+# build_corpus.sh [--only PATTERN] [--torture DIR] [--small] [--upgrade CORPUS] VERSION [VARIANT] OUT
 #
 # Makes a corpus: a real server loads the torture schema (../torture), says
 # what every table holds, and is shut down cleanly.  See build_corpus.py.

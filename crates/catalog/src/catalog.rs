@@ -5,10 +5,13 @@
 //! the system tablespace), or the user's own `CREATE TABLE`.
 
 mod already_read;
+mod elsewhere;
 mod file_kind;
 mod given;
+mod known;
 mod notes;
 mod partitions;
+mod spaces;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,17 +24,20 @@ use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
 use innoscan_format::Remedy as FormatRemedy;
+use innoscan_format::schema::data_directory::{data_directory, data_directory_option};
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
-use innoscan_format::schema::{TableDef, from_frm};
+use innoscan_format::schema::{Partitioning, TableDef, from_frm};
 
 pub(crate) use self::already_read::AlreadyRead;
 use self::already_read::definition_in_sdi;
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
+use self::known::Known;
 use self::notes::notes;
-use self::partitions::{partition_files, partition_paths};
+use self::partitions::{no_partition, partition_files, partition_paths};
+use self::spaces::Spaces;
 use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Trust};
 use crate::dictionary;
@@ -48,6 +54,9 @@ pub struct Catalog {
     definition: Option<Given>,
     force: bool,
     keys: Keys,
+    /// Directories outside of the data directory that may have files of its tables.
+    directories: Vec<PathBuf>,
+    spaces: RefCell<HashMap<PathBuf, Rc<Spaces>>>,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
     places: RefCell<HashMap<PathBuf, Place>>,
 }
@@ -79,48 +88,6 @@ impl Directory {
             counters: counters_of(&datadir, trust, keys),
             datadir,
         })
-    }
-}
-
-/// Facts that a server keeps outside of its tables; rows can be read without them.
-#[derive(Debug)]
-enum Known<T> {
-    /// The source does not exist, or must not be read.
-    Nothing,
-    /// The source cannot be read, for this reason, which the user should see.
-    Unreadable(Rc<Error>),
-    Read(Rc<T>),
-}
-
-impl<T> Clone for Known<T> {
-    fn clone(&self) -> Known<T> {
-        match self {
-            Known::Nothing => Known::Nothing,
-            Known::Unreadable(error) => Known::Unreadable(Rc::clone(error)),
-            Known::Read(value) => Known::Read(Rc::clone(value)),
-        }
-    }
-}
-
-impl<T> Known<T> {
-    fn of(read: Result<T>) -> Known<T> {
-        match read {
-            Ok(value) => Known::Read(Rc::new(value)),
-            Err(error) => Known::Unreadable(Rc::new(error)),
-        }
-    }
-
-    /// The error, if it is that of a key.
-    fn key_error(&self) -> Option<&Error> {
-        let Known::Unreadable(error) = self else { return None };
-        matches!(error.kind(), ErrorKind::NoKey | ErrorKind::WrongKey).then_some(&**error)
-    }
-
-    fn get(&self) -> Option<&T> {
-        match self {
-            Known::Read(value) => Some(value),
-            Known::Nothing | Known::Unreadable(_) => None,
-        }
     }
 }
 
@@ -212,8 +179,11 @@ impl Catalog {
         if plain.is_file() {
             return self.table_of_file(&plain);
         }
-        match partition_files(&dir, &name.table)?.first() {
-            Some(partition) => self.partitioned(partition, None, AlreadyRead::nothing()),
+        if let Some(partition) = partition_files(&dir, &name.table)?.first() {
+            return self.partitioned(partition, None, AlreadyRead::nothing());
+        }
+        match self.elsewhere(name, &dir)? {
+            Some(table) => Ok(table),
             None => Err(self.no_such_table(name, &dir)),
         }
     }
@@ -291,7 +261,7 @@ impl Catalog {
                 false => "name that .ibd file".into(),
             };
             let why = format!("`{name}` lies outside the data directory, at {target}");
-            return Error::refused(why, remedy);
+            return Error::refused(why, [Remedy::NameDirectories, remedy]);
         }
         let definition = std::fs::read(frm).ok();
         let engine = definition
@@ -305,12 +275,8 @@ impl Catalog {
         }
         match engine.as_deref() {
             Some("InnoDB") => Error::refused(
-                format!(
-                    "`{name}` has no tablespace of its own; it may be in a general tablespace \
-                         or in ibdata1, which are not read yet"
-                ),
-                "move it out with innodb_file_per_table=ON and ALTER TABLE ... TABLESPACE \
-                 innodb_file_per_table, or ALTER TABLE ... ENGINE=InnoDB",
+                format!("`{name}` has no tablespace of its own, and none of the directory has it"),
+                Remedy::NameDirectories,
             ),
             Some(engine) => Error::refused(
                 format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
@@ -318,8 +284,7 @@ impl Catalog {
             ),
             None => Error::not_found(
                 format!("there is no table `{name}` in {}", dir.display()),
-                "list the directory to see which exist; MySQL 8 keeps tables of DATA DIRECTORY \
-                 elsewhere: name such a file itself",
+                ["list the directory to see which exist".into(), Remedy::NameDirectories],
             ),
         }
     }
@@ -341,10 +306,6 @@ impl Catalog {
     ) -> Result<Table> {
         let directory = self.directory_of(path, already_read.may_be_exported)?;
         let (def, head) = self.definition_of_file(path, directory.as_ref(), already_read)?;
-        let paths = match (&def.partitioning, only) {
-            (Some(partitioning), None) => partition_paths(path, &def, partitioning)?,
-            _ => vec![path.to_owned()],
-        };
         let file = |found: PathBuf| {
             let head = head.filter(|_| found == path);
             let keys = match head {
@@ -353,13 +314,60 @@ impl Catalog {
             };
             table_file(found, &def).with_head(head).with_keys(keys)
         };
-        let files = paths.into_iter().map(file).collect();
-        let newest_lsn = directory.as_ref().and_then(|found| found.datadir.checkpoint());
-        let notes = notes(directory.as_ref(), &def, only.is_some());
+        let files = match (&def.partitioning, only) {
+            (Some(partitioning), None) => {
+                let mut files = Vec::new();
+                for (name, found) in self.paths_of_partitions(path, &def, partitioning)? {
+                    files.push(match found {
+                        Some(found) => file(found),
+                        None => self
+                            .shared_partition(&def, &name, directory.as_ref())?
+                            .ok_or_else(|| no_partition(&name, &def, path))?,
+                    });
+                }
+                files
+            }
+            _ => vec![file(path.to_owned())],
+        };
+        self.finished(def, files, directory.as_ref(), only.is_some())
+    }
+
+    /// The paths of all partitions, beside one of them, in the data directory or in the user's directories.
+    fn paths_of_partitions(
+        &self,
+        any: &Path,
+        def: &TableDef,
+        partitioning: &Partitioning,
+    ) -> Result<Vec<(String, Option<PathBuf>)>> {
+        let name = TableName { schema: self.place_of(any).schema, table: def.name.clone() };
+        Ok(partition_paths(self.partitions_of(&name, any)?, partitioning))
+    }
+
+    /// The files of the partitions of a table: beside one of them, in the data directory, in the user's directories.
+    fn partitions_of(&self, name: &TableName, any: &Path) -> Result<Vec<PathBuf>> {
+        let mut files = self.remote_files(name)?;
+        files.extend(partition_files(any.parent().unwrap_or(Path::new(".")), &name.table)?);
+        if let Some(root) = self.place_of(any).root {
+            let dir = root.join(filename::encode(&name.schema));
+            files.extend(partition_files(&dir, &name.table).unwrap_or_default());
+        }
+        Ok(files)
+    }
+
+    /// A table with its files, its notes and the next value of its counter.
+    fn finished(
+        &self,
+        def: TableDef,
+        files: Vec<TableFile>,
+        directory: Option<&Directory>,
+        is_one_file: bool,
+    ) -> Result<Table> {
+        let newest_lsn = directory.and_then(|found| found.datadir.checkpoint());
+        let notes = notes(directory, &def, is_one_file);
         let is_definition_given = self.definition.is_some();
         let mut table = Table { is_definition_given, newest_lsn, notes, ..Table::new(def, files) };
         given_definition::check(&table)?;
-        let counters = directory.as_ref().and_then(|found| found.counters.get());
+        let counters = directory.and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
         Ok(table)
     }
@@ -370,12 +378,14 @@ impl Catalog {
             return self.table_of_file(&ibd);
         }
         let def = self.definition_of_frm(frm)?;
-        let schema = self.place_of(frm).schema;
+        let Place { root, schema } = self.place_of(frm);
         let dir = frm.parent().unwrap_or(Path::new("."));
-        match partition_files(dir, &def.name)?.first() {
-            Some(partition) => self.partitioned(partition, None, AlreadyRead::nothing()),
-            None => Err(self.no_such_table(&TableName { schema, table: def.name }, dir)),
+        if let Some(partition) = partition_files(dir, &def.name)?.first() {
+            return self.partitioned(partition, None, AlreadyRead::nothing());
         }
+        let name = TableName { schema, table: def.name };
+        let found = root.map(|root| self.by_space(&name, &root, dir)).transpose()?;
+        found.flatten().ok_or_else(|| self.no_such_table(&name, dir))
     }
 
     /// The checked data directory that contains a file, if one does.
@@ -434,7 +444,10 @@ impl Catalog {
         }
         let (head, in_sdi) = match already_read.head {
             Some((head, def)) => (Some(head), def),
-            None => definition_in_sdi(ibd, &table, &self.keys)?,
+            None => {
+                let name = TableName { schema: self.place_of(ibd).schema, table: table.clone() };
+                definition_in_sdi(ibd, || self.partitions_of(&name, ibd), &self.keys)?
+            }
         };
         if let Some(def) = in_sdi {
             return Ok((def, head));
@@ -444,7 +457,10 @@ impl Catalog {
             return Ok((def, head));
         }
         let schema = self.place_of(ibd).schema;
-        let frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
+        let mut frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
+        if let (false, Some(root)) = (frm.is_file(), self.place_of(ibd).root) {
+            frm = root.join(filename::encode(&schema)).join(frm.file_name().unwrap_or_default());
+        }
         if !frm.is_file() {
             return Err(Error::refused(
                 "there is no definition: the file has no SDI, and there is no .frm beside it",
@@ -454,6 +470,7 @@ impl Catalog {
         }
         let mut def = read_frm(&frm, &schema, &table)?;
         complete(&mut def, &stem(ibd), directory)?;
+        add_data_directory(&mut def, &frm);
         Ok((def, head))
     }
 
@@ -500,6 +517,15 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
         def.physical.clustered = clustered.and_then(|index| Some((index.id, index.root?)));
     }
     Ok(())
+}
+
+/// Adds the directory of a table's file outside of the data directory, which only the `.isl` beside its `.frm` has. That
+/// path is printed, not followed.
+fn add_data_directory(def: &mut TableDef, frm: &Path) {
+    let link = std::fs::read_to_string(frm.with_extension("isl")).ok();
+    if let Some(directory) = link.as_deref().map(str::trim_end).and_then(data_directory) {
+        def.options.others.push(data_directory_option(&directory));
+    }
 }
 
 /// A file, with the facts of the definition that concern only this file.

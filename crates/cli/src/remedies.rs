@@ -40,6 +40,7 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::SeeDefinition => "see `innoscan schema` for its columns",
         Remedy::NameDirectory => "add --datadir DIR",
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
+        Remedy::NameDirectories => "name the directory it is in with --innodb-directories",
         Remedy::DumpDirectory => "dump all of it with `innoscan dump`",
         Remedy::DumpLive => "dump it live (innoscan dump -S SOCKET)",
         Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",

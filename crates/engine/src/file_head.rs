@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use innoscan_format::PageNo;
 use innoscan_format::page::{self, FspFlags, IndexPage, Scratch};
 use innoscan_format::read::SdiObject;
 use innoscan_format::schema::{TableDef, from_sdi_documents};
+use innoscan_format::{IndexId, PageNo};
 use innoscan_io::Direct;
 
 use crate::keys::Keys;
@@ -28,6 +28,8 @@ pub struct FileHead {
 pub struct RootHead {
     /// The page number of the root.
     pub page_no: PageNo,
+    /// The id of the index.
+    pub index: IndexId,
     /// Whether the rows are in one of the formats since MySQL 5.0.
     pub is_compact: bool,
     /// The last value of the `AUTO_INCREMENT` column, from MariaDB 10.2.4 on.
@@ -42,7 +44,7 @@ impl FileHead {
     pub fn read(path: &Path, keys: &Keys) -> Result<(FileHead, Option<TableDef>)> {
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
         let space = Space::open(path, Direct::Off, keys)?;
-        space.require_readable()?;
+        space.require_readable(None)?;
         let objects = space.read_sdi()?;
         let def = match objects.iter().any(SdiObject::is_table) {
             true => Some(from_sdi_documents(&objects).map_err(in_file)?),
@@ -75,6 +77,7 @@ impl RootHead {
         let page = IndexPage::parse(page)?;
         Ok(RootHead {
             page_no,
+            index: page.index_id(),
             is_compact: page.is_compact(),
             last_auto_increment: page.last_auto_increment(),
         })

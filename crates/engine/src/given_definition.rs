@@ -45,7 +45,7 @@ impl Table {
 
 fn check_file(def: &TableDef, file: &TableFile) -> Result<()> {
     let space = file.open(Direct::Off)?;
-    if space.require_readable().is_err() {
+    if space.require_readable(file.clustered_root).is_err() {
         return Ok(());
     }
     let file_has_own = space.header().sdi_root.is_some();

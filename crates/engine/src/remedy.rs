@@ -31,6 +31,8 @@ pub enum Remedy {
     NameDirectory,
     /// Name the table as `db.table` of a data directory.
     NameInDirectory,
+    /// Name the directories with files outside of the data directory.
+    NameDirectories,
     /// Dump the directory as a whole.
     DumpDirectory,
     /// Dump through the running server, which locks the tables.
@@ -131,6 +133,7 @@ impl fmt::Display for Remedy {
             Remedy::SeeDefinition => "see the table's definition",
             Remedy::NameDirectory => "name the data directory",
             Remedy::NameInDirectory => "name db.table and the data directory it is in",
+            Remedy::NameDirectories => "name the directory it is in",
             Remedy::DumpDirectory => "dump all of it",
             Remedy::DumpLive => "dump it live",
             Remedy::ShutDownServer => {

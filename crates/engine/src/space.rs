@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use innoscan_format::page::{self, PageContext, PageFormat, Scratch, SpaceHeader};
 use innoscan_format::read::{Need, SdiObject, SdiReader};
-use innoscan_format::{PageNo, PageSize};
+use innoscan_format::{PageNo, PageSize, SpaceId};
 use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
 
 use crate::keys::Keys;
 use crate::pool::unreadable;
-use crate::{Error, Result};
+use crate::{Error, Remedy, Result};
 
 /// The page of the first B-tree's root in a file without SDI, or of SDI's root in a file with it
 /// (`FSP_FIRST_INODE_PAGE_NO + 1`).
@@ -66,12 +66,38 @@ impl Space {
         &self.header
     }
 
-    /// Requires that tables can be read from the tablespace: that it is of a kind that this version reads, and that
-    /// its key is known.
-    pub fn require_readable(&self) -> Result<()> {
+    /// Requires that a table can be read from the tablespace: that it is of a kind that this version reads, that its
+    /// key is known, and, where several tables share it, that the root of this one is known.
+    pub fn require_readable(&self, root: Option<PageNo>) -> Result<()> {
         let readable = self.header.require_readable();
         readable.map_err(|error| Error::from(error).in_file(self.file.path()))?;
-        self.require_key()
+        self.require_key()?;
+        self.require_one_file()?;
+        let is_system = self.header.space == SpaceId(0);
+        let refused = |what: &str, remedy: Remedy| {
+            Err(Error::refused(what, remedy).in_file(self.file.path()))
+        };
+        match root {
+            None if is_system => refused("it is the system tablespace", Remedy::NameInDirectory),
+            None if self.header.flags.shared => refused(
+                "it is a general tablespace, which several tables may share",
+                Remedy::NameInDirectory,
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a system tablespace of several files (`innodb_data_file_path`), of which this is the first.
+    pub fn require_one_file(&self) -> Result<()> {
+        let is_system = self.header.space == SpaceId(0);
+        match is_system && self.header.size_pages > self.file_pages() {
+            false => Ok(()),
+            true => Err(Error::refused(
+                "the system tablespace has more files than this one (innodb_data_file_path), and is not read",
+                "on the server, move its tables out with innodb_file_per_table=ON and ALTER TABLE ... FORCE",
+            )
+            .in_file(self.file.path())),
+        }
     }
 
     /// Requires the key of a tablespace whose pages are all encrypted. (Those of MariaDB may be or not, each by

@@ -84,7 +84,7 @@ impl TableFile {
             return Ok(head);
         }
         let space = self.open(Direct::Off)?;
-        space.require_readable()?;
+        space.require_readable(self.clustered_root)?;
         Ok(FileHead::of(&space))
     }
 

@@ -6,12 +6,6 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 
-impl SpaceId {
-    /// The id of `mysql.ibd`, the data dictionary of MySQL 8 and later (`s_dict_space_id,
-    /// dict0dict.h, MySQL 9.7`).
-    pub const DICTIONARY: SpaceId = SpaceId(0xFFFF_FFFE);
-}
-
 /// A page number: the byte offset in the tablespace divided by the page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageNo(pub u32);

@@ -121,6 +121,10 @@ if general:
     p("CREATE TABLESPACE gz ADD DATAFILE 'gz.ibd' FILE_BLOCK_SIZE=%d ENGINE=InnoDB;" % half)
     p("CREATE TABLESPACE far ADD DATAFILE '{remote}/far.ibd' ENGINE=InnoDB;")
     p("CREATE TABLESPACE `odd né-1` ADD DATAFILE 'odd name.ibd' ENGINE=InnoDB;")
+    if "tde" in variant:
+        p("CREATE TABLESPACE ge ADD DATAFILE 'ge.ibd' ENCRYPTION='Y' ENGINE=InnoDB;")
+        Shared("ge_1", "TABLESPACE=ge ENCRYPTION='Y'", 60).long()
+        few("ge_2", "TABLESPACE=ge ENCRYPTION='Y' ROW_FORMAT=REDUNDANT")
     p("CREATE TABLESPACE without_tables ADD DATAFILE 'without_tables.ibd' ENGINE=InnoDB;")
     # side by side: their pages take turns
     forms = [Shared("g_" + form, "ROW_FORMAT=%s TABLESPACE=g1" % form.upper()) for form in ("redundant", "compact", "dynamic")]
@@ -179,8 +183,8 @@ for t in forms:
     t.rows(50)
     t.long()
 if variant == "shared-ibdata":
-    # what comes now lies in the second file
-    p("CREATE TABLE s_filler (id INT NOT NULL PRIMARY KEY, b LONGBLOB) ENGINE=InnoDB ROW_FORMAT=COMPACT;")
+    # what comes now lies in the second file: each partition takes single pages first, then extents
+    p("CREATE TABLE s_filler (id INT NOT NULL PRIMARY KEY, b LONGBLOB) ENGINE=InnoDB ROW_FORMAT=COMPACT PARTITION BY HASH (id) PARTITIONS 9;")
     p("INSERT INTO s_filler SELECT n, REPEAT('f', 1000000) FROM t_aux.seq WHERE n < 9;")
 for t in forms:
     t.rows(90)

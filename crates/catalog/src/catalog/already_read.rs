@@ -1,14 +1,13 @@
 //! Facts about a table's files that are known before the table is opened, and the definition in its
 //! SDI.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use innoscan_engine::Result;
 use innoscan_engine::file_head::FileHead;
 use innoscan_engine::keys::Keys;
 use innoscan_format::schema::{TableDef, filename};
 
-use super::partitions::partition_files;
 use super::stem;
 
 /// Facts about the files of a table of the data directory that were already read from them.
@@ -30,17 +29,17 @@ impl AlreadyRead {
 }
 
 /// The definition in a file of MySQL 8 and later, and the file's head; only one file of a partitioned
-/// table has a definition.
+/// table has a definition: `partitions` are all of them.
 pub(super) fn definition_in_sdi(
     ibd: &Path,
-    table: &str,
+    partitions: impl FnOnce() -> Result<Vec<PathBuf>>,
     keys: &Keys,
 ) -> Result<(Option<FileHead>, Option<TableDef>)> {
     let (head, def) = FileHead::read(ibd, keys)?;
     if def.is_some() || filename::decode_table(&stem(ibd)).partition.is_none() {
         return Ok((Some(head), def));
     }
-    for other in partition_files(ibd.parent().unwrap_or(Path::new(".")), table)? {
+    for other in partitions()? {
         if let (_, Some(def)) = FileHead::read(&other, keys)? {
             return Ok((Some(head), Some(def)));
         }

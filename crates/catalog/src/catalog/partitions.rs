@@ -3,21 +3,19 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::schema::{Partitioning, TableDef, filename};
 
 use super::{sorted_entries, stem};
 
-/// The files of all partitions, in the order of the partitions.
+/// The partitions in their order, each with the one of `files` that is its own.
 pub(super) fn partition_paths(
-    any: &Path,
-    def: &TableDef,
+    files: Vec<PathBuf>,
     partitioning: &Partitioning,
-) -> Result<Vec<PathBuf>> {
-    let dir = any.parent().unwrap_or(Path::new("."));
+) -> Vec<(String, Option<PathBuf>)> {
     // Servers differ in the case of `#p#` and of the names after it.
     let mut by_name: HashMap<String, PathBuf> = HashMap::new();
-    for path in partition_files(dir, &def.name)? {
+    for path in files {
         let file = filename::decode_table(&stem(&path));
         if let Some(partition) = &file.partition {
             by_name.insert(partition_key(partition, file.subpartition.as_deref()), path);
@@ -31,17 +29,22 @@ pub(super) fn partition_paths(
         };
         for subpartition in subpartitions {
             let found = by_name.remove(&partition_key(&partition.name, subpartition));
-            paths.push(found.ok_or_else(|| {
-                let name = subpartition.unwrap_or(&partition.name);
-                Error::refused(
-                    format!("the file of partition `{name}` of `{}` is missing", def.name),
-                    "restore it beside the others, or name the partitions' .ibd files one by one",
-                )
-                .in_file(dir)
-            })?);
+            paths.push((subpartition.unwrap_or(&partition.name).to_owned(), found));
         }
     }
-    Ok(paths)
+    paths
+}
+
+/// The error of a partition whose file is not there.
+pub(super) fn no_partition(name: &str, def: &TableDef, beside: &Path) -> Error {
+    Error::refused(
+        format!("the file of partition `{name}` of `{}` is missing", def.name),
+        [
+            "restore it beside the others, or name the partitions' .ibd files one by one".into(),
+            Remedy::NameDirectories,
+        ],
+    )
+    .in_file(beside.parent().unwrap_or(Path::new(".")))
 }
 
 /// The `.ibd` files of a table's partitions, in the order of their names.

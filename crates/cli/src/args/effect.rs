@@ -451,7 +451,7 @@ const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
         why: "a running server is only asked with --against server",
     },
     Rule {
-        options: &["threads", "memory", "force"],
+        options: &["threads", "memory", "force", "innodb_directories"],
         has_effect: |args| args.is_against_files(),
         why: "it is for reading the tables of --against DIR",
     },

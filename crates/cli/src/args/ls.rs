@@ -34,6 +34,10 @@ pub struct LsArgs {
     #[arg(long)]
     pub force: bool,
 
+    /// Directories with files of tables outside of the data directory, as for innoscan dump
+    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
+    pub innodb_directories: Vec<PathBuf>,
+
     #[command(flatten)]
     pub key_files: OfflineKeyArgs,
 }

@@ -135,6 +135,11 @@ pub struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     pub datadir: Option<PathBuf>,
 
+    /// Directories with files of tables outside of the data directory (DATA DIRECTORY, general
+    /// tablespaces), written like the server's innodb_directories: separated by semicolons
+    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
+    pub innodb_directories: Vec<PathBuf>,
+
     /// Take the table definition from this file, a CREATE TABLE statement or a .frm, instead of the
     /// SDI or .frm of the table
     #[arg(long, value_name = "FILE")]

@@ -55,6 +55,10 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub force: bool,
 
+    /// Directories with files of tables outside of the data directory, as for innoscan dump
+    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
+    pub innodb_directories: Vec<PathBuf>,
+
     /// Print only faults and errors on stderr, no progress
     #[arg(short, long)]
     pub quiet: bool,

@@ -159,9 +159,13 @@ impl Sources {
         for source in &args.sources {
             let path = Path::new(source);
             if path.is_dir() {
-                let found = tablespaces_in(path, args.from.force, keys)?;
-                let catalog = Catalog::new(found.root).with_force(args.from.force);
-                sources.catalogs.push(catalog.with_keys(keys.clone()));
+                let catalog = |root| {
+                    let catalog = Catalog::new(root).with_force(args.from.force);
+                    let directories = args.from.innodb_directories.clone();
+                    catalog.with_keys(keys.clone()).with_directories(directories)
+                };
+                let found = tablespaces_in(path, |root| catalog(Some(root)))?;
+                sources.catalogs.push(catalog(found.root));
                 let catalog = sources.catalogs.len() - 1;
                 sources.files.extend(found.files.into_iter().map(|file| (catalog, file)));
                 for (table, why) in found.without_file {

@@ -1,6 +1,7 @@
 //! `innoscan ls`.
 
 use innoscan_catalog::TableSelection;
+use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::ledger::{Filter, Item, ItemKind, ObjectKinds};
 use innoscan_engine::counted;
 use innoscan_export::listing::{ListedObject, Listing};
@@ -25,10 +26,14 @@ pub fn run(args: &LsArgs) -> anyhow::Result<Exit> {
         ..all
     };
     let keys = super::keys(&args.key_files)?;
+    let catalog = |datadir| {
+        let catalog = Catalog::new(datadir).with_force(args.force).with_keys(keys.clone());
+        catalog.with_directories(args.innodb_directories.clone())
+    };
     let mut sources = Vec::new();
     let mut is_whole = true;
     for source in &args.sources {
-        let listing = Listing::of(source, &filter, args.force, &keys)?;
+        let listing = Listing::of(source, &filter, catalog)?;
         is_whole &= listing.unlisted.is_empty();
         if args.json {
             let mut object = listing.to_json();

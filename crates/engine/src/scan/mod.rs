@@ -40,7 +40,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use innoscan_format::SpaceId;
 use innoscan_format::page::PageFormat;
 use innoscan_io::{self as io, Device, Engine};
 
@@ -189,11 +188,7 @@ pub fn open_spaces(table: &Table, options: &ScanOptions) -> Result<Vec<Space>> {
 
 /// Requires that a table's tablespace can be read, and has the page size of those opened before.
 fn one_page_size(before: &[Space], space: &Space, file: &TableFile) -> Result<()> {
-    match file.clustered_root {
-        // The server's own tables share mysql.ibd, and the root of each is known.
-        Some(_) if space.header().space == SpaceId::DICTIONARY => space.require_key(),
-        _ => space.require_readable(),
-    }?;
+    space.require_readable(file.clustered_root)?;
     let page_bytes = space.page_bytes();
     let first_bytes = before.first().map_or(page_bytes, Space::page_bytes);
     if first_bytes != page_bytes {

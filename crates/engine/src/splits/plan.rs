@@ -153,7 +153,7 @@ struct Tree {
 impl Tree {
     fn open(table: &Table, file: &TableFile) -> Result<Tree> {
         let space = file.open(Direct::Off)?;
-        space.require_readable()?;
+        space.require_readable(file.clustered_root)?;
         let root = file.clustered_root.unwrap_or(space.first_root());
         let mut reader = SpaceReader::new(space)?;
         let def = &*table.def_of(file);

@@ -1,12 +1,11 @@
 //! Listings of a stopped server's directory, of a table's file, or of a dump.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::ledger::{Filter, FilterRule, ItemKind, Listed, State, Unlisted};
 use innoscan_catalog::source::{EngineTable, Offline, data_bytes, read_heads};
-use innoscan_engine::keys::Keys;
 use innoscan_engine::{Reason, Result, Table, counted};
 use innoscan_format::schema::{RowFormat, TableDef, filename};
 use serde_json::{Value, json};
@@ -64,15 +63,19 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Lists a source: the directory of a stopped server or of a dump, or a table's file.
+    /// Lists a source: the directory of a stopped server or of a dump, or a table's file. `catalog` makes the catalog
+    /// of a data directory.
     ///
     /// # Errors
     /// The source as a whole cannot be read, or must not be because a server runs on it.
-    pub fn of(source: &Path, filter: &Filter, force: bool, keys: &Keys) -> Result<Listing> {
+    pub fn of(
+        source: &Path,
+        filter: &Filter,
+        catalog: impl Fn(Option<PathBuf>) -> Catalog,
+    ) -> Result<Listing> {
         if Manifest::is_in(source) {
             return Listing::of_dump(&Manifest::read(source)?, filter);
         }
-        let catalog = |datadir| Catalog::new(datadir).with_force(force).with_keys(keys.clone());
         if !source.is_dir() {
             return Ok(Listing::of_table(&catalog(None).table(&source.to_string_lossy())?));
         }
@@ -221,9 +224,17 @@ fn row_format(table: &Table) -> Result<Option<String>> {
         return Ok(Some(name_of(known).to_owned()));
     }
     let flags = head.flags;
+    let asked = table.def.options.row_format.as_deref().and_then(by_name);
+    if flags.shared || file.path.file_name().is_some_and(|name| name == "ibdata1") {
+        // The flags of a tablespace that tables share say nothing of their formats.
+        let known = match file.root_head()?.is_compact {
+            true => asked,
+            false => Some(RowFormat::Redundant),
+        };
+        return Ok(known.map(|known| name_of(known).to_owned()));
+    }
     // With full_crc32 checksums the flags do not distinguish the prefixes of long columns of DYNAMIC and
     // COMPACT (`fil_space_t::full_crc32`); the ROW_FORMAT option of the definition does.
-    let asked = table.def.options.row_format.as_deref().and_then(by_name);
     let known = match (flags.row_format(true), flags.atomic_blobs) {
         (RowFormat::Compressed, _) => Some(RowFormat::Compressed),
         (format, Some(true)) => Some(format),

@@ -305,27 +305,13 @@ impl SpaceHeader {
         PageContext::plain(self.page_format()).with_compression(algorithm.filter(|_| full_crc32))
     }
 
-    /// Refuses, by name and with a remedy, files from which this version does not read tables.
+    /// Refuses, by name and with a remedy, files without tables that could be read.
     pub fn require_readable(&self) -> Result<()> {
         let flags = &self.flags;
         if flags.temporary {
             return Err(Error::unsupported(
                 "a temporary tablespace",
                 "its tables vanish with the session that made them",
-            ));
-        }
-        if self.space == SpaceId(0) {
-            return Err(Error::unsupported(
-                "the system tablespace",
-                "on the server, set innodb_file_per_table=ON and rebuild its tables with ALTER \
-                 TABLE ... FORCE",
-            ));
-        }
-        if flags.shared {
-            return Err(Error::unsupported(
-                "a general tablespace",
-                "on the server, move its tables out with ALTER TABLE ... TABLESPACE \
-                 innodb_file_per_table",
             ));
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 pub mod counters;
 mod create_table;
+pub mod data_directory;
 mod ddl;
 pub mod dictionary;
 pub mod filename;

@@ -8,9 +8,11 @@ use innoscan_catalog::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem}
 use innoscan_catalog::datadir::DataDir;
 use innoscan_catalog::ledger::{Filter, ItemKind, ObjectKinds, State};
 use innoscan_catalog::source::Offline;
-use innoscan_engine::keys::Keys;
 use innoscan_engine::{Reason, Result};
 use innoscan_format::schema::filename;
+
+/// The system tablespace's first file.
+const SYSTEM: &str = "ibdata1";
 
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
@@ -28,15 +30,18 @@ pub struct Tablespaces {
 ///
 /// The directory cannot be listed, or must not be read: a server runs on it, or was not shut down
 /// cleanly.
-pub fn tablespaces_in(directory: &Path, force: bool, keys: &Keys) -> Result<Tablespaces> {
+pub fn tablespaces_in(
+    directory: &Path,
+    catalog: impl FnOnce(PathBuf) -> Catalog,
+) -> Result<Tablespaces> {
     let is_root = |path: &Path| DataDir::is_one(path) || path.join("mysql.ibd").is_file();
     if is_root(directory) {
-        return of_root(directory, None, force, keys);
+        return of_root(directory, None, &catalog(directory.to_owned()));
     }
     let parent = std::fs::canonicalize(directory).ok();
     let parent = parent.as_deref().and_then(Path::parent).filter(|parent| is_root(parent));
     if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
-        return of_root(root, Some(&name), force, keys);
+        return of_root(root, Some(&name), &catalog(root.to_owned()));
     }
     let mut files = ibd_files(directory)?;
     for path in sorted_entries(directory)?.into_iter().filter(|path| path.is_dir()) {
@@ -52,9 +57,7 @@ fn canonical_name(directory: &Path) -> Option<String> {
 }
 
 /// The tablespaces of a data directory, or of the directory of one database in it.
-fn of_root(root: &Path, only: Option<&str>, force: bool, keys: &Keys) -> Result<Tablespaces> {
-    let catalog = Catalog::new(Some(root.to_owned()));
-    let catalog = catalog.with_force(force).with_keys(keys.clone());
+fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablespaces> {
     catalog.require_readable()?;
     let mut found = Tablespaces { root: Some(root.to_owned()), ..Tablespaces::default() };
     let mut tables = BTreeSet::new();
@@ -72,35 +75,50 @@ fn of_root(root: &Path, only: Option<&str>, force: bool, keys: &Keys) -> Result<
         tables.extend(files.iter().map(|file| (database.clone(), of_file(file))));
         found.files.extend(files);
     }
-    found.without_file = without_file(&catalog, only, &tables)?;
+    add_planned(catalog, only, &tables, &mut found)?;
     Ok(found)
 }
 
-/// Tables that the server's definitions or dictionary list, but that have no file of their own.
-fn without_file(
+/// Adds what the server's definitions or dictionary list: files outside of the directory, and tables whose files are not
+/// found or not checked.
+fn add_planned(
     catalog: &Catalog,
     only: Option<&str>,
     tables: &BTreeSet<(String, String)>,
-) -> Result<Vec<(String, Reason)>> {
+    found: &mut Tablespaces,
+) -> Result<()> {
     let databases: Vec<String> = only.map(filename::decode).into_iter().collect();
     // The server's own databases are not in the plan.
     if databases.iter().any(|database| SYSTEM_DATABASES.contains(&&**database)) {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let kinds =
         ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };
     let selection = TableSelection { databases, ..TableSelection::default() };
     let offline = Offline::plan(catalog, &Filter { tables: selection, kinds, ..Filter::all() })?;
-    let mut missing = Vec::new();
     for entry in offline.ledger.entries() {
         let (item, State::NotDumped(reason)) = (&entry.listed.item, &entry.state) else { continue };
         let engine = entry.listed.engine.as_deref();
         let is_of_innodb = item.kind == ItemKind::Table && engine.is_none_or(|it| it == "InnoDB");
         if is_of_innodb && !tables.contains(&(item.database.clone(), item.name.clone())) {
-            missing.push((format!("{}.{}", item.database, item.name), reason.clone()));
+            let name = format!("{}.{}", item.database, item.name);
+            found.without_file.push((name, reason.clone()));
         }
     }
-    Ok(missing)
+    for table in &offline.tables {
+        let files = table.files.iter().map(|file| &file.path);
+        for path in files {
+            if path.file_name().is_some_and(|name| name == SYSTEM) {
+                let reason = Reason::from("it is in the system tablespace, which is not checked");
+                found.without_file.push((table.qualified_name(), reason));
+                break;
+            }
+            if !found.files.contains(path) {
+                found.files.push(path.clone());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn ibd_files(directory: &Path) -> Result<Vec<PathBuf>> {

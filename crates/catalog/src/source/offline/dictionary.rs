@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::file_head::FileHead;
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, ErrorKind, Remedy, Result};
 use innoscan_format::schema::{TableDef, filename, from_sdi};
 
 use super::heads::{self, Heads};
@@ -58,10 +58,10 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
 fn heads_of(planner: &Planner<'_>, tables: &[&DictionaryTable]) -> Result<Heads> {
     let mut wanted = Vec::new();
     for table in tables {
-        let is_in_own_file = table.engine.as_deref() == Some("InnoDB")
+        let is_alone = table.engine.as_deref() == Some("InnoDB")
             && table.partitions.is_empty()
-            && require_own_file(&table.location).is_ok();
-        if is_in_own_file && planner.filter.excluded_by(&listed(table))?.is_none() {
+            && is_in_own_file(&table.location);
+        if is_alone && planner.filter.excluded_by(&listed(table))?.is_none() {
             wanted.push(TableName { schema: table.schema.clone(), table: table.name.clone() });
         }
     }
@@ -90,36 +90,35 @@ fn open(
             planner.root.join(filename::encode(&name.schema)).join(filename::encode(&name.table));
         return planner.open_other(definition_in_sdi_file(&stem)?, &stem);
     }
-    let parts = table.partitions.iter().map(|part| &part.location);
-    let locations: Vec<&TableLocation> = match &table.partitions[..] {
-        [] => vec![&table.location],
-        _ => parts.collect(),
-    };
-    locations.into_iter().try_for_each(require_own_file)?;
-    planner.open_innodb(&name, Some(AlreadyRead { frm: None, head, may_be_exported: true }))
+    let opened =
+        planner.open_innodb(&name, Some(AlreadyRead { frm: None, head, may_be_exported: true }));
+    match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found(&table.location, error)),
+        opened => opened,
+    }
 }
 
-/// Refuses rows that share a file with other tables, or lie outside the directory.
-fn require_own_file(location: &TableLocation) -> Result<()> {
-    let (where_, remedy) = match location {
-        TableLocation::FilePerTable { .. } | TableLocation::NoTablespace => {
-            return match location.data_directory_file() {
-                None => Ok(()),
-                Some(file) => Err(Error::refused(
-                    format!("its rows lie outside the data directory, at {}", file.display()),
-                    "name that .ibd file",
-                )),
-            };
+/// The error of a table whose file is not found, with the place that the dictionary names.
+fn not_found(location: &TableLocation, error: Error) -> Error {
+    let why = match (location, location.data_directory_file()) {
+        (_, Some(file)) => {
+            format!("its rows lie outside the data directory, at {}", file.display())
         }
-        TableLocation::General { tablespace, .. } => {
-            (format!("in the general tablespace `{tablespace}`"), "innodb_file_per_table")
+        (TableLocation::General { tablespace, file: Some(file) }, _) => {
+            let file = file.display();
+            format!(
+                "its rows are in the general tablespace `{tablespace}`, whose file {file} is not found"
+            )
         }
-        TableLocation::System => ("in the system tablespace".to_owned(), "innodb_file_per_table"),
+        _ => return error,
     };
-    Err(Error::refused(
-        format!("its rows are {where_}, which is not read yet"),
-        format!("on the server, ALTER TABLE ... TABLESPACE {remedy}, or dump it there"),
-    ))
+    Error::refused(why, Remedy::NameDirectories)
+}
+
+/// Whether the rows are in a file beside those of the database.
+fn is_in_own_file(location: &TableLocation) -> bool {
+    matches!(location, TableLocation::FilePerTable { .. })
+        && location.data_directory_file().is_none()
 }
 
 /// The definition of a table of an engine other than InnoDB: `NAME_ID.sdi` beside its files

@@ -8,7 +8,7 @@
 //! and 8.0.12 writes none for one with subpartitions.
 //!
 //! The document does not contain: the counter behind `AUTO_INCREMENT` since the last DDL
-//! ([`super::counters`]), the path of a `DATA DIRECTORY`, and whether the database itself requires
+//! ([`super::counters`]), and whether the database itself requires
 //! encryption.
 
 mod column;
@@ -24,6 +24,7 @@ use self::column::{DdColumn, Visibility};
 use self::json::Object;
 pub use self::json::Properties;
 pub use self::names::SdiNames;
+use super::data_directory::{data_directory, data_directory_option};
 use super::{
     CheckDef, ColumnDefault, Family, ForeignKeyDef, ForeignKeyRule, IndexDef, IndexKind, IndexPart,
     IndexSource, InstantDefault, RowFormat, ServerVersion, StoredColumn, StoredSource, TableDef,
@@ -43,6 +44,7 @@ pub fn from_sdi(json: &[u8]) -> Result<TableDef> {
 pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
     let mut table: Option<TableDef> = None;
     let mut autoextend_size_bytes = None;
+    let mut file = None;
     for_each_document(documents, |kind, document| {
         match kind {
             "Table" if table.is_some() => {
@@ -57,7 +59,10 @@ pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
                 table = Some(read_table(document.object("dd_object")?, server)?);
             }
             "Tablespace" => {
-                let options = document.object("dd_object")?.properties("options")?;
+                let tablespace = document.object("dd_object")?;
+                let first = tablespace.objects_if_any("files")?.next().transpose()?;
+                file = first.map(|file| file.text("filename").map(str::to_owned)).transpose()?;
+                let options = tablespace.properties("options")?;
                 autoextend_size_bytes = options.number::<u64>("autoextend_size")?;
             }
             _ => {}
@@ -69,6 +74,10 @@ pub fn from_sdi_documents<T: AsRef<[u8]>>(documents: &[T]) -> Result<TableDef> {
     let implicit = table.options.others.iter().all(|(name, _)| name != "TABLESPACE");
     if let Some(size) = autoextend_size_bytes.filter(|size| *size > 0 && implicit) {
         table.options.others.push(("AUTOEXTEND_SIZE".to_owned(), size.to_string()));
+    }
+    let file = file.filter(|_| implicit && table.partitioning.is_none());
+    if let Some(directory) = file.as_deref().and_then(data_directory) {
+        table.options.others.push(data_directory_option(&directory));
     }
     Ok(table)
 }

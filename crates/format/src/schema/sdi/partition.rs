@@ -305,8 +305,10 @@ impl Clause {
         {
             if let Some(path) = options.text(key).filter(|path| !path.is_empty()) {
                 *text += &format!("{keyword} = '");
-                push_backslashed(text, without_file(path));
-                *text += "' ";
+                let directory = without_file(path);
+                push_backslashed(text, directory);
+                // InnoDB prints a slash at the end.
+                *text += if directory.ends_with('/') { "' " } else { "/' " };
             }
         }
         let comment = partition.text("comment")?;

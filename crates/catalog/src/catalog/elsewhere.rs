@@ -1,0 +1,195 @@
+//! Tables whose rows are not in a file beside those of their database: in a tablespace that several tables share, or
+//! outside of the data directory (`DATA DIRECTORY`), where the user names the directories.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use innoscan_engine::{Error, Result, Table, TableFile};
+use innoscan_format::schema::{TableDef, filename};
+use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
+use innoscan_io::Direct;
+
+use super::spaces::{Spaces, all_files};
+use super::{
+    AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm, stem,
+};
+
+impl Catalog {
+    /// Sets the directories with files outside of the data directory, as the server's `innodb_directories`.
+    #[must_use]
+    pub fn with_directories(mut self, directories: Vec<PathBuf>) -> Catalog {
+        self.directories = directories;
+        self
+    }
+
+    /// A table of the data directory without a file there; `None` if it is not found.
+    pub(super) fn elsewhere(&self, name: &TableName, dir: &Path) -> Result<Option<Table>> {
+        if let Some(file) = self.remote_files(name)?.first() {
+            let is_partition = filename::decode_table(&stem(file)).partition.is_some();
+            let only = (!is_partition).then_some(&**file);
+            return self.partitioned(file, only, AlreadyRead::nothing()).map(Some);
+        }
+        self.by_space(name, self.datadir()?, dir)
+    }
+
+    /// The files of a table, or of its partitions, in the user's directories, each in one of the database's name.
+    pub(super) fn remote_files(&self, name: &TableName) -> Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for directory in &self.directories {
+            all_files(directory, &mut files)?;
+        }
+        let schema = filename::encode(&name.schema);
+        files.retain(|path| {
+            path.extension().is_some_and(|extension| extension == "ibd")
+                && path.parent().and_then(Path::file_name).is_some_and(|parent| *parent == *schema)
+                && filename::decode_table(&stem(path)).table == name.table
+        });
+        files.sort();
+        // Their definitions, and the state of their server, are in the data directory.
+        let place = Place { root: self.datadir.clone(), schema: name.schema.clone() };
+        for parent in files.iter().filter_map(|file| file.parent()) {
+            self.places.borrow_mut().insert(parent.to_owned(), place.clone());
+        }
+        Ok(files)
+    }
+
+    /// A table by the tablespace and root that the dictionary, or the tablespace itself, has for it. `dir`: the directory
+    /// of its database in the data directory `root`.
+    pub(super) fn by_space(
+        &self,
+        name: &TableName,
+        root: &Path,
+        dir: &Path,
+    ) -> Result<Option<Table>> {
+        let frm = dir.join(format!("{}.frm", filename::encode(&name.table)));
+        let has_frm = frm.is_file();
+        if !has_frm && !root.join("mysql.ibd").is_file() {
+            return Ok(None);
+        }
+        let directory = self.judged(root)?;
+        let spaces = self.spaces_of(root)?;
+        let def = match has_frm {
+            true => {
+                let mut def = read_frm(&frm, &name.schema, &name.table)?;
+                complete(&mut def, &filename::encode(&name.table), Some(&directory))?;
+                add_data_directory(&mut def, &frm);
+                Some(def).filter(|def| def.options.engine == "InnoDB")
+            }
+            false => spaces.definition(name)?,
+        };
+        let Some(def) = def else {
+            // The table may be in a file that cannot be read.
+            let error = spaces.error().filter(|_| !has_frm);
+            return error.map_or(Ok(None), |error| Err(Error::from(error.reason())));
+        };
+        let names: Vec<Option<String>> = match &def.partitioning {
+            None => vec![None],
+            Some(partitioning) => partitioning.names().into_iter().map(Some).collect(),
+        };
+        let mut files = Vec::new();
+        for partition in &names {
+            let place = shared_place(&def, partition.as_deref(), &directory);
+            let Some(file) = place.map(|place| self.file_in(&spaces, place)).transpose()?.flatten()
+            else {
+                return Ok(None);
+            };
+            files.push(match partition {
+                Some(name) => file.of_partition(name),
+                None => file,
+            });
+        }
+        self.finished(def, files, Some(&directory), false).map(Some)
+    }
+
+    /// The file of a partition in a tablespace that is shared.
+    pub(super) fn shared_partition(
+        &self,
+        def: &TableDef,
+        partition: &str,
+        directory: Option<&Directory>,
+    ) -> Result<Option<TableFile>> {
+        let Some(directory) = directory else { return Ok(None) };
+        let Some(place) = shared_place(def, Some(partition), directory) else { return Ok(None) };
+        let spaces = self.spaces_of(directory.datadir.root())?;
+        Ok(self.file_in(&spaces, place)?.map(|file| file.of_partition(partition)))
+    }
+
+    /// The file of a clustered index by its tablespace; `None` if that is not found.
+    ///
+    /// # Errors
+    /// The tablespace cannot be read, or has another index there.
+    fn file_in(&self, spaces: &Spaces, place: IndexPlace) -> Result<Option<TableFile>> {
+        let IndexPlace { space, index, root } = place;
+        let Some(path) = spaces.file_of(space) else { return Ok(None) };
+        let file = TableFile::whole(path.to_owned()).with_root(Some(root));
+        let file = file.with_keys(self.keys.clone());
+        file.open(Direct::Off)?.require_readable(Some(root))?;
+        match file.root_head() {
+            // Other errors are those of the scan.
+            Ok(found) if found.index != index => Err(Error::from(FormatError::schema(format!(
+                "page {root} is of index {}, not of the table's, {index}: the file is not of this directory",
+                found.index
+            )))
+            .in_file(path)),
+            _ => Ok(Some(file)),
+        }
+    }
+
+    fn spaces_of(&self, root: &Path) -> Result<Rc<Spaces>> {
+        if let Some(known) = self.spaces.borrow().get(root) {
+            return Ok(Rc::clone(known));
+        }
+        let spaces = Rc::new(Spaces::find(root, &self.directories, &self.keys)?);
+        self.spaces.borrow_mut().insert(root.to_owned(), Rc::clone(&spaces));
+        Ok(spaces)
+    }
+}
+
+/// The place of a clustered index.
+#[derive(Clone, Copy)]
+struct IndexPlace {
+    space: SpaceId,
+    index: IndexId,
+    root: PageNo,
+}
+
+/// The place of a table, or of one of its partitions: from SDI, or from InnoDB's dictionary.
+fn shared_place(
+    def: &TableDef,
+    partition: Option<&str>,
+    directory: &Directory,
+) -> Option<IndexPlace> {
+    let physical = &def.physical;
+    let (space, clustered) = match partition {
+        None => (physical.space, physical.clustered),
+        Some(name) => match physical.partitions.iter().find(|part| part.name == name) {
+            Some(part) => (part.space, part.clustered),
+            None => return partition_in_dictionary(def, name, directory),
+        },
+    };
+    let (index, root) = clustered?;
+    Some(IndexPlace { space: space?, index, root })
+}
+
+/// The same of a partition of a server with `.frm` files.
+fn partition_in_dictionary(
+    def: &TableDef,
+    partition: &str,
+    directory: &Directory,
+) -> Option<IndexPlace> {
+    let dictionary = directory.dictionary.get()?;
+    let table = format!("{}/{}", filename::encode(&def.schema), filename::encode(&def.name));
+    let of_partition = |name: &&str| {
+        let rest = name.get(..table.len()).filter(|head| head.eq_ignore_ascii_case(&table));
+        let file =
+            rest.and_then(|_| name.split_once('/')).map(|(_, file)| filename::decode_table(file));
+        file.is_some_and(|file| {
+            let found = file.subpartition.or(file.partition);
+            file.table == def.name && found.as_deref() == Some(partition)
+        })
+    };
+    let name = dictionary.names().find(of_partition)?;
+    let found = dictionary.table(name)?;
+    let clustered = found.clustered()?;
+    Some(IndexPlace { space: found.space, index: clustered.id, root: clustered.root? })
+}

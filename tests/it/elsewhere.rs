@@ -1,0 +1,112 @@
+//! Tables without a file beside those of their database: in the system tablespace, and outside of the data directory.
+
+use std::path::Path;
+use std::process::Output;
+
+use innoscan_testkit::server::Server;
+
+use crate::parity::command;
+
+fn output(args: &[&str]) -> (Output, String) {
+    let output = command().args(args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, said)
+}
+
+/// A server with tables in the system tablespace (`s`, `parts`) and outside of the data directory (`r`, `spread`); the
+/// checksums that it says.
+fn filled(remote: &Path, options: &[&str]) -> (Server, Vec<(String, u64)>) {
+    let server = Server::start("mariadb-10.11", options).unwrap();
+    let remote = remote.display();
+    let rows = "SELECT seq, REPEAT(CHAR(65 + seq % 26), 100 + seq % 400) FROM seq_1_to_900";
+    let sql = format!(
+        "CREATE DATABASE e; USE e;
+         SET GLOBAL innodb_file_per_table = 0;
+         CREATE TABLE s (id INT PRIMARY KEY AUTO_INCREMENT, t TEXT);
+         CREATE TABLE parts (id INT PRIMARY KEY, t TEXT) PARTITION BY HASH (id) PARTITIONS 3;
+         SET GLOBAL innodb_file_per_table = 1;
+         CREATE TABLE own (id INT PRIMARY KEY, t TEXT);
+         CREATE TABLE r (id INT PRIMARY KEY, t TEXT) DATA DIRECTORY='{remote}';
+         CREATE TABLE spread (id INT PRIMARY KEY, t TEXT) PARTITION BY RANGE (id)
+           (PARTITION a VALUES LESS THAN (300) DATA DIRECTORY '{remote}/one',
+            PARTITION b VALUES LESS THAN (MAXVALUE));
+         INSERT INTO s {rows}; INSERT INTO parts {rows}; INSERT INTO own {rows};
+         INSERT INTO r {rows}; INSERT INTO spread {rows};
+         DELETE FROM s WHERE id % 7 = 3;"
+    );
+    server.sql(sql).unwrap();
+    let sum = |table: &str| (format!("e.{table}"), server.checksum("e", table).unwrap().unwrap());
+    let sums = ["own", "parts", "r", "s", "spread"].map(sum);
+    (server, sums.into())
+}
+
+/// A directory in which the server may write.
+fn remote() -> tempfile::TempDir {
+    let remote = tempfile::tempdir().unwrap();
+    std::fs::create_dir(remote.path().join("one")).unwrap();
+    for path in [remote.path().to_owned(), remote.path().join("one")] {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    remote
+}
+
+#[test]
+fn every_table_is_found_and_what_is_not_is_named() {
+    let remote = remote();
+    let (mut server, sums) = filled(remote.path(), &[]);
+    let create = String::from_utf8(server.sql("SHOW CREATE TABLE e.r").unwrap()).unwrap();
+    server.stop().unwrap();
+    let data = server.data();
+    let (data, directories) = (data.to_str().unwrap(), remote.path().to_str().unwrap());
+    let with = ["--innodb-directories", directories];
+    for (table, sum) in &sums {
+        let args = ["scan", table, "--datadir", data, "--checksum", "--json"];
+        let (scanned, said) = output(&[&args, &with[..]].concat());
+        let json: serde_json::Value = serde_json::from_slice(&scanned.stdout).expect(&said);
+        assert_eq!(json["checksum"].as_u64(), Some(*sum), "{table}");
+    }
+    let (schema, _) = output(&[&["schema", "e.r", "--datadir", data], &with[..]].concat());
+    let schema = String::from_utf8(schema.stdout).unwrap();
+    let schema = schema.trim_end().trim_end_matches(';');
+    assert_eq!(create.trim_end().strip_prefix("r\t"), Some(schema));
+
+    let dir = tempfile::tempdir().unwrap();
+    let [whole, cut] = ["whole", "cut"].map(|name| dir.path().join(name).display().to_string());
+    let (dumped, said) = output(&[&["dump", data, "-o", &whole], &with[..]].concat());
+    assert_eq!(dumped.status.code(), Some(0), "{said}");
+    let (compared, _) = output(&[&["verify", &whole, "--against", data], &with[..]].concat());
+    let compared = String::from_utf8(compared.stdout).unwrap();
+    assert!(compared.contains("5 tables with the same rows"), "{compared}");
+    let (listed, _) = output(&[&["ls", data], &with[..]].concat());
+    assert_eq!(listed.status.code(), Some(0));
+
+    let (dumped, said) = output(&["dump", data, "-o", &cut]);
+    assert_eq!(dumped.status.code(), Some(2), "{said}");
+    let missing: Vec<&str> = said.lines().filter(|line| line.contains("NOT DUMPED")).collect();
+    assert_eq!(missing.len(), 2, "{said}");
+    for (line, table) in missing.iter().zip(["e.r ", "e.spread "]) {
+        assert!(line.contains(table) && line.contains("--innodb-directories"), "{line}");
+    }
+
+    let (_, said) = output(&[&["check", data], &with[..]].concat());
+    for table in ["e.s", "e.parts"] {
+        let line = format!("NOT CHECKED: {table}: it is in the system tablespace");
+        assert!(said.contains(&line), "{said}");
+    }
+    assert!(!said.contains("e.r"), "{said}");
+}
+
+#[test]
+fn a_system_tablespace_of_several_files_is_refused_by_name() {
+    let remote = remote();
+    let files = "--innodb-data-file-path=ibdata1:12M;ibdata2:2M:autoextend";
+    let (mut server, sums) = filled(remote.path(), &[files]);
+    server.stop().unwrap();
+    let data = server.data();
+    for (table, _) in sums.iter().filter(|(table, _)| ["e.s", "e.parts"].contains(&&**table)) {
+        let (refused, said) = output(&["scan", table, "--datadir", data.to_str().unwrap()]);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("innodb_data_file_path"), "{said}");
+    }
+}

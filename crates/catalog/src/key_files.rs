@@ -114,18 +114,22 @@ pub fn digest_of(name: &str) -> Result<DigestName> {
 }
 
 impl KeyFiles {
-    /// The keys in these files: they are read when a key is needed. `before`: called before the first key is read.
+    /// The keys in these files. Those that the user named are read at once, so that a mistake is found before a long
+    /// run; those of the server's option files when a key is needed. `before`: called before the first key is read.
     ///
     /// # Errors
     /// A file that the user named cannot be read, or has no keys.
-    pub fn keys(self, before: impl FnOnce() + Send + 'static) -> Result<Keys> {
-        // What the user named is read at once, so that a mistake is found before a long run.
+    pub fn keys(self, before: impl Fn() + Send + 'static) -> Result<Keys> {
+        let is_named = self.keyring.is_some() || self.key_file.is_some();
+        if is_named {
+            before();
+        }
         let named = self.named()?;
         Ok(Keys::new(move || {
             before();
-            match named.searched.is_empty() || self.option_files.only.is_some() {
-                true => self.of_server(named),
-                false => named,
+            match is_named && self.option_files.only.is_none() {
+                true => named,
+                false => self.of_server(named),
             }
         }))
     }
@@ -175,7 +179,8 @@ impl KeyFiles {
             note(&mut found, added);
         }
         if let Some(path) = options.get("file-key-management-filename") {
-            let added = add_key_file_of(&mut found, &options, Path::new(path));
+            let added =
+                add_key_file_of(&mut found, &options, Path::new(path), self.algorithms.mode);
             note(&mut found, added);
         }
         found
@@ -202,9 +207,15 @@ fn component_of(options: &FileOptions) -> Option<PathBuf> {
     dirs.map(|dir| dir.join(COMPONENT)).find(|path| path.is_file())
 }
 
-fn add_key_file_of(found: &mut FoundKeys, options: &FileOptions, path: &Path) -> Result<()> {
+/// Adds the keys of the key file of a server's options. `mode`: as the user says.
+fn add_key_file_of(
+    found: &mut FoundKeys,
+    options: &FileOptions,
+    path: &Path,
+    mode: Option<CipherMode>,
+) -> Result<()> {
     let algorithms = KeyAlgorithms::of_options(options)?;
-    if let Some(mode) = algorithms.mode {
+    if let Some(mode) = mode.or(algorithms.mode) {
         found.keys.set_mode(mode);
     }
     let password = match options.get("file-key-management-filekey") {

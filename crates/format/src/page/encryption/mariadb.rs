@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, InnerIvInit, KeyInit, StreamCipher};
 use aes::{Aes128, Aes192, Aes256, Block};
+use zeroize::Zeroize;
 
 use super::{copy_to, put, range_mut, type_of};
 use crate::checksum;
@@ -116,7 +117,9 @@ impl CryptData {
             let (id, bits) = (self.key_id, bytes.len() * 8);
             Error::wrong_key(format!("key {id} has {bits} bits"), Remedy::GiveKeyFile)
         })?;
-        Ok(PageKey { version, cipher: Aes128::new(&page_key), is_proven: AtomicBool::new(false) })
+        let cipher = Aes128::new(&page_key);
+        page_key.as_mut_slice().zeroize();
+        Ok(PageKey { version, cipher, is_proven: AtomicBool::new(false) })
     }
 }
 

@@ -13,7 +13,7 @@ mod notes;
 mod partitions;
 mod spaces;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -56,6 +56,8 @@ pub struct Catalog {
     keys: Keys,
     /// Directories outside of the data directory that may have files of its tables.
     directories: Vec<PathBuf>,
+    /// The files in them.
+    files_elsewhere: OnceCell<Vec<PathBuf>>,
     spaces: RefCell<HashMap<PathBuf, Rc<Spaces>>>,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
     places: RefCell<HashMap<PathBuf, Place>>,
@@ -321,7 +323,7 @@ impl Catalog {
                     files.push(match found {
                         Some(found) => file(found),
                         None => self
-                            .shared_partition(&def, &name, directory.as_ref())?
+                            .partition_by_space(&def, &name, directory.as_ref())?
                             .ok_or_else(|| no_partition(&name, &def, path))?,
                     });
                 }
@@ -346,10 +348,12 @@ impl Catalog {
     /// The files of the partitions of a table: beside one of them, in the data directory, in the user's directories.
     fn partitions_of(&self, name: &TableName, any: &Path) -> Result<Vec<PathBuf>> {
         let mut files = self.remote_files(name)?;
-        files.extend(partition_files(any.parent().unwrap_or(Path::new(".")), &name.table)?);
-        if let Some(root) = self.place_of(any).root {
-            let dir = root.join(filename::encode(&name.schema));
-            files.extend(partition_files(&dir, &name.table).unwrap_or_default());
+        let beside = any.parent().unwrap_or(Path::new("."));
+        files.extend(partition_files(beside, &name.table)?);
+        let root = self.place_of(any).root;
+        let home = root.map(|root| root.join(filename::encode(&name.schema)));
+        if let Some(home) = home.filter(|home| home != beside) {
+            files.extend(partition_files(&home, &name.table).unwrap_or_default());
         }
         Ok(files)
     }

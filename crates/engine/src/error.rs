@@ -195,6 +195,11 @@ impl Error {
         }
     }
 
+    /// Whether a key of encrypted bytes is missing or wrong.
+    pub fn is_of_key(&self) -> bool {
+        matches!(self.kind(), ErrorKind::NoKey | ErrorKind::WrongKey)
+    }
+
     /// The file in which the error occurred.
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()

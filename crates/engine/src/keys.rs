@@ -1,4 +1,4 @@
-//! Keys of encrypted tablespaces. They are read when the first such tablespace is opened.
+//! Keys of encrypted tablespaces, searched when the first such tablespace is opened.
 
 use std::fmt;
 use std::path::Path;

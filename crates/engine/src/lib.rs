@@ -18,7 +18,7 @@ pub mod given_definition;
 mod io_options;
 mod key_ranges;
 pub mod keys;
-mod leaf_span;
+pub mod leaf_span;
 mod page_status;
 pub mod pool;
 mod remedy;

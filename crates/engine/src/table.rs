@@ -14,7 +14,7 @@ use crate::file_stamp::FileStamp;
 use crate::keys::Keys;
 use crate::leaf_span::LeafSpan;
 use crate::space::Space;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// A table as the catalog finds it and a scan reads it.
 #[derive(Clone, Debug)]
@@ -74,6 +74,12 @@ pub struct FileCopy {
 }
 
 impl TableFile {
+    /// Whether it is the first file of the system tablespace.
+    #[doc(hidden)]
+    pub fn is_system(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name == "ibdata1")
+    }
+
     /// The content of the first pages: as the catalog found it, or else read now.
     ///
     /// # Errors
@@ -204,9 +210,8 @@ impl Table {
     /// A key is not known or wrong. Other errors are those of the scan.
     #[doc(hidden)]
     pub fn require_keys(&self) -> Result<()> {
-        let of_key = |error: &Error| matches!(error.kind(), ErrorKind::NoKey | ErrorKind::WrongKey);
-        let errors = self.files.iter().filter_map(|file| file.root_head().err());
-        errors.filter(of_key).map(Err).next().unwrap_or(Ok(()))
+        let mut errors = self.files.iter().filter_map(|file| file.root_head().err());
+        errors.find(Error::is_of_key).map_or(Ok(()), Err)
     }
 
     /// The definition of one of the files: that of the table with the physical properties of the partition.

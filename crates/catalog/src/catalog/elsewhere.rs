@@ -9,9 +9,10 @@ use innoscan_format::schema::{TableDef, filename};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
 use innoscan_io::Direct;
 
-use super::spaces::{Spaces, all_files};
+use super::spaces::Spaces;
 use super::{
-    AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm, stem,
+    AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm,
+    sorted_entries, stem,
 };
 
 impl Catalog {
@@ -34,16 +35,14 @@ impl Catalog {
 
     /// The files of a table, or of its partitions, in the user's directories, each in one of the database's name.
     pub(super) fn remote_files(&self, name: &TableName) -> Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        for directory in &self.directories {
-            all_files(directory, &mut files)?;
-        }
         let schema = filename::encode(&name.schema);
-        files.retain(|path| {
+        let is_of_table = |path: &&PathBuf| {
             path.extension().is_some_and(|extension| extension == "ibd")
                 && path.parent().and_then(Path::file_name).is_some_and(|parent| *parent == *schema)
                 && filename::decode_table(&stem(path)).table == name.table
-        });
+        };
+        let mut files: Vec<_> =
+            self.files_elsewhere()?.iter().filter(is_of_table).cloned().collect();
         files.sort();
         // Their definitions, and the state of their server, are in the data directory.
         let place = Place { root: self.datadir.clone(), schema: name.schema.clone() };
@@ -51,6 +50,18 @@ impl Catalog {
             self.places.borrow_mut().insert(parent.to_owned(), place.clone());
         }
         Ok(files)
+    }
+
+    /// All files in the user's directories, listed once.
+    fn files_elsewhere(&self) -> Result<&[PathBuf]> {
+        if let Some(files) = self.files_elsewhere.get() {
+            return Ok(files);
+        }
+        let mut files = Vec::new();
+        for directory in &self.directories {
+            all_files(directory, &mut files)?;
+        }
+        Ok(self.files_elsewhere.get_or_init(|| files))
     }
 
     /// A table by the tablespace and root that the dictionary, or the tablespace itself, has for it. `dir`: the directory
@@ -88,7 +99,7 @@ impl Catalog {
         };
         let mut files = Vec::new();
         for partition in &names {
-            let place = shared_place(&def, partition.as_deref(), &directory);
+            let place = index_place(&def, partition.as_deref(), &directory);
             let Some(file) = place.map(|place| self.file_in(&spaces, place)).transpose()?.flatten()
             else {
                 return Ok(None);
@@ -102,14 +113,14 @@ impl Catalog {
     }
 
     /// The file of a partition in a tablespace that is shared.
-    pub(super) fn shared_partition(
+    pub(super) fn partition_by_space(
         &self,
         def: &TableDef,
         partition: &str,
         directory: Option<&Directory>,
     ) -> Result<Option<TableFile>> {
         let Some(directory) = directory else { return Ok(None) };
-        let Some(place) = shared_place(def, Some(partition), directory) else { return Ok(None) };
+        let Some(place) = index_place(def, Some(partition), directory) else { return Ok(None) };
         let spaces = self.spaces_of(directory.datadir.root())?;
         Ok(self.file_in(&spaces, place)?.map(|file| file.of_partition(partition)))
     }
@@ -139,7 +150,7 @@ impl Catalog {
         if let Some(known) = self.spaces.borrow().get(root) {
             return Ok(Rc::clone(known));
         }
-        let spaces = Rc::new(Spaces::find(root, &self.directories, &self.keys)?);
+        let spaces = Rc::new(Spaces::find(root, self.files_elsewhere()?, &self.keys)?);
         self.spaces.borrow_mut().insert(root.to_owned(), Rc::clone(&spaces));
         Ok(spaces)
     }
@@ -154,7 +165,7 @@ struct IndexPlace {
 }
 
 /// The place of a table, or of one of its partitions: from SDI, or from InnoDB's dictionary.
-fn shared_place(
+fn index_place(
     def: &TableDef,
     partition: Option<&str>,
     directory: &Directory,
@@ -178,18 +189,30 @@ fn partition_in_dictionary(
     directory: &Directory,
 ) -> Option<IndexPlace> {
     let dictionary = directory.dictionary.get()?;
-    let table = format!("{}/{}", filename::encode(&def.schema), filename::encode(&def.name));
+    let schema = filename::encode(&def.schema);
     let of_partition = |name: &&str| {
-        let rest = name.get(..table.len()).filter(|head| head.eq_ignore_ascii_case(&table));
-        let file =
-            rest.and_then(|_| name.split_once('/')).map(|(_, file)| filename::decode_table(file));
-        file.is_some_and(|file| {
-            let found = file.subpartition.or(file.partition);
-            file.table == def.name && found.as_deref() == Some(partition)
-        })
+        let Some((database, file)) = name.split_once('/') else { return false };
+        let file = filename::decode_table(file);
+        let found = file.subpartition.or(file.partition);
+        database.eq_ignore_ascii_case(&schema)
+            && file.table == def.name
+            && found.as_deref() == Some(partition)
     };
     let name = dictionary.names().find(of_partition)?;
     let found = dictionary.table(name)?;
     let clustered = found.clustered()?;
     Some(IndexPlace { space: found.space, index: clustered.id, root: clustered.root? })
+}
+
+/// Adds all files in a directory and below it.
+fn all_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for path in sorted_entries(directory)? {
+        // A link could lead in a circle.
+        let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        match path.is_dir() && !is_link {
+            true => all_files(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use innoscan_engine::{Error, ErrorKind, Result};
+use innoscan_engine::{Error, Result};
 
 /// Facts that a server keeps outside of its tables; rows can be read without them.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl<T> Known<T> {
     /// The error, if it is that of a key.
     pub fn key_error(&self) -> Option<&Error> {
         let Known::Unreadable(error) = self else { return None };
-        matches!(error.kind(), ErrorKind::NoKey | ErrorKind::WrongKey).then_some(&**error)
+        error.is_of_key().then_some(&**error)
     }
 
     pub fn get(&self) -> Option<&T> {

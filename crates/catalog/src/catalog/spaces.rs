@@ -36,13 +36,10 @@ struct FoundSpace {
 }
 
 impl Spaces {
-    /// Finds them in the data directory itself, not those of its databases, and anywhere in `directories`.
-    pub fn find(root: &Path, directories: &[PathBuf], keys: &Keys) -> Result<Spaces> {
-        let mut paths = vec![root.join(SYSTEM)];
-        paths.extend(sorted_entries(root)?);
-        for directory in directories {
-            all_files(directory, &mut paths)?;
-        }
+    /// Finds them in the data directory itself, not those of its databases, and among the files `elsewhere`.
+    pub fn find(root: &Path, elsewhere: &[PathBuf], keys: &Keys) -> Result<Spaces> {
+        let mut paths = sorted_entries(root)?;
+        paths.extend_from_slice(elsewhere);
         paths.retain(|path| {
             let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
             let is_dictionary = path.file_name().is_some_and(|name| name == "mysql.ibd");
@@ -91,7 +88,6 @@ impl FoundSpace {
         let space = Space::open(path, Direct::Off, keys)?;
         let header = space.header();
         let mut tables = Vec::new();
-        let found = |tables| FoundSpace { path: path.to_owned(), space: header.space, tables };
         space.require_key()?;
         if header.sdi_root.is_some() {
             space.require_one_file()?;
@@ -104,19 +100,6 @@ impl FoundSpace {
                 tables.push((name, document));
             }
         }
-        Ok(found(tables))
+        Ok(FoundSpace { path: path.to_owned(), space: header.space, tables })
     }
-}
-
-/// Adds all files in a directory and below it.
-pub(super) fn all_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for path in sorted_entries(directory)? {
-        // A link could lead in a circle.
-        let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-        match path.is_dir() && !is_link {
-            true => all_files(&path, files)?,
-            false => files.push(path),
-        }
-    }
-    Ok(())
 }

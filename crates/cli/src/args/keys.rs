@@ -87,6 +87,11 @@ impl OptionFileArgs {
 }
 
 impl KeyFileArgs {
+    /// These files, with the option files of a command that can connect to a server.
+    pub fn with(&self, option_files: &OptionFileArgs) -> OfflineKeyArgs {
+        OfflineKeyArgs { key_files: self.clone(), option_files: option_files.clone() }
+    }
+
     /// The files with keys.
     pub fn files(&self, option_files: &OptionFileArgs) -> KeyFiles {
         KeyFiles {

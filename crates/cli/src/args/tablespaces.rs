@@ -93,7 +93,6 @@ pub enum ServerListArg {
 impl TablespacesArgs {
     /// The keys of encrypted tables, with the option files.
     pub fn key_args(&self) -> OfflineKeyArgs {
-        let option_files = self.server.option_files.clone();
-        OfflineKeyArgs { key_files: self.key_files.clone(), option_files }
+        self.key_files.with(&self.server.option_files)
     }
 }

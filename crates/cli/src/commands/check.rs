@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use innoscan_catalog::catalog::Catalog;
-use innoscan_engine::keys::Keys;
 use innoscan_engine::{ErrorKind, Table, counted};
 use innoscan_tools::check::{Report, Subject, tablespaces_in};
 use serde_json::{Value, json};
 
-use crate::args::{CheckArgs, OfflineKeyArgs, SourceArgs};
+use crate::args::CheckArgs;
 use crate::messages::Exit;
 use crate::progress::Count;
 use crate::remedies;
@@ -27,12 +26,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 
 /// One table, in full.
 fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
-    let table = table(&args.from, &args.key_files, source)?;
+    let catalog = super::catalog(&args.from, &args.key_files)?;
+    let table = table(&catalog, source)?;
     let io = super::io_options(&args.io)?;
-    let keys = super::keys(&args.key_files)?;
     let mut checked = Checked::default();
     for path in files_of(table.as_ref(), source) {
-        let subject = Subject::open(&path, table.as_ref(), &io, &keys)?;
+        let subject = Subject::open(&path, table.as_ref(), &io, catalog.keys())?;
         if let Some(error) = &subject.not_understood {
             note!("innoscan: note: records were not checked: {error}");
         }
@@ -151,11 +150,10 @@ struct Sources {
 }
 
 impl Sources {
-    fn find(args: &CheckArgs, keys: &Keys, checked: &mut Checked) -> anyhow::Result<Sources> {
-        let mut sources = Sources {
-            catalogs: vec![super::catalog(&args.from, &args.key_files)?],
-            ..Sources::default()
-        };
+    fn find(args: &CheckArgs, checked: &mut Checked) -> anyhow::Result<Sources> {
+        let given = super::catalog(&args.from, &args.key_files)?;
+        let keys = given.keys().clone();
+        let mut sources = Sources { catalogs: vec![given], files: Vec::new() };
         for source in &args.sources {
             let path = Path::new(source);
             if path.is_dir() {
@@ -193,15 +191,15 @@ impl Sources {
 /// Several tables, or whole directories: a line each, faults in full, and a summary.
 fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
     let io = super::io_options(&args.io)?;
-    let keys = super::keys(&args.key_files)?;
     let mut checked = Checked::default();
-    let sources = Sources::find(args, &keys, &mut checked)?;
+    let sources = Sources::find(args, &mut checked)?;
     let all = sources.files.len();
     let names_all = args.verbose || all <= FEW_FILES;
     let mut count = Count::new(args.quiet);
     for (done, (catalog, path)) in sources.files.iter().enumerate() {
         count.show("checking", done, Some(all));
-        let table = match sources.catalogs[*catalog].table(&path.to_string_lossy()) {
+        let catalog = &sources.catalogs[*catalog];
+        let table = match catalog.table(&path.to_string_lossy()) {
             Ok(table) => Some(table),
             Err(error) if error.kind() == ErrorKind::RefusedDirectory => return Err(error.into()),
             Err(error) => {
@@ -212,7 +210,7 @@ fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
                 None
             }
         };
-        let report = Subject::open(path, table.as_ref(), &io, &keys).and_then(|subject| {
+        let report = Subject::open(path, table.as_ref(), &io, catalog.keys()).and_then(|subject| {
             let has_definition = table.is_some() && subject.not_understood.is_none();
             Ok((subject.check(|_, _| ())?, has_definition))
         });
@@ -256,12 +254,8 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
 
 /// The table of a source; `None` for a file without a definition, of which pages and links can be
 /// checked all the same.
-pub(super) fn table(
-    from: &SourceArgs,
-    keys: &OfflineKeyArgs,
-    source: &str,
-) -> anyhow::Result<Option<Table>> {
-    match super::catalog(from, keys)?.table(source) {
+pub(super) fn table(catalog: &Catalog, source: &str) -> anyhow::Result<Option<Table>> {
+    match catalog.table(source) {
         Ok(table) => Ok(Some(table)),
         Err(error)
             if Path::new(source).is_file() && error.kind() != ErrorKind::RefusedDirectory =>

@@ -225,7 +225,7 @@ fn row_format(table: &Table) -> Result<Option<String>> {
     }
     let flags = head.flags;
     let asked = table.def.options.row_format.as_deref().and_then(by_name);
-    if flags.shared || file.path.file_name().is_some_and(|name| name == "ibdata1") {
+    if flags.shared || file.is_system() {
         // The flags of a tablespace that tables share say nothing of their formats.
         let known = match file.root_head()?.is_compact {
             true => asked,

@@ -11,9 +11,6 @@ use innoscan_catalog::source::Offline;
 use innoscan_engine::{Reason, Result};
 use innoscan_format::schema::filename;
 
-/// The system tablespace's first file.
-const SYSTEM: &str = "ibdata1";
-
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
 pub struct Tablespaces {
@@ -106,15 +103,14 @@ fn add_planned(
         }
     }
     for table in &offline.tables {
-        let files = table.files.iter().map(|file| &file.path);
-        for path in files {
-            if path.file_name().is_some_and(|name| name == SYSTEM) {
+        for file in &table.files {
+            if file.is_system() {
                 let reason = Reason::from("it is in the system tablespace, which is not checked");
                 found.without_file.push((table.qualified_name(), reason));
                 break;
             }
-            if !found.files.contains(path) {
-                found.files.push(path.clone());
+            if !found.files.contains(&file.path) {
+                found.files.push(file.path.clone());
             }
         }
     }

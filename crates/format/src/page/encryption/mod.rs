@@ -1,7 +1,7 @@
 //! Encrypted pages: which pages are encrypted, and their decryption.
 //!
-//! Page 0 is never encrypted. It says which key the others need: [`SpaceEncryption`]. With the key comes a
-//! [`PageCipher`], which serves all pages of the tablespace.
+//! Page 0 is never encrypted. It says which key the others need: [`SpaceEncryption`]. With the key comes
+//! [`Encryption`], which serves all pages of the tablespace.
 
 mod mariadb;
 mod mysql;

@@ -221,10 +221,14 @@ impl MySqlCipher {
         mut is_sound: impl FnMut(&[u8]) -> bool,
     ) -> Result<()> {
         let is_proven = self.is_proven.load(Ordering::Relaxed);
-        let lens = encrypted_lens(raw)?;
-        if let (true, &[len]) = (is_proven, &*lens) {
+        let known_len = encrypted_len(raw)?;
+        if let (true, Some(len)) = (is_proven, known_len) {
             return self.decrypt_range(raw, len, room);
         }
+        let lens = match known_len {
+            Some(len) => vec![len],
+            None => possible_lens(raw)?,
+        };
         for len in lens {
             if self.decrypt_range(raw, len, room).is_ok() && is_sound(room) {
                 self.is_proven.store(true, Ordering::Relaxed);
@@ -259,17 +263,21 @@ impl MySqlCipher {
     }
 }
 
-/// How many bytes of a page are encrypted: all, but of a compressed page those that it was compressed to. Version 1
-/// rounded up to the blocks of the file system that the server wrote to, which the file does not say.
-fn encrypted_lens(raw: &[u8]) -> Result<Vec<usize>> {
-    let all = raw.len().saturating_sub(DATA);
+/// How many bytes of a page are encrypted: all, but of a compressed page those that it was compressed to. `None` for
+/// a compressed page of version 1, whose length the file does not say.
+fn encrypted_len(raw: &[u8]) -> Result<Option<usize>> {
     if type_of(raw)? != COMPRESSED_AND_ENCRYPTED {
-        return Ok(vec![all]);
+        return Ok(Some(raw.len().saturating_sub(DATA)));
     }
     let compressed = usize::from(bytes::u16_at(raw, 32)?);
-    if bytes::u8_at(raw, 26)? != 1 {
-        return Ok(vec![compressed.max(TAIL)]);
-    }
+    Ok((bytes::u8_at(raw, 26)? != 1).then_some(compressed.max(TAIL)))
+}
+
+/// How many bytes of a compressed page of version 1 may be encrypted: the length was rounded up to the blocks of the
+/// file system that the server wrote to.
+fn possible_lens(raw: &[u8]) -> Result<Vec<usize>> {
+    let all = raw.len().saturating_sub(DATA);
+    let compressed = usize::from(bytes::u16_at(raw, 32)?);
     let mut lens: Vec<usize> = [4096, 512, 1024, 2048, 8192, 16384]
         .map(|block| (DATA + compressed).next_multiple_of(block).saturating_sub(DATA).min(all))
         .into();

@@ -131,12 +131,6 @@ impl CorpusTable {
     /// Whether innoscan does not read the table, and refuses it by name.
     pub(crate) fn is_refused(&self) -> bool {
         self.file_db == "t_refused" && REFUSED.contains(&self.file_table.as_str())
-            || self.is_in_several_files()
-    }
-
-    /// Whether it is in a system tablespace of several files, which is refused.
-    pub(crate) fn is_in_several_files(&self) -> bool {
-        self.server().ends_with("-ibdata") && self.is("system")
     }
 
     /// Whether `tables.tsv` says `word`.

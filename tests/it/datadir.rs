@@ -4,20 +4,25 @@
 use innoscan::Keys;
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
+use innoscan_catalog::system_files::SystemFiles;
 use innoscan_engine::ErrorKind;
 use innoscan_testkit::server::Server;
 
 const VERSION: &str = "mariadb-10.11";
 
 fn refusal(server: &Server) -> String {
-    let error = DataDir::open(&server.data(), Trust::Verify, &Keys::default()).unwrap_err();
+    let error = open(server, Trust::Verify).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
     error.to_string()
 }
 
 fn assert_clean(server: &Server) {
-    let datadir = DataDir::open(&server.data(), Trust::Verify, &Keys::default()).unwrap();
+    let datadir = open(server, Trust::Verify).unwrap();
     assert!(matches!(datadir.shutdown(), Shutdown::Clean { .. }), "{:?}", datadir.shutdown());
+}
+
+fn open(server: &Server, trust: Trust) -> innoscan_engine::Result<DataDir> {
+    DataDir::open(&server.data(), &SystemFiles::default(), trust, &Keys::default())
 }
 
 #[test]
@@ -34,7 +39,7 @@ fn only_files_that_hold_every_change_are_read() {
     server.sql("INSERT INTO d.t VALUES (1), (2), (3);").unwrap();
     server.kill().unwrap();
     assert!(refusal(&server).contains("not shut down cleanly"), "{}", refusal(&server));
-    let forced = DataDir::open(&server.data(), Trust::Force, &Keys::default()).unwrap();
+    let forced = open(&server, Trust::Force).unwrap();
     assert!(matches!(forced.shutdown(), Shutdown::Unknown(_)));
 
     server.restart().unwrap();

@@ -51,6 +51,25 @@ fn remote() -> tempfile::TempDir {
     remote
 }
 
+/// Checks that the tables are read, and have these checksums.
+fn assert_read(data: &str, options: &[&str], sums: &[(String, u64)]) {
+    for (table, sum) in sums {
+        let args = ["scan", table, "--datadir", data, "--checksum", "--json"];
+        let (scanned, said) = output(&[&args, options].concat());
+        let json: serde_json::Value = serde_json::from_slice(&scanned.stdout).expect(&said);
+        assert_eq!(json["checksum"].as_u64(), Some(*sum), "{table}");
+    }
+}
+
+/// Checks that the table is refused, with a message that has all of these texts.
+fn assert_refused(data: &str, options: &[&str], table: &str, texts: &[&str]) {
+    let (refused, said) = output(&[&["scan", table, "--datadir", data], options].concat());
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    for text in texts {
+        assert!(said.contains(text), "{said}");
+    }
+}
+
 #[test]
 fn every_table_is_found_and_what_is_not_is_named() {
     let remote = remote();
@@ -60,12 +79,7 @@ fn every_table_is_found_and_what_is_not_is_named() {
     let data = server.data();
     let (data, directories) = (data.to_str().unwrap(), remote.path().to_str().unwrap());
     let with = ["--innodb-directories", directories];
-    for (table, sum) in &sums {
-        let args = ["scan", table, "--datadir", data, "--checksum", "--json"];
-        let (scanned, said) = output(&[&args, &with[..]].concat());
-        let json: serde_json::Value = serde_json::from_slice(&scanned.stdout).expect(&said);
-        assert_eq!(json["checksum"].as_u64(), Some(*sum), "{table}");
-    }
+    assert_read(data, &with, &sums);
     let (schema, _) = output(&[&["schema", "e.r", "--datadir", data], &with[..]].concat());
     let schema = String::from_utf8(schema.stdout).unwrap();
     let schema = schema.trim_end().trim_end_matches(';');
@@ -98,15 +112,70 @@ fn every_table_is_found_and_what_is_not_is_named() {
 }
 
 #[test]
-fn a_system_tablespace_of_several_files_is_refused_by_name() {
+fn a_system_tablespace_of_several_files_is_read_as_one() {
     let remote = remote();
-    let files = "--innodb-data-file-path=ibdata1:12M;ibdata2:2M:autoextend";
-    let (mut server, sums) = filled(remote.path(), &[files]);
+    let files = "--innodb-data-file-path=ibdata1:5M;ibdata2:3M;ibdata3:4M:autoextend";
+    let (mut server, mut sums) = filled(remote.path(), &[files]);
     server.stop().unwrap();
     let data = server.data();
-    for (table, _) in sums.iter().filter(|(table, _)| ["e.s", "e.parts"].contains(&&**table)) {
-        let (refused, said) = output(&["scan", table, "--datadir", data.to_str().unwrap()]);
-        assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(said.contains("innodb_data_file_path"), "{said}");
+    sums.retain(|(table, _)| ["e.s", "e.parts"].contains(&&**table));
+    assert_eq!(sums.len(), 2);
+    let root = data.to_str().unwrap();
+    assert_read(root, &[], &sums);
+
+    let wrong = ["--innodb-data-file-path", "ibdata1:5M;ibdata3:4M;ibdata2:3M"];
+    let (last, away) = (data.join("ibdata3"), remote.path().join("away"));
+    std::fs::rename(&last, &away).unwrap();
+    let texts = ["more files (innodb_data_file_path", "--innodb-data-file-path 'ibdata1:12M"];
+    assert_refused(root, &[], "e.s", &texts);
+    assert_refused(root, &[], "e.parts", &texts);
+    std::fs::rename(&away, &last).unwrap();
+    // The pages' numbers show the order of the files.
+    assert_refused(root, &wrong, "e.s", &["ibdata1"]);
+}
+
+#[test]
+fn a_system_tablespace_in_another_directory_is_found_by_its_options() {
+    let remote = remote();
+    let home = format!("--innodb-data-home-dir={}", remote.path().display());
+    let names = "--innodb-data-file-path=first:6M;one/second:6M:autoextend";
+    let (mut server, sums) = filled(remote.path(), &[&home, names]);
+    let data = server.data();
+    let data = data.to_str().unwrap();
+    // The redo log is locked too, which is in the data directory.
+    for options in [&[&*home, names][..], &[]] {
+        assert_refused(data, options, "e.own", &["a server is running on this directory"]);
     }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out").display().to_string();
+    let socket = server.socket().to_str().unwrap();
+    let (dumped, said) = output(&["dump", "-S", socket, "-u", "root", "-B", "e", "-o", &out]);
+    assert!(dumped.status.success(), "{said}");
+
+    server.stop().unwrap();
+    let directories = format!("--innodb-directories={}", remote.path().display());
+    assert_read(data, &[&home, names, &directories], &sums);
+    assert_refused(data, &[], "e.s", &["there is no ibdata1", "--innodb-data-home-dir"]);
+}
+
+#[test]
+fn a_second_copy_of_a_file_is_refused() {
+    let remote = remote();
+    let (mut server, sums) = filled(remote.path(), &[]);
+    server.stop().unwrap();
+    let data = server.data();
+    let data = data.as_path();
+    let copies = std::fs::canonicalize(remote.path()).unwrap().join("old");
+    std::fs::create_dir_all(copies.join("e")).unwrap();
+    // The system tablespace and tables of the data directory itself are never taken from elsewhere.
+    for name in ["ibdata1", "e/own.ibd"] {
+        std::fs::copy(data.join(name), copies.join(name)).unwrap();
+    }
+    let options = [&*format!("--innodb-directories={}", remote.path().display())];
+    assert_read(data.to_str().unwrap(), &options, &sums);
+
+    let (file, copy) = (copies.with_file_name("e").join("r.ibd"), copies.join("e/r.ibd"));
+    std::fs::copy(&file, &copy).unwrap();
+    let texts = ["two files are of `e.r`", file.to_str().unwrap(), copy.to_str().unwrap()];
+    assert_refused(data.to_str().unwrap(), &options, "e.r", &texts);
 }

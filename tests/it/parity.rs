@@ -367,7 +367,7 @@ pub(crate) fn run_dump(table: &Table, format: &str) -> Result<Vec<u8>> {
 
 /// What is not read yet is refused, with a word about why.
 fn refused(table: &Table, report: &Report) {
-    if !table.ibd().exists() && !table.is_in_several_files() {
+    if !table.ibd().exists() {
         return;
     }
     let output = command().args(args("scan", table, &[])).output();

@@ -9,6 +9,7 @@ mod elsewhere;
 mod file_kind;
 mod given;
 mod known;
+mod not_found;
 mod notes;
 mod partitions;
 mod spaces;
@@ -42,6 +43,7 @@ use crate::auto_increment::{self, Counters};
 use crate::datadir::{DataDir, Trust};
 use crate::dictionary;
 use crate::exported::Export;
+use crate::system_files::SystemFiles;
 
 /// The server's own databases, which hold no user data.
 pub const SYSTEM_DATABASES: [&str; 4] =
@@ -56,6 +58,7 @@ pub struct Catalog {
     keys: Keys,
     /// Directories outside of the data directory that may have files of its tables.
     directories: Vec<PathBuf>,
+    system_files: SystemFiles,
     /// The files in them.
     files_elsewhere: OnceCell<Vec<PathBuf>>,
     spaces: RefCell<HashMap<PathBuf, Rc<Spaces>>>,
@@ -83,8 +86,8 @@ struct Directory {
 }
 
 impl Directory {
-    fn open(root: &Path, trust: Trust, keys: &Keys) -> Result<Directory> {
-        let datadir = DataDir::open(root, trust, keys)?;
+    fn open(root: &Path, files: &SystemFiles, trust: Trust, keys: &Keys) -> Result<Directory> {
+        let datadir = DataDir::open(root, files, trust, keys)?;
         Ok(Directory {
             dictionary: dictionary_of(&datadir, trust, keys),
             counters: counters_of(&datadir, trust, keys),
@@ -253,44 +256,6 @@ impl Catalog {
         }
     }
 
-    fn no_such_table(&self, name: &TableName, dir: &Path) -> Error {
-        let link = dir.join(format!("{}.isl", filename::encode(&name.table)));
-        let frm = dir.join(format!("{}.frm", filename::encode(&name.table)));
-        if let Ok(target) = std::fs::read_to_string(&link) {
-            let target = target.trim();
-            let remedy = match frm.is_file() {
-                true => Remedy::NameFileWithDefinition { file: target.into(), definition: frm },
-                false => "name that .ibd file".into(),
-            };
-            let why = format!("`{name}` lies outside the data directory, at {target}");
-            return Error::refused(why, [Remedy::NameDirectories, remedy]);
-        }
-        let definition = std::fs::read(frm).ok();
-        let engine = definition
-            .and_then(|bytes| from_frm(&bytes, &name.schema, &name.table).ok())
-            .map(|def| def.options.engine);
-        let is_innodb = engine.as_deref() == Some("InnoDB");
-        let root = dir.parent().filter(|root| is_innodb && DataDir::is_one(root));
-        // A directory that cannot be read as a whole may be the reason why the table was not found.
-        if let Some(Err(error)) = root.map(|root| self.judged(root)) {
-            return error;
-        }
-        match engine.as_deref() {
-            Some("InnoDB") => Error::refused(
-                format!("`{name}` has no tablespace of its own, and none of the directory has it"),
-                Remedy::NameDirectories,
-            ),
-            Some(engine) => Error::refused(
-                format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
-                FormatRemedy::DumpFromServer,
-            ),
-            None => Error::not_found(
-                format!("there is no table `{name}` in {}", dir.display()),
-                ["list the directory to see which exist".into(), Remedy::NameDirectories],
-            ),
-        }
-    }
-
     /// The table of an `.ibd` file: all of it, or only the one partition in the file.
     fn table_of_file(&self, path: &Path) -> Result<Table> {
         if let Err(error) = std::fs::metadata(path) {
@@ -395,12 +360,16 @@ impl Catalog {
     /// The checked data directory that contains a file, if one does.
     fn directory_of(&self, ibd: &Path, may_be_exported: bool) -> Result<Option<Directory>> {
         let Some(root) = self.place_of(ibd).root else { return Ok(None) };
-        let export = if may_be_exported { Export::of(ibd, &root) } else { Export::None };
+        let exported = || Directory::open(&root, &self.system_files, Trust::Exported, &self.keys);
+        let export = match may_be_exported {
+            true => Export::of(ibd, &self.system_files.first(&root)),
+            false => Export::None,
+        };
         if export == Export::Held && !self.force {
-            return Directory::open(&root, Trust::Exported, &self.keys).map(Some);
+            return exported().map(Some);
         }
         match (self.judged(&root), export) {
-            (Err(_), Export::Left) => Directory::open(&root, Trust::Exported, &self.keys).map(Some),
+            (Err(_), Export::Left) => exported().map(Some),
             (Err(error), Export::Stale) if error.kind() == ErrorKind::RefusedDirectory => {
                 Err(Error::refused(
                     "the .cfg beside it was left over: it was written to since, or its server has \
@@ -430,7 +399,7 @@ impl Catalog {
             return Ok(known.clone());
         }
         let trust = if self.force { Trust::Force } else { Trust::Verify };
-        let directory = Directory::open(root, trust, &self.keys)?;
+        let directory = Directory::open(root, &self.system_files, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
         Ok(directory)
     }
@@ -493,7 +462,7 @@ fn dictionary_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Dictiona
     let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
     match datadir.system_tablespace() {
         Some(system) if trust != Trust::Exported && !is_sdi_era => {
-            Known::of(dictionary::read(&system, keys))
+            Known::of(dictionary::read(system, keys))
         }
         _ => Known::Nothing,
     }
@@ -512,7 +481,8 @@ fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> 
 fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) -> Result<()> {
     let Some(found) = directory else { return Ok(()) };
     let Some(dictionary) = found.dictionary.get() else { return Ok(()) };
-    let in_system = |error| Error::from(error).in_file(&found.datadir.root().join("ibdata1"));
+    let system = found.datadir.system_tablespace().map(|system| system.first());
+    let in_system = |error| Error::from(error).in_file(system.unwrap_or(found.datadir.root()));
     def.foreign_keys = dictionary.foreign_keys(&def.schema, &def.name).map_err(in_system)?;
     let table = dictionary.table(&dictionary_name(&def.schema, file_stem));
     if let Some(table) = table {

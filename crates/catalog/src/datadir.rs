@@ -2,27 +2,38 @@
 //!
 //! A running server has newer pages in its memory than in its files, and a server that was not
 //! shut down cleanly has newer changes in its redo log. Both are refused. A running server is recognized
-//! by its lock on the system tablespace and the redo log (`os0file.cc, os_file_lock`);
+//! by its locks on the system tablespace, the redo log and others (`os0file.cc, os_file_lock`);
 //! an unclean shutdown by [`format::redo`](innoscan_format::redo).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::Lsn;
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::Backup;
+use crate::system_files::{self, SystemFiles};
 use crate::undo::{self, Unfinished};
+
+/// Files in the data directory that MySQL 8 and MariaDB lock (`ma_control_file.c`), wherever their system tablespace is.
+/// MariaDB does not lock its redo log (10.11).
+const LOCKED: [&str; 2] = ["mysql.ibd", "aria_log_control"];
+
+/// Files and directories by which a data directory is recognized. The system tablespace may be elsewhere.
+const SIGNS: [&str; 4] = [system_files::FIRST, "mysql.ibd", "ib_logfile0", "#innodb_redo"];
 
 /// A directory that holds databases.
 #[derive(Clone, Debug)]
 pub struct DataDir {
     root: PathBuf,
     shutdown: Shutdown,
+    system: Option<Arc<SystemTablespace>>,
     undo_unread: Option<String>,
 }
 
@@ -50,19 +61,21 @@ pub enum Trust {
 }
 
 impl DataDir {
-    /// Checks the directory at `root`.
-    pub fn open(root: &Path, trust: Trust, keys: &Keys) -> Result<DataDir> {
+    /// Checks the directory at `root`, whose system tablespace has these `files`.
+    pub fn open(root: &Path, files: &SystemFiles, trust: Trust, keys: &Keys) -> Result<DataDir> {
+        let system = files.find(root).map(Arc::new);
+        let judge = || judge(root, &files.first(root), system.as_deref());
         let shutdown = match trust {
-            Trust::Verify => judge(root)?,
+            Trust::Verify => judge()?,
             Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
-            Trust::Force => match judge(root) {
+            Trust::Force => match judge() {
                 Ok(shutdown) => shutdown,
                 Err(error) => Shutdown::Unknown(error.to_string()),
             },
         };
-        let mut datadir = DataDir { root: root.to_owned(), shutdown, undo_unread: None };
+        let mut datadir = DataDir { root: root.to_owned(), shutdown, system, undo_unread: None };
         if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
-            match undo::unfinished(root, &system, keys) {
+            match undo::unfinished(root, system, keys) {
                 Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
                 Ok(unfinished) => return Err(not_ended(root, unfinished)),
                 Err(error) => datadir.undo_unread = Some(error.to_string()),
@@ -86,7 +99,7 @@ impl DataDir {
 
     /// Whether a directory is a server's data directory, or a backup of one.
     pub fn is_one(root: &Path) -> bool {
-        root.join("ibdata1").exists() || Backup::of(root).is_some()
+        SIGNS.iter().any(|sign| root.join(sign).exists()) || Backup::of(root).is_some()
     }
 
     /// The path of the directory.
@@ -108,25 +121,28 @@ impl DataDir {
     }
 
     /// The system tablespace, if there is one.
-    pub fn system_tablespace(&self) -> Option<PathBuf> {
-        Some(self.root.join("ibdata1")).filter(|path| path.is_file())
+    pub fn system_tablespace(&self) -> Option<&Arc<SystemTablespace>> {
+        self.system.as_ref()
     }
 }
 
-fn judge(root: &Path) -> Result<Shutdown> {
+/// Judges a directory by its redo log. `first`: the first file of its system tablespace, if that exists.
+fn judge(root: &Path, first: &Path, system: Option<&SystemTablespace>) -> Result<Shutdown> {
     if !root.is_dir() {
         let error = std::io::Error::from(ErrorKind::NotADirectory);
         return Err(Error::read("cannot open the data directory", error).in_file(root));
     }
     let logs = redo_logs(root)?;
-    let system = root.join("ibdata1");
-    for file in logs.iter().chain([&system]) {
+    let of_system = system.map(SystemTablespace::files).unwrap_or_default();
+    for file in logs.iter().chain(of_system).chain(&LOCKED.map(|name| root.join(name))) {
         refuse_locked(root, file)?;
     }
     let backup = Backup::of(root);
     backup.as_ref().map_or(Ok(()), Backup::require_prepared)?;
-    if !system.is_file() {
-        return Ok(Shutdown::Unknown(format!("there is no ibdata1 in {}", root.display())));
+    if system.is_none() {
+        let (name, home) = (first.file_name().unwrap_or_default(), first.parent());
+        let (name, home) = (name.display(), home.unwrap_or(root).display());
+        return Ok(Shutdown::Unknown(format!("there is no {name} in {home}")));
     }
     if logs.is_empty() {
         return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));

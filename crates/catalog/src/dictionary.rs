@@ -3,12 +3,10 @@
 //!
 //! The rows are interpreted by [`innoscan_format::schema::dictionary`].
 
-use std::path::Path;
-
 use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::for_each_row;
-use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
+use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::{Error, Result};
 use innoscan_format::layout::Layout;
 use innoscan_format::schema::RowFormat;
@@ -17,9 +15,9 @@ use innoscan_format::schema::dictionary::{
 };
 use innoscan_io::Direct;
 
-/// Reads the dictionary from `system`, the system tablespace.
-pub fn read(system: &Path, keys: &Keys) -> Result<Dictionary> {
-    let mut reader = SpaceReader::new(Space::open(system, Direct::Off, keys)?)?;
+/// Reads the dictionary from the system tablespace.
+pub fn read(system: &SystemTablespace, keys: &Keys) -> Result<Dictionary> {
+    let mut reader = SpaceReader::new(system.open(Direct::Off, keys)?)?;
     let mut dictionary = Dictionary::new();
     let header = reader.with_page(format::HEADER_PAGE, |page| DictionaryHeader::parse(&page))?;
     let fixed = [(SystemTable::Tables, header.tables), (SystemTable::Indexes, header.indexes)];

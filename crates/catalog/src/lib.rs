@@ -15,6 +15,7 @@ pub mod ledger;
 pub mod object;
 pub mod option_file;
 pub mod source;
+pub mod system_files;
 mod table_selection;
 mod undo;
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
+use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::{Error, Result};
 use innoscan_format::page::undo::{
     RSEG_ARRAY_PAGE, TRX_SYS_PAGE, UndoState, rollback_segments, rollback_segments_of_space,
@@ -37,10 +38,10 @@ impl Unfinished {
 ///
 /// # Errors
 /// A rollback segment cannot be read or found.
-pub fn unfinished(root: &Path, system: &Path, keys: &Keys) -> Result<Unfinished> {
+pub fn unfinished(root: &Path, system: &SystemTablespace, keys: &Keys) -> Result<Unfinished> {
     let mut spaces = HashMap::new();
     let mut segments = Vec::new();
-    let mut system = SpaceReader::new(Space::open(system, Direct::Off, keys)?)?;
+    let mut system = SpaceReader::new(system.open(Direct::Off, keys)?)?;
     segments.extend(system.with_page(TRX_SYS_PAGE, |page| rollback_segments(&page))?);
     spaces.insert(system.space().header().space, system);
     for path in undo_tablespaces(root)? {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,6 +21,19 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
+    /// The stamp of files that are read as one, and are not being written.
+    pub(crate) fn of_all(paths: &[PathBuf]) -> io::Result<FileStamp> {
+        let (first, others) = paths.split_first().ok_or(io::ErrorKind::NotFound)?;
+        let mut stamp = FileStamp::of(first)?;
+        for path in others {
+            let other = FileStamp::of(path)?;
+            stamp.bytes += other.bytes;
+            stamp.modified = stamp.modified.max(other.modified);
+            stamp.changed = stamp.changed.max(other.changed);
+        }
+        Ok(stamp)
+    }
+
     /// The stamp of a file that is not being written. Any write after this function has returned changes
     /// the stamp.
     ///

@@ -34,6 +34,7 @@ pub mod space_reader;
 mod splits;
 pub mod stats;
 mod step;
+pub mod system_tablespace;
 mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -72,7 +72,7 @@ impl Space {
         let readable = self.header.require_readable();
         readable.map_err(|error| Error::from(error).in_file(self.file.path()))?;
         self.require_key()?;
-        self.require_one_file()?;
+        self.require_all_files()?;
         let is_system = self.header.space == SpaceId(0);
         let refused = |what: &str, remedy: Remedy| {
             Err(Error::refused(what, remedy).in_file(self.file.path()))
@@ -87,14 +87,18 @@ impl Space {
         }
     }
 
-    /// Refuses a system tablespace of several files (`innodb_data_file_path`), of which this is the first.
-    pub fn require_one_file(&self) -> Result<()> {
+    /// Requires all files of the system tablespace (`innodb_data_file_path`).
+    pub fn require_all_files(&self) -> Result<()> {
         let is_system = self.header.space == SpaceId(0);
-        match is_system && self.header.size_pages > self.file_pages() {
+        let (pages, file_pages) = (self.header.size_pages, self.file_pages());
+        match is_system && pages > file_pages {
             false => Ok(()),
             true => Err(Error::refused(
-                "the system tablespace has more files than this one (innodb_data_file_path), and is not read",
-                "on the server, move its tables out with innodb_file_per_table=ON and ALTER TABLE ... FORCE",
+                format!(
+                    "the system tablespace has {pages} pages, and {file_pages} are in the files that were found: it has \
+                     more files (innodb_data_file_path of its server), or was cut short"
+                ),
+                Remedy::NameSystemFiles,
             )
             .in_file(self.file.path())),
         }

@@ -14,6 +14,7 @@ use crate::file_stamp::FileStamp;
 use crate::keys::Keys;
 use crate::leaf_span::LeafSpan;
 use crate::space::Space;
+use crate::system_tablespace::SystemTablespace;
 use crate::{Error, Result};
 
 /// A table as the catalog finds it and a scan reads it.
@@ -60,6 +61,8 @@ pub struct TableFile {
     pub(crate) head: Option<FileHead>,
     /// The keys, for an encrypted file.
     pub(crate) keys: Keys,
+    /// The files of the system tablespace, if this is it; `path` is the first of them.
+    pub(crate) system: Option<Arc<SystemTablespace>>,
     /// The part of the clustered index that is read; `None`: all.
     pub(crate) span: Option<Arc<LeafSpan>>,
 }
@@ -74,10 +77,18 @@ pub struct FileCopy {
 }
 
 impl TableFile {
-    /// Whether it is the first file of the system tablespace.
+    /// Whether it is the system tablespace.
     #[doc(hidden)]
     pub fn is_system(&self) -> bool {
-        self.path.file_name().is_some_and(|name| name == "ibdata1")
+        self.system.is_some()
+    }
+
+    /// The paths of the file, or of all files of the system tablespace.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        match &self.system {
+            Some(system) => system.files(),
+            None => std::slice::from_ref(&self.path),
+        }
     }
 
     /// The content of the first pages: as the catalog found it, or else read now.
@@ -123,7 +134,7 @@ impl TableFile {
     pub fn stamp(&self) -> Result<FileStamp> {
         match &self.copy {
             Some(copy) => Ok(copy.stamp),
-            None => FileStamp::of(&self.path).map_err(|error| {
+            None => FileStamp::of_all(self.paths()).map_err(|error| {
                 Error::read("cannot read the file's times", error).in_file(&self.path)
             }),
         }
@@ -163,8 +174,15 @@ impl TableFile {
             partition: None,
             head: None,
             keys: Keys::default(),
+            system: None,
             span: None,
         }
+    }
+
+    /// The system tablespace, which has several tables.
+    pub fn system(system: Arc<SystemTablespace>) -> TableFile {
+        let whole = TableFile::whole(system.first().to_owned());
+        TableFile { system: Some(system), ..whole }
     }
 
     /// Opens the tablespace, or its copy.
@@ -174,9 +192,10 @@ impl TableFile {
     }
 
     fn open_file(&self, direct: Direct) -> Result<innoscan_io::File> {
-        Ok(match &self.copy {
-            None => innoscan_io::File::open(&self.path, direct)?,
-            Some(copy) => innoscan_io::File::open_copy(&copy.file, &self.path, direct)?,
+        Ok(match (&self.copy, &self.system) {
+            (Some(copy), _) => innoscan_io::File::open_copy(&copy.file, &self.path, direct)?,
+            (None, Some(system)) => system.open_files(direct)?,
+            (None, None) => innoscan_io::File::open(&self.path, direct)?,
         })
     }
 
@@ -232,7 +251,7 @@ impl Table {
         let size = |file: &TableFile| match (&file.copy, file.head) {
             (Some(copy), _) => bytes(copy.file.metadata()),
             (None, Some(head)) => head.size_bytes,
-            (None, None) => bytes(std::fs::metadata(&file.path)),
+            (None, None) => file.paths().iter().map(|path| bytes(std::fs::metadata(path))).sum(),
         };
         self.files.iter().map(size).sum()
     }

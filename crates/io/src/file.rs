@@ -32,16 +32,24 @@ pub struct Identity {
     pub inode: u64,
 }
 
-/// A file opened for reading.
+/// A file opened for reading, or several that are read end to end as one.
 #[derive(Debug)]
 pub struct File {
-    source: Source,
+    /// In the order of their bytes; at least one.
+    parts: Vec<Part>,
     path: PathBuf,
     direct: bool,
     size_bytes: u64,
     identity: Identity,
     /// The first bytes, if they were read in advance.
     head: Box<[u8]>,
+}
+
+/// One of the files, with the offset at which it begins.
+#[derive(Debug)]
+struct Part {
+    source: Source,
+    start: u64,
 }
 
 #[derive(Debug)]
@@ -56,49 +64,76 @@ const CACHE_SAMPLES: u64 = 32;
 impl File {
     /// Opens `path` for reading only.
     pub fn open(path: &Path, direct: Direct) -> Result<File> {
-        File::open_at(path, path, direct)
+        File::open_at(&[path], path, direct)
+    }
+
+    /// Opens files that are read end to end as one, under the name of the first; at least one.
+    ///
+    /// # Errors
+    /// One of them cannot be opened, or the size of one that another follows is no multiple of
+    /// [`ALIGNMENT`].
+    pub fn open_joined(paths: &[PathBuf], direct: Direct) -> Result<File> {
+        let places: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        File::open_at(&places, places.first().copied().unwrap_or(Path::new("")), direct)
     }
 
     /// Opens a copy of `path` that has no name of its own.
     pub fn open_copy(copy: &std::fs::File, path: &Path, direct: Direct) -> Result<File> {
         let number = std::os::fd::AsRawFd::as_raw_fd(copy);
-        File::open_at(Path::new(&format!("/proc/self/fd/{number}")), path, direct)
+        File::open_at(&[Path::new(&format!("/proc/self/fd/{number}"))], path, direct)
     }
 
-    /// Opens `place` under the name `path`.
-    fn open_at(place: &Path, path: &Path, direct: Direct) -> Result<File> {
-        let cannot_open =
-            |errno: Errno| Error::Open { path: path.to_owned(), source: errno.into() };
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let descriptor = rustix::fs::open(place, flags, Mode::empty()).map_err(cannot_open)?;
-        let stat = rustix::fs::fstat(&descriptor).map_err(cannot_open)?;
-        let size_bytes = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => return Err(cannot_open(Errno::ISDIR)),
-            FileType::RegularFile => u64::try_from(stat.st_size).unwrap_or_default(),
-            // The size of a device is its end position.
-            _ => rustix::fs::seek(&descriptor, SeekFrom::End(0)).map_err(cannot_open)?,
+    /// Opens `places` under the name `path`.
+    fn open_at(places: &[&Path], path: &Path, direct: Direct) -> Result<File> {
+        let mut opened = Vec::with_capacity(places.len());
+        for place in places {
+            // The name of a copy says nothing.
+            let name = if places.len() == 1 { path } else { place };
+            let open = Opened::open(place);
+            opened.push(open.map_err(|source| Error::Open { path: name.to_owned(), source })?);
+        }
+        let uneven = |one: &Opened| !one.size_bytes.is_multiple_of(ALIGNMENT as u64);
+        let followed = opened.len().saturating_sub(1);
+        if let Some(nth) = opened[..followed].iter().position(uneven) {
+            let what = "another file follows it, and its size is no multiple of 4096 bytes";
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidData, what);
+            return Err(Error::Open { path: places[nth].to_owned(), source });
+        }
+        let Some(first) = opened.first() else {
+            let source = std::io::ErrorKind::NotFound.into();
+            return Err(Error::Open { path: path.to_owned(), source });
         };
-        // The reads are planned here; the kernel's own read-ahead would only add to them.
-        let _ = rustix::fs::fadvise(&descriptor, 0, None, Advice::Random);
-        let wanted = match direct {
+        let identity = first.identity;
+        let is_wanted = match direct {
             Direct::Required => true,
             Direct::Off => false,
-            Direct::Optional => !is_mostly_cached(descriptor.as_fd(), size_bytes),
+            Direct::Optional => !opened.iter().all(Opened::is_mostly_cached),
         };
-        let is_direct = match wanted.then(|| set_direct(descriptor.as_fd())) {
+        let set = |one: &Opened| set_direct(one.descriptor.as_fd());
+        let is_direct = match is_wanted.then(|| opened.iter().try_for_each(set)) {
             None => false,
             Some(Ok(())) => true,
+            // The others must not stay direct.
+            Some(Err(_)) if direct == Direct::Optional && opened.len() > 1 => {
+                return File::open_at(places, path, Direct::Off);
+            }
             Some(Err(_)) if direct == Direct::Optional => false,
             Some(Err(errno)) => {
                 return Err(Error::NoDirect { path: path.to_owned(), source: errno.into() });
             }
         };
+        let mut size_bytes = 0;
+        let mut parts = Vec::with_capacity(opened.len());
+        for Opened { descriptor, size_bytes: part_bytes, .. } in opened {
+            parts.push(Part { source: Source::Descriptor(descriptor), start: size_bytes });
+            size_bytes += part_bytes;
+        }
         Ok(File {
-            source: Source::Descriptor(descriptor),
+            parts,
             path: path.to_owned(),
             direct: is_direct,
             size_bytes,
-            identity: Identity { device: stat.st_dev, inode: stat.st_ino },
+            identity,
             head: Box::default(),
         })
     }
@@ -111,7 +146,7 @@ impl File {
             direct: false,
             size_bytes: bytes.len() as u64,
             identity: Identity { device: u64::MAX, inode: bytes.as_ptr().addr() as u64 },
-            source: Source::Memory(bytes),
+            parts: vec![Part { source: Source::Memory(bytes), start: 0 }],
             head: Box::default(),
         }
     }
@@ -164,15 +199,32 @@ impl File {
         if self.direct { ALIGNMENT } else { 1 }
     }
 
-    /// Returns the descriptor for the kernel's interfaces; `None` for a file in memory.
-    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        match &self.source {
-            Source::Descriptor(descriptor) => Some(descriptor.as_fd()),
+    /// Returns the descriptor of the file that has the byte at `offset`, and that byte's place in
+    /// it, for the kernel's interfaces; `None` for a file in memory.
+    pub(crate) fn descriptor_at(&self, offset: u64) -> Option<(BorrowedFd<'_>, u64)> {
+        let part = self.part_at(offset);
+        match &part.source {
+            Source::Descriptor(descriptor) => Some((descriptor.as_fd(), offset - part.start)),
             Source::Memory(_) => None,
         }
     }
 
-    /// Makes one attempt to read from `offset`; fewer bytes than requested are no error.
+    fn part_at(&self, offset: u64) -> &Part {
+        let after = self.parts.partition_point(|part| part.start <= offset);
+        // The first begins at 0.
+        &self.parts[after - 1]
+    }
+
+    /// Returns the bytes from `offset` to the beginning of the next file, which one read cannot
+    /// cross.
+    pub(crate) fn adjacent_bytes(&self, offset: u64) -> usize {
+        let after = self.parts.partition_point(|part| part.start <= offset);
+        let next = self.parts.get(after).map_or(u64::MAX, |part| part.start);
+        usize::try_from(next - offset).unwrap_or(usize::MAX)
+    }
+
+    /// Makes one attempt to read from `offset`, which must not cross into the next file; fewer bytes
+    /// than requested are no error.
     pub(crate) fn attempt(
         &self,
         buffers: &mut [std::io::IoSliceMut<'_>],
@@ -183,8 +235,11 @@ impl File {
         if start.checked_add(wanted).is_some_and(|end| end <= self.head.len()) {
             return Ok(copy(&self.head[start..], buffers));
         }
-        match &self.source {
-            Source::Descriptor(descriptor) => rustix::io::preadv(descriptor, buffers, offset),
+        let part = self.part_at(offset);
+        match &part.source {
+            Source::Descriptor(descriptor) => {
+                rustix::io::preadv(descriptor, buffers, offset - part.start)
+            }
             Source::Memory(bytes) => Ok(copy(&bytes[start.min(bytes.len())..], buffers)),
         }
     }
@@ -203,8 +258,10 @@ impl File {
     fn fill(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
         let mut done = 0;
         while done < bytes.len() {
-            let mut rest = [std::io::IoSliceMut::new(&mut bytes[done..])];
-            match self.attempt(&mut rest, offset + done as u64) {
+            let at = offset + done as u64;
+            let end = bytes.len().min(done.saturating_add(self.adjacent_bytes(at)));
+            let mut rest = [std::io::IoSliceMut::new(&mut bytes[done..end])];
+            match self.attempt(&mut rest, at) {
                 Ok(0) => break,
                 Ok(read_bytes) => {
                     done += read_bytes;
@@ -215,8 +272,7 @@ impl File {
                 }
                 Err(Errno::INTR) => {}
                 Err(errno) => {
-                    let at_byte = offset + done as u64;
-                    return Err(ReadError::Device { errno: errno.raw_os_error(), at_byte });
+                    return Err(ReadError::Device { errno: errno.raw_os_error(), at_byte: at });
                 }
             }
         }
@@ -240,20 +296,47 @@ fn copy(bytes: &[u8], buffers: &mut [std::io::IoSliceMut<'_>]) -> usize {
     bytes.len() - rest.len()
 }
 
-/// Returns whether more than half of the sampled places could be read without waiting for the disk.
-fn is_mostly_cached(descriptor: BorrowedFd<'_>, size_bytes: u64) -> bool {
-    let samples = CACHE_SAMPLES.min(size_bytes / ALIGNMENT as u64);
-    let cached = (0..samples).filter(|sample| {
-        let mut byte = [0];
-        let mut buffer = [std::io::IoSliceMut::new(&mut byte)];
-        // Since Linux 5.9 (`filemap.c`) such a read may start one that waits, after which the sampled page
-        // is in the cache: so each call takes other samples.
-        let stretch_bytes = size_bytes / samples;
-        let offset = stretch_bytes * sample + RandomState::new().hash_one(sample) % stretch_bytes;
-        let flags = ReadWriteFlags::NOWAIT;
-        rustix::io::preadv2(descriptor, &mut buffer, offset, flags).is_ok()
-    });
-    cached.count() as u64 * 2 > samples
+/// A file that was just opened, through the page cache.
+struct Opened {
+    descriptor: OwnedFd,
+    size_bytes: u64,
+    identity: Identity,
+}
+
+impl Opened {
+    fn open(place: &Path) -> std::io::Result<Opened> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let descriptor = rustix::fs::open(place, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&descriptor)?;
+        let size_bytes = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => return Err(Errno::ISDIR.into()),
+            FileType::RegularFile => u64::try_from(stat.st_size).unwrap_or_default(),
+            // The size of a device is its end position.
+            _ => rustix::fs::seek(&descriptor, SeekFrom::End(0))?,
+        };
+        // The reads are planned here; the kernel's own read-ahead would only add to them.
+        let _ = rustix::fs::fadvise(&descriptor, 0, None, Advice::Random);
+        let identity = Identity { device: stat.st_dev, inode: stat.st_ino };
+        Ok(Opened { descriptor, size_bytes, identity })
+    }
+
+    /// Returns whether more than half of the sampled places could be read without waiting for the
+    /// disk.
+    fn is_mostly_cached(&self) -> bool {
+        let samples = CACHE_SAMPLES.min(self.size_bytes / ALIGNMENT as u64);
+        let cached = (0..samples).filter(|sample| {
+            let mut byte = [0];
+            let mut buffer = [std::io::IoSliceMut::new(&mut byte)];
+            // Since Linux 5.9 (`filemap.c`) such a read may start one that waits, after which the sampled page
+            // is in the cache: so each call takes other samples.
+            let stretch_bytes = self.size_bytes / samples;
+            let offset =
+                stretch_bytes * sample + RandomState::new().hash_one(sample) % stretch_bytes;
+            let flags = ReadWriteFlags::NOWAIT;
+            rustix::io::preadv2(&self.descriptor, &mut buffer, offset, flags).is_ok()
+        });
+        cached.count() as u64 * 2 > samples
+    }
 }
 
 #[cfg(test)]
@@ -294,6 +377,33 @@ mod tests {
                 assert_eq!(read_bytes, 4096.min(10_000 - offset));
             }
         }
+    }
+
+    #[test]
+    fn joined_files_are_read_as_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let content: Vec<u8> = (0..30_000).map(|at| (at % 251) as u8).collect();
+        let paths = ["one", "two", "three"].map(|name| dir.path().join(name));
+        let ends = [0, 8192, 12_288, 30_000];
+        for (path, range) in paths.iter().zip(ends.windows(2)) {
+            std::fs::write(path, &content[range[0]..range[1]]).unwrap();
+        }
+        for direct in [Direct::Optional, Direct::Off] {
+            let file = File::open_joined(&paths, direct).unwrap();
+            assert_eq!((file.size_bytes(), file.path()), (30_000, &*paths[0]));
+            for (offset, len) in [(0, 32_768), (4096, 8192), (8192, 4096), (12_288, 20_480)] {
+                let mut frame = Slab::new(1, len).unwrap().take().unwrap();
+                let read_bytes = file.read_now(offset as u64, &mut frame).unwrap();
+                assert_eq!(read_bytes, len.min(30_000 - offset));
+                assert_eq!(frame[..read_bytes], content[offset..offset + read_bytes]);
+            }
+        }
+        let uneven = [paths[2].clone(), paths[0].clone()];
+        let error = File::open_joined(&uneven, Direct::Off).unwrap_err().to_string();
+        assert!(error.contains("three") && error.contains("multiple of 4096"), "{error}");
+        let missing = [paths[0].clone(), dir.path().join("none")];
+        let error = File::open_joined(&missing, Direct::Off).unwrap_err().to_string();
+        assert!(error.contains("none"), "{error}");
     }
 
     #[test]

@@ -47,23 +47,30 @@ impl Flight {
         self.read.offset + self.done_bytes as u64
     }
 
-    /// Fills `buffers` with the destinations of the next attempt.
+    /// Fills `buffers` with the destinations of the next attempt, which ends where the next of
+    /// several joined files begins.
     pub(crate) fn rest<'a>(&'a mut self, buffers: &mut Vec<IoSliceMut<'a>>) {
         let mut skip = self.done_bytes;
+        let mut left = self.read.file.adjacent_bytes(self.offset());
         for frame in &mut self.read.frames {
             if skip >= frame.len() {
                 skip -= frame.len();
                 continue;
             }
-            buffers.push(IoSliceMut::new(&mut frame[skip..]));
+            let end = frame.len().min(skip.saturating_add(left));
+            left -= end - skip;
+            if end > skip {
+                buffers.push(IoSliceMut::new(&mut frame[skip..end]));
+            }
             skip = 0;
         }
     }
 
     /// Fills `parts` with the destinations of the next attempt for the kernel: address and length
-    /// of each part.
+    /// of each part. It ends like that of [`Flight::rest`].
     pub(crate) fn rest_raw(&mut self, parts: &mut Vec<RawPart>) {
         let mut skip = self.done_bytes;
+        let mut left = self.read.file.adjacent_bytes(self.offset());
         for frame in &mut self.read.frames {
             let len = frame.len();
             if skip >= len {
@@ -71,8 +78,12 @@ impl Flight {
                 continue;
             }
             let start = frame.as_raw().wrapping_add(skip);
-            let len = len - skip;
+            let len = (len - skip).min(left);
+            left -= len;
             skip = 0;
+            if len == 0 {
+                break;
+            }
             match parts.last_mut() {
                 // Adjacent frames form one part, which shortens the kernel's list.
                 Some(last) if last.start.wrapping_add(last.len) == start => last.len += len,

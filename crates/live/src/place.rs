@@ -11,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use innoscan_catalog::datadir::lock_holder;
+use innoscan_catalog::system_files::SystemFiles;
 use innoscan_engine::{Error, Result};
 use rustix::process::Pid;
 
@@ -30,7 +31,7 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
              as a user that may read the directory",
         )
     })?;
-    let holder = holder_of(&path)?;
+    let holder = holder_of(&system_tablespace(session, &path)?)?;
     let answering = match account.socket()? {
         Some(socket) => peer_of(&socket)?,
         None => pid_of_file(session, &path)?,
@@ -49,16 +50,24 @@ pub fn data_directory(session: &mut Session, account: &Account) -> Result<PathBu
     Ok(path)
 }
 
-/// The process that has the directory's system tablespace locked.
-fn holder_of(directory: &Path) -> Result<i32> {
-    let path = directory.join("ibdata1");
-    let held = lock_holder(&path).map_err(|error| match error.kind() {
+/// The first file of the server's system tablespace.
+fn system_tablespace(session: &mut Session, directory: &Path) -> Result<PathBuf> {
+    let home = session.text("SELECT @@innodb_data_home_dir")?.filter(|home| !home.is_empty());
+    let path = session.text("SELECT @@innodb_data_file_path")?.and_then(|path| path.parse().ok());
+    // A relative one is relative to the data directory, where servers run.
+    let home = home.map(|home| directory.join(home));
+    Ok(SystemFiles { home, path }.first(directory))
+}
+
+/// The process that has the system tablespace locked, by its first file.
+fn holder_of(path: &Path) -> Result<i32> {
+    let held = lock_holder(path).map_err(|error| match error.kind() {
         ErrorKind::PermissionDenied => Error::permission(
             "you may not read the server's files",
             "run innoscan as root, or as the server's own user",
         )
-        .in_file(&path),
-        _ => Error::read("cannot find out which process has it locked", error).in_file(&path),
+        .in_file(path),
+        _ => Error::read("cannot find out which process has it locked", error).in_file(path),
     })?;
     let pid = held.and_then(|lock| lock.pid).map(Pid::as_raw_nonzero);
     pid.map(|pid| pid.get()).ok_or_else(|| {
@@ -67,7 +76,7 @@ fn holder_of(directory: &Path) -> Result<i32> {
              runs on another machine",
             "run innoscan on the server's machine, outside any container",
         )
-        .in_file(&path)
+        .in_file(path)
     })
 }
 

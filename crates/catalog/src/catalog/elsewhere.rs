@@ -9,17 +9,25 @@ use innoscan_format::schema::{TableDef, filename};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
 use innoscan_io::Direct;
 
-use super::spaces::Spaces;
+use super::spaces::{Spaces, contradicting};
 use super::{
     AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm,
     sorted_entries, stem,
 };
+use crate::system_files::SystemFiles;
 
 impl Catalog {
     /// Sets the directories with files outside of the data directory, as the server's `innodb_directories`.
     #[must_use]
     pub fn with_directories(mut self, directories: Vec<PathBuf>) -> Catalog {
         self.directories = directories;
+        self
+    }
+
+    /// Sets the server's options for the files of its system tablespace.
+    #[must_use]
+    pub fn with_system_files(mut self, files: SystemFiles) -> Catalog {
+        self.system_files = files;
         self
     }
 
@@ -43,7 +51,11 @@ impl Catalog {
         };
         let mut files: Vec<_> =
             self.files_elsewhere()?.iter().filter(is_of_table).cloned().collect();
-        files.sort();
+        let same_name = |pair: &&[PathBuf]| pair[0].file_name() == pair[1].file_name();
+        files.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+        if let Some([first, second]) = files.windows(2).find(same_name) {
+            return Err(contradicting(&format!("two files are of `{name}`"), [first, second]));
+        }
         // Their definitions, and the state of their server, are in the data directory.
         let place = Place { root: self.datadir.clone(), schema: name.schema.clone() };
         for parent in files.iter().filter_map(|file| file.parent()) {
@@ -52,15 +64,21 @@ impl Catalog {
         Ok(files)
     }
 
-    /// All files in the user's directories, listed once.
+    /// All files in the user's directories that are not in the data directory, listed once.
     fn files_elsewhere(&self) -> Result<&[PathBuf]> {
         if let Some(files) = self.files_elsewhere.get() {
             return Ok(files);
         }
         let mut files = Vec::new();
+        // One of the directories may be in another, and the data directory in one of them.
+        let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or(path.clone());
+        let home = self.datadir.as_ref().map(canonical);
         for directory in &self.directories {
-            all_files(directory, &mut files)?;
+            all_files(&canonical(directory), &mut files)?;
         }
+        files.retain(|file| home.as_ref().is_none_or(|home| !file.starts_with(home)));
+        files.sort();
+        files.dedup();
         Ok(self.files_elsewhere.get_or_init(|| files))
     }
 
@@ -131,9 +149,8 @@ impl Catalog {
     /// The tablespace cannot be read, or has another index there.
     fn file_in(&self, spaces: &Spaces, place: IndexPlace) -> Result<Option<TableFile>> {
         let IndexPlace { space, index, root } = place;
-        let Some(path) = spaces.file_of(space) else { return Ok(None) };
-        let file = TableFile::whole(path.to_owned()).with_root(Some(root));
-        let file = file.with_keys(self.keys.clone());
+        let Some(file) = spaces.file_of(space)? else { return Ok(None) };
+        let file = file.clone().with_root(Some(root));
         file.open(Direct::Off)?.require_readable(Some(root))?;
         match file.root_head() {
             // Other errors are those of the scan.
@@ -141,7 +158,7 @@ impl Catalog {
                 "page {root} is of index {}, not of the table's, {index}: the file is not of this directory",
                 found.index
             )))
-            .in_file(path)),
+            .in_file(&file.path)),
             _ => Ok(Some(file)),
         }
     }
@@ -150,7 +167,10 @@ impl Catalog {
         if let Some(known) = self.spaces.borrow().get(root) {
             return Ok(Rc::clone(known));
         }
-        let spaces = Rc::new(Spaces::find(root, self.files_elsewhere()?, &self.keys)?);
+        let elsewhere = self.files_elsewhere()?;
+        let directory = self.judged(root)?;
+        let system = directory.datadir.system_tablespace();
+        let spaces = Rc::new(Spaces::find(root, system, elsewhere, &self.keys)?);
         self.spaces.borrow_mut().insert(root.to_owned(), Rc::clone(&spaces));
         Ok(spaces)
     }

@@ -5,10 +5,11 @@
 //! and in MariaDB, InnoDB's dictionary has tablespace and root, and the definition is in a `.frm`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::space::Space;
-use innoscan_engine::{Error, Result};
+use innoscan_engine::system_tablespace::SystemTablespace;
+use innoscan_engine::{Error, Result, TableFile};
 use innoscan_format::SpaceId;
 use innoscan_format::read::SdiObject;
 use innoscan_format::schema::{SdiNames, TableDef, from_sdi};
@@ -16,10 +17,7 @@ use innoscan_io::Direct;
 
 use super::{TableName, sorted_entries};
 
-/// The system tablespace's first file.
-const SYSTEM: &str = "ibdata1";
-
-/// The tablespaces in a data directory itself, and those in other directories.
+/// The system tablespace, the tablespaces in a data directory itself, and those in other directories.
 #[derive(Debug, Default)]
 pub(super) struct Spaces {
     spaces: Vec<FoundSpace>,
@@ -29,27 +27,32 @@ pub(super) struct Spaces {
 
 #[derive(Debug)]
 struct FoundSpace {
-    path: PathBuf,
+    file: TableFile,
     space: SpaceId,
     /// The definitions of its tables, with their names, where it has them.
     tables: Vec<(TableName, SdiObject)>,
 }
 
 impl Spaces {
-    /// Finds them in the data directory itself, not those of its databases, and among the files `elsewhere`.
-    pub fn find(root: &Path, elsewhere: &[PathBuf], keys: &Keys) -> Result<Spaces> {
+    /// Finds them: the system tablespace, those in the data directory itself, not in its databases, and those among
+    /// the files `elsewhere`.
+    pub fn find(
+        root: &Path,
+        system: Option<&Arc<SystemTablespace>>,
+        elsewhere: &[PathBuf],
+        keys: &Keys,
+    ) -> Result<Spaces> {
         let mut paths = sorted_entries(root)?;
         paths.extend_from_slice(elsewhere);
         paths.retain(|path| {
             let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
             let is_dictionary = path.file_name().is_some_and(|name| name == "mysql.ibd");
-            (is_ibd && !is_dictionary || path.ends_with(SYSTEM)) && path.is_file()
+            is_ibd && !is_dictionary && path.is_file()
         });
-        paths.sort();
-        paths.dedup();
+        let system = system.map(|system| TableFile::system(Arc::clone(system)));
         let mut found = Spaces::default();
-        for path in paths {
-            match FoundSpace::open(&path, keys) {
+        for file in system.into_iter().chain(paths.into_iter().map(TableFile::whole)) {
+            match FoundSpace::open(file.with_keys(keys.clone())) {
                 Ok(space) => found.spaces.push(space),
                 Err(error) => found.unread.push(error),
             }
@@ -60,21 +63,38 @@ impl Spaces {
     /// The definition of a table in one of them.
     ///
     /// # Errors
-    /// The definition cannot be read.
+    /// The definition cannot be read, or two tablespaces have different ones: one of them is not this server's, or no
+    /// longer. (Those of a table's partitions have the same one.)
     pub fn definition(&self, name: &TableName) -> Result<Option<TableDef>> {
-        for space in &self.spaces {
-            if let Some((_, document)) = space.tables.iter().find(|(listed, _)| listed == name) {
-                let def = from_sdi(document.as_ref());
-                return def.map(Some).map_err(|error| Error::from(error).in_file(&space.path));
-            }
+        let mut listed = Vec::new();
+        for FoundSpace { file, tables, .. } in &self.spaces {
+            let of_table = tables.iter().filter(|(listed, _)| listed == name);
+            listed.extend(of_table.map(|(_, document)| (&file.path, document)));
         }
-        Ok(None)
+        let Some((path, document)) = listed.first() else { return Ok(None) };
+        let differs = |found: &&(_, &SdiObject)| found.1.as_ref() != document.as_ref();
+        if let Some((other, _)) = listed.iter().find(differs) {
+            let what = format!("two tablespaces have different definitions of `{name}`");
+            return Err(contradicting(&what, [path, other]));
+        }
+        let def = from_sdi(document.as_ref());
+        def.map(Some).map_err(|error| Error::from(error).in_file(path))
     }
 
     /// The file of a tablespace.
-    pub fn file_of(&self, space: SpaceId) -> Option<&Path> {
-        let found = self.spaces.iter().find(|found| found.space == space);
-        found.map(|found| &*found.path)
+    ///
+    /// # Errors
+    /// Two files have this tablespace: one of them is a copy, which may be old.
+    pub fn file_of(&self, space: SpaceId) -> Result<Option<&TableFile>> {
+        let mut found = self.spaces.iter().filter(|found| found.space == space);
+        let first = found.next().map(|found| &found.file);
+        match (first, found.next()) {
+            (Some(first), Some(second)) => {
+                let what = format!("two files are tablespace {space}");
+                Err(contradicting(&what, [&first.path, &second.file.path]))
+            }
+            _ => Ok(first),
+        }
     }
 
     /// The first error of a file that may be such a tablespace.
@@ -84,15 +104,15 @@ impl Spaces {
 }
 
 impl FoundSpace {
-    fn open(path: &Path, keys: &Keys) -> Result<FoundSpace> {
-        let space = Space::open(path, Direct::Off, keys)?;
+    fn open(file: TableFile) -> Result<FoundSpace> {
+        let space = file.open(Direct::Off)?;
         let header = space.header();
         let mut tables = Vec::new();
         space.require_key()?;
         if header.sdi_root.is_some() {
-            space.require_one_file()?;
+            space.require_all_files()?;
         }
-        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
+        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&file.path);
         for document in space.read_sdi()?.into_iter().filter(SdiObject::is_table) {
             let names = SdiNames::of(&[&document]).map_err(in_file)?;
             if let Some((schema, table)) = names.only_table() {
@@ -100,6 +120,15 @@ impl FoundSpace {
                 tables.push((name, document));
             }
         }
-        Ok(FoundSpace { path: path.to_owned(), space: header.space, tables })
+        Ok(FoundSpace { space: header.space, file, tables })
     }
+}
+
+/// The error of two files that contradict each other.
+pub(super) fn contradicting(what: &str, [first, second]: [&Path; 2]) -> Error {
+    Error::refused(
+        format!("{what}: {} and {}", first.display(), second.display()),
+        "leave out the one that is not this server's: name only the directories of its option innodb_directories, \
+         or move the copy away",
+    )
 }

@@ -451,7 +451,14 @@ const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
         why: "a running server is only asked with --against server",
     },
     Rule {
-        options: &["threads", "memory", "force", "innodb_directories"],
+        options: &[
+            "threads",
+            "memory",
+            "force",
+            "innodb_directories",
+            "innodb_data_home_dir",
+            "innodb_data_file_path",
+        ],
         has_effect: |args| args.is_against_files(),
         why: "it is for reading the tables of --against DIR",
     },

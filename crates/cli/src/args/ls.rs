@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OfflineKeyArgs;
+use super::{DataFileArgs, OfflineKeyArgs};
 
 /// `innoscan ls`.
 #[derive(Debug, Args)]
@@ -34,9 +34,8 @@ pub struct LsArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Directories with files of tables outside of the data directory, as for innoscan dump
-    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
-    pub innodb_directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data_files: DataFileArgs,
 
     #[command(flatten)]
     pub key_files: OfflineKeyArgs,

@@ -1,5 +1,6 @@
 //! Command line arguments. Short flags follow mydumper; long names are those that mydumper and mysqldump share.
 
+mod data_files;
 mod dump;
 mod effect;
 mod habits;
@@ -20,6 +21,7 @@ use innoscan_engine::ahead::Linear;
 use innoscan_engine::{IoOptions, PlanOptions};
 use innoscan_io::{Device, duration};
 
+pub use self::data_files::DataFileArgs;
 pub use self::dump::{
     BinaryArg, CompressArg, DumpArgs, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
 };
@@ -135,10 +137,8 @@ pub struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     pub datadir: Option<PathBuf>,
 
-    /// Directories with files of tables outside of the data directory (DATA DIRECTORY, general
-    /// tablespaces), written like the server's innodb_directories: separated by semicolons
-    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
-    pub innodb_directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data_files: DataFileArgs,
 
     /// Take the table definition from this file, a CREATE TABLE statement or a .frm, instead of the
     /// SDI or .frm of the table

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use innoscan_engine::PlanOptions;
 
-use super::{KeyFileArgs, OfflineKeyArgs, ServerArgs};
+use super::{DataFileArgs, KeyFileArgs, OfflineKeyArgs, ServerArgs};
 use crate::sizes::ByteSize;
 
 /// `innoscan verify`.
@@ -55,9 +55,8 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Directories with files of tables outside of the data directory, as for innoscan dump
-    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
-    pub innodb_directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data_files: DataFileArgs,
 
     /// Print only faults and errors on stderr, no progress
     #[arg(short, long)]

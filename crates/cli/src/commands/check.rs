@@ -159,8 +159,7 @@ impl Sources {
             if path.is_dir() {
                 let catalog = |root| {
                     let catalog = Catalog::new(root).with_force(args.from.force);
-                    let directories = args.from.innodb_directories.clone();
-                    catalog.with_keys(keys.clone()).with_directories(directories)
+                    args.from.data_files.set(catalog.with_keys(keys.clone()))
                 };
                 let found = tablespaces_in(path, |root| catalog(Some(root)))?;
                 sources.catalogs.push(catalog(found.root));

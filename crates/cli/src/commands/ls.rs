@@ -28,7 +28,7 @@ pub fn run(args: &LsArgs) -> anyhow::Result<Exit> {
     let keys = super::keys(&args.key_files)?;
     let catalog = |datadir| {
         let catalog = Catalog::new(datadir).with_force(args.force).with_keys(keys.clone());
-        catalog.with_directories(args.innodb_directories.clone())
+        args.data_files.set(catalog)
     };
     let mut sources = Vec::new();
     let mut is_whole = true;

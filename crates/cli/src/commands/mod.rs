@@ -75,8 +75,7 @@ fn keys(args: &OfflineKeyArgs) -> anyhow::Result<Keys> {
 
 fn catalog(from: &SourceArgs, key_args: &OfflineKeyArgs) -> anyhow::Result<Catalog> {
     let catalog = Catalog::new(from.datadir.clone()).with_force(from.force);
-    let catalog =
-        catalog.with_keys(keys(key_args)?).with_directories(from.innodb_directories.clone());
+    let catalog = from.data_files.set(catalog.with_keys(keys(key_args)?));
     let Some(path) = &from.schema else { return Ok(catalog) };
     if path.extension().is_some_and(|extension| extension == "frm") {
         return Ok(catalog.with_frm(path)?);

@@ -74,7 +74,7 @@ fn comparison(
     }
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
     let catalog = catalog.with_keys(super::keys(&args.key_args())?);
-    let catalog = catalog.with_directories(args.innodb_directories.clone());
+    let catalog = args.data_files.set(catalog);
     let options = ScanOptions::default().with(|scan| {
         scan.plan.policy = Some(ReadAheadPolicy::Segment);
         scan.rows.order = RowOrder::Any;

@@ -20,6 +20,17 @@ fn numbered(dir: &tempfile::TempDir, pages: u32, extra_bytes: usize) -> std::pat
     path
 }
 
+/// Copies the pages of a file into several, each from one of the numbers to the next.
+fn cut(path: &std::path::Path, ends: &[usize]) -> Vec<std::path::PathBuf> {
+    let bytes = std::fs::read(path).unwrap();
+    let pieces = ends.windows(2).map(|ends| {
+        let piece = path.with_extension(ends[0].to_string());
+        std::fs::write(&piece, &bytes[ends[0] * FRAME..ends[1] * FRAME]).unwrap();
+        piece
+    });
+    pieces.collect()
+}
+
 fn engines() -> Vec<Box<dyn Engine>> {
     let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(pread::Pread::new(5).unwrap())];
     for seed in 0..50 {
@@ -72,8 +83,11 @@ fn every_engine_brings_the_bytes_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let path = numbered(&dir, 64, 0);
     let runs: Vec<(u32, usize)> = (0..40).map(|n| (n * 37 % 60, 1 + n as usize % 4)).collect();
-    for direct in [Direct::Off, Direct::Optional] {
-        let file = Arc::new(File::open(&path, direct).unwrap());
+    let joined = cut(&path, &[0, 5, 6, 30, 64]);
+    let open =
+        |direct| [File::open(&path, direct).unwrap(), File::open_joined(&joined, direct).unwrap()];
+    for file in [Direct::Off, Direct::Optional].into_iter().flat_map(open) {
+        let file = Arc::new(file);
         for mut engine in engines() {
             let slab = Slab::new(200, FRAME).unwrap();
             let mut shuffled: Vec<_> = (0..200).map(|_| slab.take().unwrap()).collect();

@@ -90,11 +90,10 @@ impl Uring {
         slot.parts.clear();
         slot.flight.rest_raw(&mut slot.parts);
         let read = slot.flight.read();
-        let Some(descriptor) = read.file.descriptor() else {
+        let Some((descriptor, offset)) = read.file.descriptor_at(slot.flight.offset()) else {
             return Err(failed(Errno::BADF));
         };
         let descriptor = types::Fd(descriptor.as_raw_fd());
-        let offset = slot.flight.offset();
         let entry = match &slot.parts[..] {
             [part] if u32::try_from(part.len).is_ok() => {
                 opcode::Read::new(descriptor, part.start, part.len as u32).offset(offset).build()

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use innoscan_catalog::datadir::{DataDir, Trust};
 use innoscan_catalog::dictionary;
+use innoscan_catalog::system_files::SystemFiles;
 use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::for_each_row;
 use innoscan_engine::space::Space;
@@ -25,7 +26,7 @@ use super::walk::{Files, SpaceKind};
 /// # Errors
 /// There is no list, it cannot be read, or the server was not shut down cleanly.
 pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
-    let datadir = DataDir::open(root, Trust::Verify, keys)?;
+    let datadir = DataDir::open(root, &SystemFiles::default(), Trust::Verify, keys)?;
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
         return in_mysql_ibd(&mysql_ibd, keys);
@@ -37,7 +38,7 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
         )
         .in_file(root));
     };
-    let dictionary = dictionary::read(&system, keys)?;
+    let dictionary = dictionary::read(system, keys)?;
     // A general tablespace has several tables.
     let mut listed = BTreeMap::new();
     for name in dictionary.names() {

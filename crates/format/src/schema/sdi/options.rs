@@ -22,7 +22,12 @@ pub(super) fn read(
     // the database's own default differs, which is not in a table's file.)
     let encryption = options.text("encrypt_type").filter(|value| !value.is_empty());
     if let Some(value) = encryption.filter(|value| server.number < 80_016 || *value != "N") {
-        read.others.push(("ENCRYPTION".to_owned(), quoted(value)));
+        let in_general = tablespace(table, options)?.is_some_and(|name| name != FILE_PER_TABLE);
+        match in_general {
+            // Servers before 8.0.16 refuse it there.
+            true => read.tail += &format!(" /*!80016 ENCRYPTION={} */", quoted(value)),
+            false => read.others.push(("ENCRYPTION".to_owned(), quoted(value))),
+        }
     }
     if let Some(connection) = options.text("connection_string").filter(|text| !text.is_empty()) {
         read.tail += &format!(" CONNECTION={}", quoted(connection));
@@ -35,6 +40,9 @@ pub(super) fn read(
     }
     Ok(read)
 }
+
+/// The name for a tablespace of the table's own.
+const FILE_PER_TABLE: &str = "innodb_file_per_table";
 
 /// Returns the SQL name of `dd::Table::enum_row_format` (table.h, MySQL 9.7).
 fn row_format(number: u8) -> &'static str {
@@ -52,14 +60,8 @@ fn row_format(number: u8) -> &'static str {
 fn others(table: Object<'_>, options: &Properties) -> Result<Vec<(String, String)>> {
     let mut others = Vec::new();
     let mut push = |name: &str, value: String| others.push((name.to_owned(), value));
-    if options.flag("explicit_tablespace")? == Some(true) {
-        let name = match options.text("tablespace") {
-            Some(name) => name,
-            None => table.text_or_empty("tablespace_ref")?,
-        };
-        if !name.is_empty() {
-            push("TABLESPACE", quoted_name(name));
-        }
+    if let Some(name) = tablespace(table, options)? {
+        push("TABLESPACE", quoted_name(name));
     }
     for (name, key) in
         [("MIN_ROWS", "min_rows"), ("MAX_ROWS", "max_rows"), ("AVG_ROW_LENGTH", "avg_row_length")]
@@ -93,6 +95,18 @@ fn others(table: Object<'_>, options: &Properties) -> Result<Vec<(String, String
         push("COMPRESSION", quoted(algorithm));
     }
     Ok(others)
+}
+
+/// Returns the tablespace that the DDL named.
+fn tablespace<'t>(table: Object<'t>, options: &'t Properties) -> Result<Option<&'t str>> {
+    if options.flag("explicit_tablespace")? != Some(true) {
+        return Ok(None);
+    }
+    let name = match options.text("tablespace") {
+        Some(name) => name,
+        None => table.text_or_empty("tablespace_ref")?,
+    };
+    Ok(Some(name).filter(|name| !name.is_empty()))
 }
 
 fn quoted(text: &str) -> String {

@@ -287,8 +287,10 @@ impl Clause {
         let options: Properties = partition.properties("options")?;
         let text = &mut self.text;
         text.push(' ');
-        // A partition has a tablespace name only when the DDL had one.
-        if let Some(tablespace) = options.text("tablespace") {
+        // A partition has a tablespace name only when the DDL had one; InnoDB adds that of the system tablespace
+        // (`ha_innopart::update_part_elem`, MySQL 8.0).
+        let in_system = is_in_system(partition)?.then_some("innodb_system");
+        if let Some(tablespace) = options.text("tablespace").or(in_system) {
             *text += "TABLESPACE = ";
             push_identifier(text, tablespace, Quoting::Always);
             text.push(' ');
@@ -376,4 +378,10 @@ fn push_backslashed(out: &mut String, text: &str) {
             other => push_escaped(out, other),
         }
     }
+}
+
+/// Whether a partition is in the system tablespace, by the place of its first index.
+fn is_in_system(partition: Object<'_>) -> Result<bool> {
+    let Some(index) = partition.objects_if_any("indexes")?.next() else { return Ok(false) };
+    Ok(index?.properties("se_private_data")?.number::<u32>("space_id")? == Some(0))
 }

@@ -1,0 +1,38 @@
+//! Arguments for data files that are not in the data directory, with the names of the server's own options.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use innoscan_catalog::catalog::Catalog;
+use innoscan_catalog::system_files::{DataFilePath, SystemFiles};
+
+/// Where a server's data files are.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DataFileArgs {
+    /// Directories with files of tables outside of the data directory (DATA DIRECTORY, general
+    /// tablespaces), written like the server's innodb_directories: separated by semicolons
+    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
+    pub innodb_directories: Vec<PathBuf>,
+
+    /// Directory of the system tablespace, as the server's innodb_data_home_dir [default: the data
+    /// directory]
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
+    pub innodb_data_home_dir: Option<PathBuf>,
+
+    /// Files of the system tablespace, written like the server's innodb_data_file_path:
+    /// 'ibdata1:12M;ibdata2:5M:autoextend' [default: ibdata1, and ibdata2 and so on where it is
+    /// larger]
+    #[arg(hide_short_help = true, long, value_name = "FILES")]
+    pub innodb_data_file_path: Option<DataFilePath>,
+}
+
+impl DataFileArgs {
+    /// A catalog that finds these files.
+    pub fn set(&self, catalog: Catalog) -> Catalog {
+        let system_files = SystemFiles {
+            home: self.innodb_data_home_dir.clone(),
+            path: self.innodb_data_file_path.clone(),
+        };
+        catalog.with_directories(self.innodb_directories.clone()).with_system_files(system_files)
+    }
+}

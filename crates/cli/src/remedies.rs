@@ -42,7 +42,7 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
         Remedy::NameDirectories => "name the directory it is in with --innodb-directories",
         Remedy::NameSystemFiles => {
-            "name all of them as the server does: --innodb-data-file-path 'ibdata1:12M;...', and \
+            "name the files of the system tablespace as the server does: --innodb-data-file-path 'ibdata1:12M;...', and \
              --innodb-data-home-dir DIR if they are not in the data directory"
         }
         Remedy::DumpDirectory => "dump all of it with `innoscan dump`",

@@ -429,12 +429,15 @@ impl Catalog {
             complete(&mut def, &stem(ibd), directory)?;
             return Ok((def, head));
         }
-        let schema = self.place_of(ibd).schema;
+        let Place { root, schema } = self.place_of(ibd);
         let mut frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
-        if let (false, Some(root)) = (frm.is_file(), self.place_of(ibd).root) {
+        if let (false, Some(root)) = (frm.is_file(), &root) {
             frm = root.join(filename::encode(&schema)).join(frm.file_name().unwrap_or_default());
         }
         if !frm.is_file() {
+            if let Some(def) = self.definition_beside(&schema, &table, root.as_deref())? {
+                return Ok((def, head));
+            }
             return Err(Error::refused(
                 "there is no definition: the file has no SDI, and there is no .frm beside it",
                 ["put the table's .frm beside it".into(), FormatRemedy::PassDefinition.into()],

@@ -130,6 +130,21 @@ impl Catalog {
         self.finished(def, files, Some(&directory), false).map(Some)
     }
 
+    /// The definition of a table of MySQL 8.0.11 to 8.0.15 that has a file without one: a tablespace that is shared has
+    /// it, if another partition is there.
+    pub(super) fn definition_beside(
+        &self,
+        schema: &str,
+        table: &str,
+        root: Option<&Path>,
+    ) -> Result<Option<TableDef>> {
+        let Some(root) = root.filter(|root| root.join("mysql.ibd").is_file()) else {
+            return Ok(None);
+        };
+        let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
+        self.spaces_of(root)?.definition(&name)
+    }
+
     /// The file of a partition in a tablespace that is shared.
     pub(super) fn partition_by_space(
         &self,

@@ -97,14 +97,17 @@ fn others(table: Object<'_>, options: &Properties) -> Result<Vec<(String, String
     Ok(others)
 }
 
-/// Returns the tablespace that the DDL named.
-fn tablespace<'t>(table: Object<'t>, options: &'t Properties) -> Result<Option<&'t str>> {
+/// Returns the tablespace that the DDL named for a table or partition.
+pub(super) fn tablespace<'t>(
+    object: Object<'t>,
+    options: &'t Properties,
+) -> Result<Option<&'t str>> {
     if options.flag("explicit_tablespace")? != Some(true) {
         return Ok(None);
     }
     let name = match options.text("tablespace") {
         Some(name) => name,
-        None => table.text_or_empty("tablespace_ref")?,
+        None => object.text_or_empty("tablespace_ref")?,
     };
     Ok(Some(name).filter(|name| !name.is_empty()))
 }

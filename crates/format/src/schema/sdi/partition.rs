@@ -2,9 +2,10 @@
 
 use super::PlaceOfIndex;
 use super::json::{Object, Properties};
+use super::options;
 use crate::schema::create_table::{Quoting, push_escaped, push_identifier};
 use crate::schema::{Partition, PartitionPhysical, Partitioning, ServerVersion};
-use crate::{Error, Result};
+use crate::{Error, Result, SpaceId};
 
 /// The partitioning method (`dd::Table::enum_partition_type`, table.h, MySQL 9.7; the subpartition
 /// types have the same numbers up to 6).
@@ -290,7 +291,7 @@ impl Clause {
         // A partition has a tablespace name only when the DDL had one; InnoDB adds that of the system tablespace
         // (`ha_innopart::update_part_elem`, MySQL 8.0).
         let in_system = is_in_system(partition)?.then_some("innodb_system");
-        if let Some(tablespace) = options.text("tablespace").or(in_system) {
+        if let Some(tablespace) = options::tablespace(partition, &options)?.or(in_system) {
             *text += "TABLESPACE = ";
             push_identifier(text, tablespace, Quoting::Always);
             text.push(' ');
@@ -383,5 +384,6 @@ fn push_backslashed(out: &mut String, text: &str) {
 /// Whether a partition is in the system tablespace, by the place of its first index.
 fn is_in_system(partition: Object<'_>) -> Result<bool> {
     let Some(index) = partition.objects_if_any("indexes")?.next() else { return Ok(false) };
-    Ok(index?.properties("se_private_data")?.number::<u32>("space_id")? == Some(0))
+    let place = PlaceOfIndex::read(&index?.properties("se_private_data")?)?;
+    Ok(place.space == Some(SpaceId(0)))
 }

@@ -16,7 +16,9 @@ ALL=(mysql-5.6.24 mysql-5.7.22 mysql-8.0.12 mysql-8.0.33 mysql-9.7
     mysql-5.6.24-zip mysql-8.0.33-zip mysql-9.7-zip mariadb-10.5.23-zip
     mariadb-10.11-algorithms mariadb-10.11-algorithms-crc32
     mysql-8.0.33-tde-component mysql-8.0.33-tde-plugin mysql-9.7-tde-component
-    mariadb-10.5.23-enc-crc32 mariadb-10.11-enc-ctr mariadb-10.11-enc-all mariadb-11.8-enc)
+    mariadb-10.5.23-enc-crc32 mariadb-10.11-enc-ctr mariadb-10.11-enc-all mariadb-11.8-enc
+    mysql-5.6.24-shared mysql-5.7.22-shared-ibdata mysql-8.0.12-shared mysql-8.0.33-shared-ibdata
+    mysql-8.0.33-upgraded-shared)
 [ $# -gt 0 ] || set -- "${ALL[@]}"
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT

@@ -86,3 +86,80 @@ fn long_unique_keys_have_null_bits() {
     server.restart().unwrap();
     is_same("offline", "server", 73);
 }
+
+/// The statements of docs/restore.md for the checksum of a table's stored columns.
+fn documented(table: &str) -> String {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/restore.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    let begin = "SET @db = 'shop', @tbl = 'orders';";
+    let (_, statements) = docs.split_once(begin).unwrap();
+    let (statements, _) = statements.split_once("```").unwrap();
+    format!("SET @db = 'd', @tbl = '{table}';{statements}")
+}
+
+#[test]
+fn virtual_columns_are_left_out_of_a_sum_that_servers_give_too() {
+    install("mariadb-10.11").unwrap();
+    let mut server = Server::start("mariadb-10.11", &QUICK).unwrap();
+    server
+        .sql(
+            "CREATE DATABASE d; USE d;
+             CREATE TABLE v (id INT PRIMARY KEY, a INT, s INT AS (a * 2) STORED,
+               v INT AS (a + 1) VIRTUAL, t TIMESTAMP NULL, `odd``name` VARCHAR(20) CHARACTER SET ucs2,
+               x INT INVISIBLE DEFAULT 3, f FLOAT, j JSON, b BIT(9), e ENUM('a', 'b'));
+             INSERT INTO v (id, a, t, `odd``name`, f, j, b, e) SELECT seq, IF(seq % 7 = 0, NULL, seq),
+               FROM_UNIXTIME(seq * 1000), CONCAT('n', seq), seq / 3, '{}', seq % 512, 1 + seq % 2
+               FROM seq_1_to_2000;
+             CREATE TABLE empty LIKE v; CREATE TABLE plain AS SELECT id, a FROM v;",
+        )
+        .unwrap();
+    let sum_of = |server: &Server, table: &str| -> u64 {
+        let answer = server.sql(documented(table)).unwrap();
+        String::from_utf8(answer).unwrap().trim().parse().unwrap()
+    };
+    let expected = sum_of(&server, "v");
+    assert_ne!(expected, 0);
+    let dir = tempfile::tempdir().unwrap();
+    let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let socket = server.socket().to_str().unwrap().to_owned();
+    let running = ["-S", &socket, "-u", "root", "--no-defaults"];
+    let is_same = |name: &str, source: &[&str]| {
+        let ended = run([&["verify", &*out(name), "--against"], source].concat());
+        ended.says(0, &[]);
+        assert!(ended.out.contains("3 tables with the same rows as in the source"), "{ended:?}");
+    };
+    let manifest = |name: &str| -> Vec<serde_json::Value> {
+        let text = std::fs::read(dir.path().join(name).join("innoscan.json")).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        json["tables"].as_array().unwrap().clone()
+    };
+    let against_server = [&["server"], &running[..]].concat();
+    run([&["dump", "-q", "-B", "d", "-o", &*out("live")], &running[..]].concat()).says(0, &[]);
+    is_same("live", &against_server);
+    server.stop().unwrap();
+    let data = server.data().to_str().unwrap().to_owned();
+    run(["dump", "-q", "-o", &out("offline"), &data]).says(0, &[]);
+    for name in ["live", "offline"] {
+        is_same(name, &[&data]);
+        for table in manifest(name) {
+            let is_plain = table["table"] == "plain";
+            assert_eq!(table["checksum"].is_null(), !is_plain, "{table}");
+            assert_eq!(table["stored_columns_checksum"].is_null(), is_plain, "{table}");
+            if table["table"] == "v" {
+                assert_eq!(table["stored_columns_checksum"], expected);
+            }
+        }
+    }
+    let scan = ["scan", "d.v", "--datadir", &data];
+    let refused = run([&scan[..], &["--checksum"]].concat());
+    refused.says(2, &["--checksum=stored calculates the checksum of the stored columns"]);
+    let summed = run([&scan[..], &["--checksum=stored"]].concat());
+    assert!(summed.out.contains(&format!("{expected} of the stored columns")), "{summed:?}");
+
+    // One value that only the sum shows.
+    server.restart().unwrap();
+    server.sql("UPDATE d.v SET f = 0.5 WHERE id = 1999").unwrap();
+    assert_ne!(sum_of(&server, "v"), expected);
+    let differing = run([&["verify", &*out("offline"), "--against"], &against_server[..]].concat());
+    differing.says(2, &["d.v"]);
+}

@@ -10,6 +10,8 @@ says about every InnoDB table of it, shuts the server down cleanly and leaves
   OUT/expected/DB/TABLE.txt         SELECT * ... INTO OUTFILE, in clustered key order
   OUT/expected/DB/TABLE.create.sql  SHOW CREATE TABLE, the raw bytes
   OUT/expected/DB/TABLE.checksum    CHECKSUM TABLE
+  OUT/expected/DB/TABLE.stored      the checksum of the stored columns, by the query of docs/restore.md; none for
+                                    versioned tables
   OUT/expected/DB/TABLE.count       COUNT(*)
   OUT/expected/DB/TABLE.opts-N.txt  INTO OUTFILE with the options of line N of
   OUT/opts.tsv
@@ -448,6 +450,24 @@ def definitions(server, exp, tables, checksums):
             f.write(create[len(head):-1])
 
 
+def stored_checksums(server, exp, tables):
+    """Writes the checksum of the stored columns."""
+    names = {}
+    for schema, table, column in server.rows(r"""
+      SELECT HEX(CONVERT(table_schema USING utf8)), HEX(CONVERT(table_name USING utf8)), HEX(CONVERT(column_name USING utf8))
+        FROM information_schema.columns WHERE table_schema LIKE 't\_%' AND extra NOT LIKE '%VIRTUAL%'
+       ORDER BY 1, 2, ordinal_position"""):
+        schema, table, column = (bytes.fromhex(x).decode("utf-8") for x in (schema, table, column))
+        names.setdefault((schema, table), []).append(column)
+    script = []
+    for db, table, fdb, ftable, flags in tables:
+        if "versioned" not in flags:
+            terms = ", ".join("IFNULL(CRC32(%s), '-')" % ident(column) for column in names[db, table])
+            script.append("SELECT COALESCE(SUM(CRC32(CONCAT_WS(',', %s))), 0) %% 4294967296 FROM %s.%s USE INDEX () INTO OUTFILE %s;"
+                          % (terms, ident(db), ident(table), quote(os.path.join(exp, fdb, ftable) + ".stored")))
+    server.sql("\n".join(script))
+
+
 def capture(server, gate, out):
     rows = server.rows(r"""
       SELECT HEX(CONVERT(t.table_schema USING utf8)), HEX(CONVERT(t.table_name USING utf8)),
@@ -498,6 +518,7 @@ def capture(server, gate, out):
             die("not a full scan: " + line)
     server.sql("\n".join(script))
     definitions(server, exp, tables, checksums=True)
+    stored_checksums(server, exp, tables)
     script = []
     for db, table, fdb, ftable, flags in tables:
         base = os.path.join(exp, fdb, ftable)

@@ -18,14 +18,7 @@ pub fn reason(reason: &Reason) -> String {
 /// A remedy in words that name its option, if it has one.
 pub fn word(remedy: &Remedy) -> String {
     let words = match remedy {
-        Remedy::Format(FormatRemedy::PassDefinition) => "pass --schema FILE with its CREATE TABLE",
-        Remedy::Format(FormatRemedy::GiveKeyring) => {
-            "give the server's keyring with --keyring FILE, or its option file with --defaults-file FILE"
-        }
-        Remedy::Format(FormatRemedy::GiveKeyFile) => {
-            "give the server's key file with --file-key-management-filename FILE, or its option file \
-             with --defaults-file FILE"
-        }
+        Remedy::Format(remedy) => return format_word(remedy),
         Remedy::CheckDefinition { file_has_own: false } => {
             "is the CREATE TABLE of --schema that of this table?"
         }
@@ -81,6 +74,24 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::RaiseQueryGuard => "give --long-query-guard more",
         Remedy::RaiseLockWait => "give --lock-wait-timeout more",
         // These need no option.
+        other => return other.to_string(),
+    };
+    words.to_owned()
+}
+
+fn format_word(remedy: &FormatRemedy) -> String {
+    let words = match remedy {
+        FormatRemedy::PassDefinition => "pass --schema FILE with its CREATE TABLE",
+        FormatRemedy::SumStoredColumns => {
+            "--checksum=stored calculates the checksum of the stored columns"
+        }
+        FormatRemedy::GiveKeyring => {
+            "give the server's keyring with --keyring FILE, or its option file with --defaults-file FILE"
+        }
+        FormatRemedy::GiveKeyFile => {
+            "give the server's key file with --file-key-management-filename FILE, or its option file \
+             with --defaults-file FILE"
+        }
         other => return other.to_string(),
     };
     words.to_owned()

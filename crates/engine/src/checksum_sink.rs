@@ -1,15 +1,42 @@
-//! The checksum of a table's rows: the result of `CHECKSUM TABLE` on the server that wrote the file.
+//! Checksums of a table's rows: the result of `CHECKSUM TABLE` on the server that wrote the file, and one of the
+//! stored columns alone.
 
 use innoscan_format as format;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::checksum::RowChecksum;
+use innoscan_format::types::stored_checksum::StoredChecksum;
 
 use crate::{Result, RowSink};
+
+/// What a checksum covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChecksumKind {
+    /// What `CHECKSUM TABLE` covers on the server that wrote the file.
+    Table,
+    /// The stored columns: see [`StoredChecksum`].
+    StoredColumns,
+}
+
+/// The checksum of a table's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableChecksum {
+    /// What it covers.
+    pub kind: ChecksumKind,
+    /// The sum of the rows' checksums modulo 2^32.
+    pub sum: u32,
+}
 
 /// The sink that counts a table's rows and computes their checksum.
 #[derive(Debug)]
 pub struct Checksum {
-    rows: Option<RowChecksum>,
+    rows: RowSums,
+}
+
+#[derive(Debug)]
+enum RowSums {
+    None,
+    Table(RowChecksum),
+    StoredColumns(StoredChecksum),
 }
 
 /// The number of some rows, and their checksum.
@@ -31,17 +58,47 @@ impl Sum {
 }
 
 impl Checksum {
-    /// A sink for the checksum of a table.
+    /// A sink for the checksum of a table that `CHECKSUM TABLE` gives.
     ///
     /// # Errors
     /// The checksum includes values that are not in the file.
     pub fn new(def: &TableDef) -> format::Result<Checksum> {
-        Ok(Checksum { rows: Some(RowChecksum::new(def)?) })
+        Checksum::of_kind(def, ChecksumKind::Table)
+    }
+
+    /// A sink for a checksum of a table.
+    ///
+    /// # Errors
+    /// The checksum includes values that are not in the file.
+    pub fn of_kind(def: &TableDef, kind: ChecksumKind) -> format::Result<Checksum> {
+        let rows = match kind {
+            ChecksumKind::Table => RowSums::Table(RowChecksum::new(def)?),
+            ChecksumKind::StoredColumns => RowSums::StoredColumns(StoredChecksum::new(def)?),
+        };
+        Ok(Checksum { rows })
+    }
+
+    /// A sink for the checksum that a manifest has: of `CHECKSUM TABLE`, or of the stored columns where that includes
+    /// values that are not in the file.
+    ///
+    /// # Errors
+    /// A column is of a type that no server creates.
+    pub fn of_manifest(def: &TableDef) -> format::Result<Checksum> {
+        Checksum::new(def).or_else(|_| Checksum::of_kind(def, ChecksumKind::StoredColumns))
+    }
+
+    /// What the checksum covers; `None` if rows are only counted.
+    pub fn kind(&self) -> Option<ChecksumKind> {
+        match self.rows {
+            RowSums::None => None,
+            RowSums::Table(_) => Some(ChecksumKind::Table),
+            RowSums::StoredColumns(_) => Some(ChecksumKind::StoredColumns),
+        }
     }
 
     /// A sink that only counts rows.
     pub fn count_only() -> Checksum {
-        Checksum { rows: None }
+        Checksum { rows: RowSums::None }
     }
 }
 
@@ -54,9 +111,12 @@ impl RowSink for Checksum {
 
     #[inline]
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Sum) -> Result<()> {
-        if let Some(rows) = &self.rows {
-            batch.sum = batch.sum.wrapping_add(rows.row(row, &mut batch.scratch)?);
-        }
+        let sum = match &self.rows {
+            RowSums::None => 0,
+            RowSums::Table(rows) => rows.row(row, &mut batch.scratch)?,
+            RowSums::StoredColumns(rows) => rows.row(row, &mut batch.scratch)?,
+        };
+        batch.sum = batch.sum.wrapping_add(sum);
         batch.rows += 1;
         Ok(())
     }

@@ -12,6 +12,8 @@ pub enum Remedy {
     ConvertOnServer(Cow<'static, str>),
     /// Dump the table from its server.
     DumpFromServer,
+    /// Calculate the checksum of the stored columns instead.
+    SumStoredColumns,
     /// Pass the table's `CREATE TABLE` statement.
     PassDefinition,
     /// Give the keyring of the server, MySQL.
@@ -39,6 +41,9 @@ impl fmt::Display for Remedy {
         match self {
             Remedy::ConvertOnServer(sql) => write!(f, "on the server, {sql}, or dump it there"),
             Remedy::DumpFromServer => f.write_str("dump it from its server"),
+            Remedy::SumStoredColumns => {
+                f.write_str("calculate the checksum of the stored columns instead")
+            }
             Remedy::PassDefinition => f.write_str("pass the table's CREATE TABLE"),
             Remedy::GiveKeyring => f.write_str("give the keyring of the server"),
             Remedy::GiveKeyFile => f.write_str("give the key file of the server"),

@@ -379,6 +379,13 @@ pub struct TableArgs {
     pub read: ReadArgs,
 }
 
+/// What a checksum covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChecksumArg {
+    Table,
+    Stored,
+}
+
 /// `innoscan scan`.
 #[derive(Debug, Args)]
 #[command(
@@ -391,9 +398,12 @@ pub struct ScanArgs {
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
-    /// Also compute what CHECKSUM TABLE gives on the server that wrote the file
-    #[arg(long)]
-    pub checksum: bool,
+    /// Also compute a checksum: table, what CHECKSUM TABLE gives on the server that wrote the file;
+    /// stored, of the stored columns, also where there are virtual ones, as a query gives it on any
+    /// server (docs/restore.md) [default without KIND: table]
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true,
+          default_missing_value = "table")]
+    pub checksum: Option<ChecksumArg>,
 
     /// Print one JSON object (docs/json.md)
     #[arg(long)]

@@ -1,12 +1,12 @@
 //! `innoscan scan`.
 
-use innoscan_engine::Table;
-use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::checksum_sink::{Checksum, ChecksumKind, Sum, TableChecksum};
 use innoscan_engine::scan::{ScanOptions, ScanOutcome, scan};
+use innoscan_engine::{Result, Table};
 use innoscan_tools::explain::explain;
 use serde_json::json;
 
-use crate::args::ScanArgs;
+use crate::args::{ChecksumArg, ScanArgs};
 use crate::messages::{self, Exit};
 use crate::progress::{Bar, Whole};
 use crate::sizes::MIB;
@@ -25,11 +25,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
     let mut options = super::scan_options(&args.table.read, Some(&table), bar.callback(), cancel)?;
     options.rows.on_corrupt = super::on_corrupt(&args.report);
     options.rows.condition = super::condition(args.condition.as_deref())?;
-    let sink = if args.checksum {
-        Checksum::new(&table.def).map_err(innoscan_engine::Error::from)?
-    } else {
-        Checksum::count_only()
-    };
+    let sink = sink(args, &table)?;
     // Before the scan, which fills the page cache if it reads through it.
     let is_whole = options.rows.condition.is_none();
     let estimate = args.report.stats.filter(|_| is_whole).and_then(|_| estimate(&table, &options));
@@ -38,7 +34,7 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
         total.add(&sum);
         Ok(())
     })?;
-    let checksum = args.checksum.then_some(total.sum);
+    let checksum = sink.kind().map(|kind| TableChecksum { kind, sum: total.sum });
     bar.clear();
     super::report_damage(&outcome.damage, outcome.damaged);
     print(args, &table.qualified_name(), &outcome, checksum);
@@ -46,6 +42,15 @@ pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
         stats::print(form, &table.qualified_name(), &outcome, estimate.as_ref());
     }
     Ok(if outcome.damaged > 0 { Exit::Skipped } else { Exit::Done })
+}
+
+fn sink(args: &ScanArgs, table: &Table) -> Result<Checksum> {
+    let kind = match args.checksum {
+        None => return Ok(Checksum::count_only()),
+        Some(ChecksumArg::Table) => ChecksumKind::Table,
+        Some(ChecksumArg::Stored) => ChecksumKind::StoredColumns,
+    };
+    Ok(Checksum::of_kind(&table.def, kind)?)
 }
 
 /// The estimate of `explain` for this scan; `None` if the tree is damaged.
@@ -57,7 +62,10 @@ fn estimate(table: &Table, options: &ScanOptions) -> Option<Estimate> {
     Some(Estimate { cost, page_bytes: explanation.page_bytes, is_timed })
 }
 
-fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u32>) {
+fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<TableChecksum>) {
+    let of_kind = |kind| checksum.filter(|found| found.kind == kind).map(|found| found.sum);
+    let stored_columns = of_kind(ChecksumKind::StoredColumns);
+    let checksum = of_kind(ChecksumKind::Table);
     let seconds = outcome.elapsed.as_secs_f64();
     if args.json {
         let object = json!({
@@ -65,6 +73,7 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
             "table": name,
             "rows": outcome.rows,
             "checksum": checksum,
+            "stored_columns_checksum": stored_columns,
             "leaf_pages": outcome.leaf_pages,
             "branch_pages": outcome.branch_pages,
             "lob_pages": outcome.lob_pages,
@@ -85,6 +94,9 @@ fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<u3
     out!("rows        {}", outcome.rows);
     if let Some(checksum) = checksum {
         out!("checksum    {checksum}");
+    }
+    if let Some(checksum) = stored_columns {
+        out!("checksum    {checksum} of the stored columns");
     }
     out!("leaf pages  {}", outcome.leaf_pages);
     out!(

@@ -61,13 +61,13 @@ fn comparison(
         let mut session = Session::connect(&super::account(&args.server)?)?;
         let tables = checksums::tables(&mut session)?;
         let mut done = 0;
-        let compared = compare(manifest, &tables, |name| {
+        let compared = compare(manifest, &tables, |name, kind| {
             if cancel.load(Ordering::Relaxed) {
                 return Err(innoscan_engine::Error::interrupted());
             }
             count.show("comparing", done, Some(manifest.tables.len()));
             done += 1;
-            checksums::checksum(&mut session, name)
+            checksums::checksum(&mut session, name, kind)
         });
         count.clear();
         return Ok(Some(compared?));

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
 
 use innoscan_catalog::catalog::TableName;
+use innoscan_engine::checksum_sink::TableChecksum;
 use innoscan_engine::scan::spawn;
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::{ServerVersion, TableDef, from_create_table, quoted_name};
@@ -79,7 +80,7 @@ pub struct SmallTables {
 enum Message {
     Definition(Box<Definition>),
     Rows(Encoded, u32),
-    End(Option<u32>),
+    End(Option<TableChecksum>),
     /// The table cannot be fetched.
     Failed(Error),
     /// The connection was lost, and its snapshot with it.
@@ -164,7 +165,7 @@ enum Ending {
     /// The table has not ended yet.
     Pending,
     /// All rows were sent; this is their checksum.
-    Whole(Option<u32>),
+    Whole(Option<TableChecksum>),
     Failed(Option<Error>),
     Lost(Error),
 }
@@ -236,7 +237,7 @@ impl Connection<'_> {
         self.sender.send(last).map_err(|_| ReceiverGone)
     }
 
-    fn send_table(&mut self, name: &TableName) -> Result<Option<u32>> {
+    fn send_table(&mut self, name: &TableName) -> Result<Option<TableChecksum>> {
         let Connection { session, options, sender } = self;
         let sent = |message| sender.send(message).map_err(|_| Error::interrupted());
         let create = session.create_table(name)?;
@@ -268,7 +269,7 @@ impl Connection<'_> {
             batches.row(&values, &mut deliver)
         })?;
         batches.end(&mut deliver)?;
-        Ok(outcome.checksum.map(|_| total))
+        Ok(outcome.checksum.map(|begun| TableChecksum { sum: total, ..begun }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The way of a table's rows from their source, in batches, to the output.
 
 use innoscan_catalog::source::EngineTable;
-use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::checksum_sink::{Checksum, Sum, TableChecksum};
 use innoscan_engine::condition::RowFilter;
 use innoscan_engine::scan::{LeafId, ScanOptions, ScanOutcome, scan_sized};
 use innoscan_engine::{Error, Result, RowSink, Table};
@@ -207,7 +207,7 @@ fn sink(
 ) -> Summed {
     let sink = EncodingSink::new(encoder, options.compression).with_batch_bytes(batch_bytes);
     let checksum = checksum(def, options);
-    outcome.checksum = outcome.checksum.or(checksum.as_ref().map(|_| 0));
+    outcome.checksum = outcome.checksum.or(begun(checksum.as_ref()));
     Summed::new(sink, checksum)
 }
 
@@ -215,7 +215,13 @@ fn sink(
 pub(super) fn checksum(def: &TableDef, options: &DumpOptions) -> Option<Checksum> {
     // The checksum of a system-versioned table includes old versions of rows, which no dump has.
     let is_summed = options.checksums && !def.versioned;
-    is_summed.then(|| Checksum::new(def).ok()).flatten()
+    is_summed.then(|| Checksum::of_manifest(def).ok()).flatten()
+}
+
+/// The checksum of no row.
+pub(super) fn begun(checksum: Option<&Checksum>) -> Option<TableChecksum> {
+    let kind = checksum?.kind()?;
+    Some(TableChecksum { kind, sum: 0 })
 }
 
 /// Encodes the rows that a server's `SELECT` returned, and passes the batches to `write`.

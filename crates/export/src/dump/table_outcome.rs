@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use innoscan_catalog::ledger::State;
+use innoscan_engine::checksum_sink::{ChecksumKind, TableChecksum};
 use innoscan_engine::scan::ScanOutcome;
 use innoscan_engine::{Error, LeftOut};
 use serde_json::{Value, json};
@@ -22,8 +23,8 @@ pub struct TableOutcome {
     pub rows: u64,
     /// The size of the rows in bytes before compression.
     pub plain_bytes: u64,
-    /// The `CHECKSUM TABLE` of the rows written; `None` if it is not wanted or cannot be computed.
-    pub checksum: Option<u32>,
+    /// The checksum of the rows written; `None` if it is not wanted or cannot be computed.
+    pub checksum: Option<TableChecksum>,
     /// The number of characters that are not valid in their column's charset and became U+FFFD.
     pub unmapped_characters: u64,
     /// The files of the table.
@@ -76,7 +77,18 @@ impl TableOutcome {
         self.rows += batch.rows();
         self.plain_bytes += batch.plain_bytes();
         self.unmapped_characters += batch.unmapped_characters();
-        self.checksum = self.checksum.map(|checksum| checksum.wrapping_add(sum));
+        self.add_sum(sum);
+    }
+
+    fn add_sum(&mut self, sum: u32) {
+        if let Some(checksum) = &mut self.checksum {
+            checksum.sum = checksum.sum.wrapping_add(sum);
+        }
+    }
+
+    /// The sum of the rows' checksums of a kind, if it was computed.
+    pub fn checksum_of(&self, kind: ChecksumKind) -> Option<u32> {
+        self.checksum.filter(|checksum| checksum.kind == kind).map(|checksum| checksum.sum)
     }
 
     /// Adds a file that was finished by an interrupted dump.
@@ -85,7 +97,7 @@ impl TableOutcome {
         self.rows += chunk.file.rows;
         self.plain_bytes += chunk.rows_bytes;
         self.unmapped_characters += chunk.unmapped_characters;
-        self.checksum = self.checksum.map(|checksum| checksum.wrapping_add(chunk.sum));
+        self.add_sum(chunk.sum);
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -95,7 +107,8 @@ impl TableOutcome {
             "database": self.database,
             "table": self.table,
             "rows": self.rows,
-            "checksum": self.checksum,
+            "checksum": self.checksum_of(ChecksumKind::Table),
+            "stored_columns_checksum": self.checksum_of(ChecksumKind::StoredColumns),
             "files": files,
             "columns_left_out": left_out,
             "damaged": self.scan.damaged,

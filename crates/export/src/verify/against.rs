@@ -1,7 +1,7 @@
 //! Comparison of a dump's tables with a source's, by their checksums.
 //!
-//! The checksum is that of `CHECKSUM TABLE`. MySQL and MariaDB differ for some types, so
-//! a dump must be compared with a server, or files, of the family from which it was made.
+//! The checksum is that of `CHECKSUM TABLE`, or of the stored columns, as in the dump. MySQL and MariaDB differ for some
+//! types in `CHECKSUM TABLE`, so a dump must be compared with a server, or files, of the family from which it was made.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use innoscan_catalog::catalog::{Catalog, TableName};
 use innoscan_catalog::ledger::{Filter, FilterRule, Item, ItemKind, ObjectKinds, State};
 use innoscan_catalog::source::{EngineTable, Offline};
-use innoscan_engine::checksum_sink::{Checksum, Sum};
+use innoscan_engine::checksum_sink::{Checksum, ChecksumKind, Sum, TableChecksum};
 use innoscan_engine::scan::{ScanOptions, scan_sized};
 use innoscan_engine::{Error, ErrorKind, Reason, Remedy, Result, RowSink, Table};
 use innoscan_format::schema::TableDef;
@@ -101,7 +101,7 @@ impl Comparison {
     }
 }
 
-/// Compares a dump with a source that has `tables`. `sum` returns the checksum of one of them, or
+/// Compares a dump with a source that has `tables`. `sum` returns the checksum of a kind of one of them, or
 /// `None` where the source has none.
 ///
 /// # Errors
@@ -110,7 +110,7 @@ impl Comparison {
 pub fn compare(
     manifest: &Manifest,
     tables: &BTreeSet<TableName>,
-    mut sum: impl FnMut(&TableName) -> Result<Option<u32>>,
+    mut sum: impl FnMut(&TableName, ChecksumKind) -> Result<Option<u32>>,
 ) -> Result<Comparison> {
     if manifest.is_conditional {
         return Err(Error::refused(
@@ -127,7 +127,7 @@ pub fn compare(
                 comparison.without_checksum.push(name);
                 continue;
             }
-            Some(dump) => match sum(&name) {
+            Some(TableChecksum { kind, sum: dump }) => match sum(&name, kind) {
                 Ok(Some(source)) if source == dump => None,
                 Ok(Some(source)) => Some(Difference::Rows { dump, source }),
                 Ok(None) => Some(Difference::Unreadable("it gives no checksum".into())),
@@ -224,15 +224,15 @@ pub fn compare_with_files(
     }
     let all = manifest.tables.iter().filter(|table| table.checksum.is_some()).count();
     let mut done = 0;
-    compare(manifest, &tables, |name| {
+    compare(manifest, &tables, |name, kind| {
         on_progress(done, all);
         done += 1;
         if let Some(reason) = refused.get(name) {
             return Err(reason.clone().into());
         }
         match (of_innodb.get(name), of_engines.get(name)) {
-            (Some(table), _) => sum_of_innodb(table, options).map(Some),
-            (None, Some(table)) => sum_of_engine(table, options).map(Some),
+            (Some(table), _) => sum_of_innodb(table, kind, options).map(Some),
+            (None, Some(table)) => sum_of_engine(table, kind, options).map(Some),
             // The engine keeps no rows in files.
             (None, None) => Ok(Some(0)),
         }
@@ -250,8 +250,8 @@ fn tables_alone() -> Filter {
     Filter { kinds, ..Filter::all() }
 }
 
-fn sum_of_innodb(table: &Table, options: &ScanOptions) -> Result<u32> {
-    let sink = Checksum::new(&table.def)?;
+fn sum_of_innodb(table: &Table, kind: ChecksumKind, options: &ScanOptions) -> Result<u32> {
+    let sink = Checksum::of_kind(&table.def, kind)?;
     let mut total = Sum::default();
     scan_sized(table, table.size_bytes(), options, &sink, |sum, _| {
         total.add(&sum);
@@ -260,8 +260,8 @@ fn sum_of_innodb(table: &Table, options: &ScanOptions) -> Result<u32> {
     Ok(total.sum)
 }
 
-fn sum_of_engine(table: &EngineTable, options: &ScanOptions) -> Result<u32> {
-    let sink = Checksum::new(&table.def)?;
+fn sum_of_engine(table: &EngineTable, kind: ChecksumKind, options: &ScanOptions) -> Result<u32> {
+    let sink = Checksum::of_kind(&table.def, kind)?;
     let is_cancelled = || {
         let cancel = options.hooks.cancel.as_ref();
         cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))

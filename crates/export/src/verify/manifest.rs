@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use innoscan_catalog::ledger::{Item, ItemKind, Listed};
+use innoscan_engine::checksum_sink::{ChecksumKind, TableChecksum};
 use innoscan_engine::{Error, Remedy, Result};
 use serde_json::Value;
 
@@ -67,8 +68,8 @@ pub struct ManifestTable {
     pub name: String,
     /// The number of rows written.
     pub rows: u64,
-    /// The `CHECKSUM TABLE` of the rows, if it was computed.
-    pub checksum: Option<u32>,
+    /// The checksum of the rows, if it was computed.
+    pub checksum: Option<TableChecksum>,
     /// The table's files.
     pub files: Vec<DumpedFile>,
     /// The error that prevented the table, or part of it, from being dumped.
@@ -207,13 +208,23 @@ fn table(json: &Value) -> Option<ManifestTable> {
         database: text(&json["database"])?,
         name: text(&json["table"])?,
         rows: number(&json["rows"])?,
-        checksum: match &json["checksum"] {
-            Value::Null => None,
-            checksum => Some(u32::try_from(number(checksum)?).ok()?),
-        },
+        checksum: checksum(json)?,
         files: list(&json["files"], file)?,
         error: text(&json["error"]),
     })
+}
+
+/// The checksum of a table; `Some(None)` if it has none.
+fn checksum(json: &Value) -> Option<Option<TableChecksum>> {
+    let kinds = [
+        ("checksum", ChecksumKind::Table),
+        ("stored_columns_checksum", ChecksumKind::StoredColumns),
+    ];
+    let Some((key, kind)) = kinds.into_iter().find(|(key, _)| !json[key].is_null()) else {
+        return Some(None);
+    };
+    let sum = u32::try_from(number(&json[key])?).ok()?;
+    Some(Some(TableChecksum { kind, sum }))
 }
 
 fn file(json: &Value) -> Option<DumpedFile> {

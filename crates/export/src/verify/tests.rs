@@ -104,14 +104,14 @@ fn tables_are_compared_by_their_sums() {
     };
     let tables: BTreeSet<TableName> =
         [("d", "t"), ("d", "u"), ("d", "v"), ("e", "t")].map(|(d, t)| name(d, t)).into();
-    let comparison = compare(&manifest, &tables, |_| Ok(Some(7))).unwrap();
+    let comparison = compare(&manifest, &tables, |_, _| Ok(Some(7))).unwrap();
     assert_eq!((comparison.same, &*comparison.without_checksum), (1, &[name("d", "u")][..]));
     assert_eq!(comparison.differences, [(name("d", "v"), Difference::NotInDump)].into());
-    let comparison = compare(&manifest, &BTreeSet::new(), |_| Ok(Some(7))).unwrap();
+    let comparison = compare(&manifest, &BTreeSet::new(), |_, _| Ok(Some(7))).unwrap();
     assert_eq!(comparison.differences.len(), 2);
-    let comparison = compare(&manifest, &tables, |_| Ok(Some(8))).unwrap();
+    let comparison = compare(&manifest, &tables, |_, _| Ok(Some(8))).unwrap();
     let rows = Difference::Rows { dump: 7, source: 8 };
     assert_eq!(comparison.differences.get(&name("d", "t")), Some(&rows));
     let conditional = Manifest { is_conditional: true, ..manifest };
-    assert!(compare(&conditional, &tables, |_| Ok(None)).is_err());
+    assert!(compare(&conditional, &tables, |_, _| Ok(None)).is_err());
 }

@@ -16,6 +16,7 @@ pub(crate) mod json;
 mod members;
 mod network;
 mod received;
+pub mod stored_checksum;
 pub(crate) mod temporal;
 
 pub use codec::{Class, Codec};

@@ -307,7 +307,7 @@ impl Target for Writer<'_> {
                 Chunks::begin(self.directory, key, version, chunk_options)?
             }
             Some(finished) => {
-                outcome.checksum = rows::checksum(def, options).map(|_| 0);
+                outcome.checksum = rows::begun(rows::checksum(def, options).as_ref());
                 finished.chunks.iter().for_each(|chunk| outcome.keep(chunk));
                 Chunks::resume(self.directory, key, finished, chunk_options)
             }

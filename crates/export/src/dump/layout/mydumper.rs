@@ -30,6 +30,7 @@ use std::time::SystemTime;
 use innoscan_catalog::ledger::{Entry, Ledger, State, counted_kinds};
 use innoscan_catalog::object::{Object, ObjectKind};
 use innoscan_engine::Result;
+use innoscan_engine::checksum_sink::ChecksumKind;
 use innoscan_format::schema::quoted_name;
 
 use super::{ChunkNames, Contents, Directory, DumpedFile, LayoutWriter, TableFacts};
@@ -173,7 +174,7 @@ impl<'a> MyDumper<'a> {
         }
         for table in summary.tables.iter().filter(|table| table.error.is_none()) {
             text += &self.section(&table.database, &table.table, table.rows);
-            if let Some(checksum) = table.checksum {
+            if let Some(checksum) = table.checksum_of(ChecksumKind::Table) {
                 let _ = writeln!(text, "data_checksum = {checksum}");
             }
             text += "\n";

@@ -2,7 +2,8 @@
 """trim.py CORPUS: keeps of a corpus what a reader of tables needs.
 
 Kept: the torture databases' files, general tablespaces, the system tablespace, the redo log and of
-mysql.ibd the first pages (with the AUTO_INCREMENT counters of MySQL 8) and the SDI.  Taken away: the server's
+mysql.ibd the first pages (with the AUTO_INCREMENT counters of MySQL 8) and the SDI; of MySQL 8.0.12 all of it, since
+some definitions are only there.  Taken away: the server's
 other tables, undo tablespaces, temporary files, of encrypted corpora the tables of
 fulltext indexes.  Made zero, so that it
 compresses to nothing: redo records from before the last checkpoint, undo log
@@ -119,7 +120,7 @@ if os.path.isdir(encrypted):
 trim_ibdata([os.path.join(data, n) for n in sorted(os.listdir(data)) if n.startswith("ibdata")])
 trim_redo(data)
 mysql_ibd = os.path.join(data, "mysql.ibd")
-if os.path.exists(mysql_ibd):
+if os.path.exists(mysql_ibd) and not os.path.basename(root).startswith("mysql-8.0.12"):
     # innodb_dynamic_metadata has its root on page 5 and its definition in the SDI
     # (index pages of type 17853, long ones' pages of types 18 and 19)
     with open(mysql_ibd, "r+b") as f:

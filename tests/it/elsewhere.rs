@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use innoscan_testkit::server::Server;
+use innoscan_testkit::server::{Server, fixtures};
 
 use crate::parity::command;
 
@@ -178,4 +178,25 @@ fn a_second_copy_of_a_file_is_refused() {
     std::fs::copy(&file, &copy).unwrap();
     let texts = ["two files are of `e.r`", file.to_str().unwrap(), copy.to_str().unwrap()];
     assert_refused(data.to_str().unwrap(), &options, "e.r", &texts);
+}
+
+#[test]
+fn tables_of_mysql_ibd_are_read_by_name() {
+    let fixture = fixtures().unwrap().join("mysql-8.0.12/data");
+    let dir = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(fixture).unwrap().map(|entry| entry.unwrap().path()) {
+        if file.is_file() {
+            std::fs::copy(&file, dir.path().join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    // The fixture has no directories without tables.
+    std::fs::create_dir(dir.path().join("mysql")).unwrap();
+    // `CHECKSUM TABLE` of a new server of 8.0.12, whose help tables are always the same.
+    let sums = [("mysql.help_relation", 535_412_887), ("mysql.help_category", 2_177_783_955)];
+    assert_read(dir.path().to_str().unwrap(), &[], &sums.map(|(name, sum)| (name.to_owned(), sum)));
+    // The dictionary's own tables too, which no SHOW CREATE TABLE shows.
+    let (listed, said) =
+        output(&["scan", "mysql.tables", "--json", "--datadir", dir.path().to_str().unwrap()]);
+    let json: serde_json::Value = serde_json::from_slice(&listed.stdout).expect(&said);
+    assert!(json["rows"].as_u64().unwrap() > 202, "{json}");
 }

@@ -34,13 +34,6 @@ impl Table {
         if self.is("partitioned") || !self.ibd().exists() {
             let name = format!("{}.{}", self.db, self.table);
             let mut source = vec![name, "--datadir".into(), data.to_str().unwrap().into()];
-            let create = self.expected("create.sql");
-            let no_sdi = self.corpus.file_name().is_some_and(|name| name == "mysql-8.0.12")
-                && std::fs::read_to_string(&create).is_ok_and(|text| text.contains("SUBPARTITION"));
-            if no_sdi {
-                // that server writes the definition of a table with subpartitions into no file
-                source.extend(["--schema".into(), create.to_str().unwrap().into()]);
-            }
             source.extend(self.options());
             return source;
         }

@@ -12,6 +12,8 @@ pub mod dictionary;
 mod exported;
 pub mod key_files;
 pub mod ledger;
+mod mysql_definition;
+mod mysql_ibd;
 pub mod object;
 pub mod option_file;
 pub mod source;

@@ -5,6 +5,7 @@
 //! its [`Place`].
 
 pub mod aria;
+pub mod base64;
 pub mod bytes;
 pub mod charset;
 pub mod checksum;

@@ -14,6 +14,7 @@ use super::{
     AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm,
     sorted_entries, stem,
 };
+use crate::mysql_definition;
 use crate::system_files::SystemFiles;
 
 impl Catalog {
@@ -130,19 +131,24 @@ impl Catalog {
         self.finished(def, files, Some(&directory), false).map(Some)
     }
 
-    /// The definition of a table of MySQL 8.0.11 to 8.0.15 that has a file without one: a tablespace that is shared has
-    /// it, if another partition is there.
+    /// The definition of a table of MySQL 8.0.11 to 8.0.16 that has a file without one: a tablespace that is shared has
+    /// it, if another partition is there, and the dictionary.
     pub(super) fn definition_beside(
         &self,
         schema: &str,
         table: &str,
         root: Option<&Path>,
     ) -> Result<Option<TableDef>> {
-        let Some(root) = root.filter(|root| root.join("mysql.ibd").is_file()) else {
+        let Some(root) = root else { return Ok(None) };
+        let mysql_ibd = root.join("mysql.ibd");
+        if !mysql_ibd.is_file() {
             return Ok(None);
-        };
+        }
         let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
-        self.spaces_of(root)?.definition(&name)
+        match self.spaces_of(root)?.definition(&name)? {
+            Some(def) => Ok(Some(def)),
+            None => mysql_definition::definition(&mysql_ibd, &self.keys, schema, table),
+        }
     }
 
     /// The file of a partition in a tablespace that is shared.

@@ -45,9 +45,7 @@ impl Spaces {
         let mut paths = sorted_entries(root)?;
         paths.extend_from_slice(elsewhere);
         paths.retain(|path| {
-            let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
-            let is_dictionary = path.file_name().is_some_and(|name| name == "mysql.ibd");
-            is_ibd && !is_dictionary && path.is_file()
+            path.extension().is_some_and(|extension| extension == "ibd") && path.is_file()
         });
         let system = system.map(|system| TableFile::system(Arc::clone(system)));
         let mut found = Spaces::default();

@@ -15,12 +15,13 @@
 
 use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
+use innoscan_format::base64;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
 use super::encoder::RowEncoder;
-use super::escape::{Finder, append_base64, append_hex};
+use super::escape::{Finder, append_hex};
 use super::real::{append_real, append_vector};
 use super::selected::NotSelectable;
 
@@ -277,7 +278,7 @@ impl CsvEncoder {
                 column.codec().write_text(stored, scratch)?;
                 match binary {
                     BinaryForm::Hex => append_hex(scratch, out),
-                    BinaryForm::Base64 => append_base64(scratch, out),
+                    BinaryForm::Base64 => base64::append(scratch, out),
                     BinaryForm::Prefixed => {
                         out.extend_from_slice(b"0x");
                         append_hex(scratch, out);

@@ -202,28 +202,6 @@ pub(super) fn append_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends bytes as base64 with padding (RFC 4648, section 4).
-pub(super) fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let quad = |three: [u8; 3]| {
-        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        [18, 12, 6, 0].map(|shift| DIGITS[(bits >> shift) as usize & 63])
-    };
-    out.reserve(bytes.len().div_ceil(3) * 4);
-    let (threes, rest) = bytes.as_chunks::<3>();
-    for &three in threes {
-        out.extend_from_slice(&quad(three));
-    }
-    match *rest {
-        [a] => out.extend_from_slice(&[quad([a, 0, 0])[0], quad([a, 0, 0])[1], b'=', b'=']),
-        [a, b] => {
-            let [first, second, third, _] = quad([a, b, 0]);
-            out.extend_from_slice(&[first, second, third, b'=']);
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,18 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn base64_and_hex_are_the_standard_ones() {
-        for (bytes, base64, hex) in [
-            (&b""[..], "", ""),
-            (b"f", "Zg==", "66"),
-            (b"fo", "Zm8=", "666F"),
-            (b"foo", "Zm9v", "666F6F"),
-            (b"\xff\xfe\xfd\xfc", "//79/A==", "FFFEFDFC"),
-        ] {
-            let (mut out, mut digits) = (Vec::new(), Vec::new());
-            append_base64(bytes, &mut out);
+    fn hex_has_two_digits_a_byte() {
+        for (bytes, hex) in [(&b""[..], ""), (b"foo", "666F6F"), (b"\xff\xfe", "FFFE")] {
+            let mut digits = Vec::new();
             append_hex(bytes, &mut digits);
-            assert_eq!((out, digits), (base64.into(), hex.into()));
+            assert_eq!(digits, hex.as_bytes());
         }
     }
 }

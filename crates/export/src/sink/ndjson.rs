@@ -16,6 +16,7 @@
 
 use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
+use innoscan_format::base64;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
 use innoscan_format::value::Value;
@@ -23,7 +24,7 @@ use innoscan_format::value::Value;
 use super::batch::Encoded;
 use super::csv::TimestampForm;
 use super::encoder::RowEncoder;
-use super::escape::{Finder, append_base64, escape_json_newlines};
+use super::escape::{Finder, escape_json_newlines};
 use super::real::{append_real, append_vector};
 use super::selected::NotSelectable;
 
@@ -178,7 +179,7 @@ fn write_value(
             scratch.clear();
             column.codec().write_text(stored, scratch)?;
             out.push(b'"');
-            append_base64(scratch, out);
+            base64::append(scratch, out);
             out.push(b'"');
         }
         Notation::Vector => append_vector(stored, out),

@@ -17,13 +17,14 @@
 
 use innoscan_engine::row_shape::{Purpose, RowColumn, RowShape};
 use innoscan_format as format;
+use innoscan_format::base64;
 use innoscan_format::charset::Charset;
 use innoscan_format::schema::TableDef;
 use innoscan_format::types::{Class, ColumnType};
 
 use super::batch::Encoded;
 use super::encoder::RowEncoder;
-use super::escape::{Escapes, Finder, append_base64, escape_json_newlines};
+use super::escape::{Escapes, Finder, escape_json_newlines};
 use super::layout::Layout;
 use super::real::append_real;
 use super::selected::{SelectedColumn, SelectedEncoder};
@@ -165,7 +166,7 @@ impl ShellTsvEncoder {
                 scratch.clear();
                 column.codec().write_text(stored, scratch)?;
                 match notation {
-                    Notation::Base64 => append_base64(scratch, out),
+                    Notation::Base64 => base64::append(scratch, out),
                     Notation::Json => {
                         escape_json_newlines(scratch, 0);
                         self.escapes.append(scratch, out);
@@ -194,7 +195,7 @@ impl SelectedEncoder for ShellTsvSelected {
             batch.bytes.extend_from_slice(if index == 0 { b"" } else { b"\t" });
             match value {
                 None => batch.bytes.extend_from_slice(b"\\N"),
-                Some(value) if self.is_base64(column) => append_base64(value, &mut batch.bytes),
+                Some(value) if self.is_base64(column) => base64::append(value, &mut batch.bytes),
                 Some(value) => self.escapes.append(value, &mut batch.bytes),
             }
         }

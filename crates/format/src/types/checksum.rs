@@ -179,15 +179,15 @@ fn require_stable(table: &TableDef) -> Result<()> {
     let has_virtual = table.columns.iter().any(|column| !column.is_stored());
     if server.family == Family::MySql && (has_virtual || functional()) {
         return Err(Error::unsupported(
-            "the checksum of a table with virtual generated columns, whose values MySQL counts and the \
-             file does not have",
+            "the checksum of a table with virtual generated columns (MySQL counts their values, which are \
+             not in the file)",
             Remedy::SumStoredColumns,
         ));
     }
     let json = table.columns.iter().any(|column| column.ty == ColumnType::Json);
     if json && server.number < 80_000 {
         return Err(Error::unsupported(
-            "the checksum of a table with JSON, of which MySQL 5.7 sums an address in its memory",
+            "the checksum of a table with JSON (MySQL 5.7 sums an address in its memory)",
             Remedy::SumStoredColumns,
         ));
     }
@@ -198,8 +198,7 @@ fn require_stable(table: &TableDef) -> Result<()> {
     };
     if server.family == Family::MariaDb && table.columns.iter().any(unread) {
         return Err(Error::unsupported(
-            "the checksum of a table with generated columns, of which MariaDB itself returns varying \
-             sums",
+            "the checksum of a table with generated columns (MariaDB itself returns varying sums)",
             Remedy::SumStoredColumns,
         ));
     }

@@ -6,8 +6,8 @@ use innoscan_format::schema::quoted_name;
 use innoscan_format::{Error, Result};
 
 use super::clock::{in_zone, offset_minutes};
-use super::rows::Row;
 use super::text::{client_text, comment_literal, definer, session};
+use crate::mysql_ibd::Row;
 use crate::object::{Object, ObjectKind};
 
 /// The columns of `mysql.events`.

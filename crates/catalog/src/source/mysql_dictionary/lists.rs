@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use innoscan_engine::{Error, Result};
 use innoscan_format as format;
 
-use super::rows::{ReadRows, Row};
 use super::{MysqlDictionary, accounts, events, routines, schemata, triggers, views};
+use crate::mysql_ibd::{ReadRows, Row};
 use crate::object::{Object, ObjectKind};
 use crate::source::{FoundObject, FoundObjects, Item, ItemKind, UnreadList};
 

@@ -20,7 +20,6 @@ mod clock;
 mod events;
 mod lists;
 mod routines;
-mod rows;
 mod schemata;
 mod tables;
 mod text;
@@ -35,9 +34,9 @@ use innoscan_engine::{Error, Result};
 use innoscan_format as format;
 use innoscan_format::schema::ServerVersion;
 
-use self::rows::{DictionaryFile, Row};
 pub use self::tables::{DictionaryPartition, DictionaryTable, DictionaryTableKind, TableLocation};
 use self::tables::{FILE_COLUMNS, PARTITION_COLUMNS, TABLESPACE_COLUMNS, Tablespaces};
+use crate::mysql_ibd::{DictionaryFile, Row};
 
 /// The objects of a server, from `mysql.ibd`.
 #[derive(Debug)]

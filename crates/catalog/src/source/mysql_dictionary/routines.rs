@@ -5,8 +5,8 @@
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};
 
-use super::rows::Row;
 use super::text::{client_text, collation, comment_literal, definer, name_under, session};
+use crate::mysql_ibd::Row;
 use crate::object::{Object, ObjectKind};
 
 /// The columns of `mysql.routines`.

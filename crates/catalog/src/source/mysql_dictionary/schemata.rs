@@ -4,8 +4,8 @@ use innoscan_format::schema::quoted_name;
 use innoscan_format::schema::{Properties, ServerVersion};
 use innoscan_format::{Error, Result};
 
-use super::rows::Row;
 use super::text::collation;
+use crate::mysql_ibd::Row;
 use crate::object::{Object, ObjectKind};
 
 /// The columns of `mysql.schemata`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_format::Result;
 
-use super::rows::Row;
+use crate::mysql_ibd::Row;
 
 /// A table or view of a server, as in `information_schema.TABLES`.
 #[derive(Clone, Debug, PartialEq, Eq)]

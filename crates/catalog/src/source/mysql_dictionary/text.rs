@@ -5,7 +5,7 @@ use innoscan_format::charset::CollationId;
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::{Error, Result};
 
-use super::rows::Row;
+use crate::mysql_ibd::Row;
 use crate::object::ObjectSession;
 
 /// A name in the quotes of a session's `sql_mode` (`append_identifier`, sql_show.cc,

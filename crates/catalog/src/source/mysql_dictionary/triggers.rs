@@ -6,8 +6,8 @@ use innoscan_format::Result;
 use innoscan_format::schema::ServerVersion;
 use innoscan_format::schema::quoted_name;
 
-use super::rows::Row;
 use super::text::{client_text, definer, session};
+use crate::mysql_ibd::Row;
 use crate::object::{Object, ObjectKind};
 
 /// The columns of `mysql.triggers`.

@@ -8,8 +8,8 @@ use innoscan_format::schema::text_file::ViewNames;
 use innoscan_format::schema::{Properties, ServerVersion};
 use innoscan_format::{Error, Result};
 
-use super::rows::Row;
 use super::text::{client_text, definer, view_session};
+use crate::mysql_ibd::Row;
 use crate::object::{Object, ObjectKind};
 
 /// The columns of `mysql.tables` from which a view's statement is composed.

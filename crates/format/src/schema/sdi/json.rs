@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{Error, Result};
+use crate::{Error, Result, base64};
 
 /// A JSON object of an SDI document.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ impl<'a> Object<'a> {
 
     /// Returns bytes, which the SDI holds in base64.
     pub(super) fn binary(self, name: &str) -> Result<Vec<u8>> {
-        decode_base64(self.text(name)?).ok_or_else(|| wrong(name, "base 64"))
+        base64::decode(self.text(name)?).ok_or_else(|| wrong(name, "base 64"))
     }
 
     /// Returns a dictionary property list, `key=value;key=value;`.
@@ -130,30 +130,6 @@ impl Properties {
     }
 }
 
-/// Decodes base64 with the server's line ends.
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut bits = 0u32;
-    let mut held = 0u32;
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(six);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xff) as u8);
-        }
-    }
-    Some(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,14 +144,5 @@ mod tests {
         assert!(Properties::parse("a;").is_none());
         assert!(Properties::parse("a=\\").is_none());
         assert!(Properties::parse("").is_some());
-    }
-
-    #[test]
-    fn base64_of_all_lengths() {
-        assert_eq!(decode_base64("").unwrap(), b"");
-        assert_eq!(decode_base64("YQ==").unwrap(), b"a");
-        assert_eq!(decode_base64("Yidj").unwrap(), b"b'c");
-        assert_eq!(decode_base64("w7\nxc").unwrap(), [0xc3, 0xbc, b'\\']);
-        assert!(decode_base64("-").is_none());
     }
 }

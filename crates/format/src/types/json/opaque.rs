@@ -3,7 +3,7 @@
 use super::{Dialect, write_quoted};
 use crate::types::{decimal, temporal};
 use crate::value::{DateTime, Time};
-use crate::{Result, bytes};
+use crate::{Result, base64, bytes};
 
 // Type numbers of `enum_field_types`.
 const TIMESTAMP: u8 = 7;
@@ -87,17 +87,11 @@ fn packed_time(packed: i64) -> Time {
 /// Appends base64 with a line break after each 76 characters except the last, like the server's
 /// `base64_encode`.
 fn write_base64(value: &[u8], out: &mut Vec<u8>) {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const GROUPS_PER_LINE: usize = 76 / 4;
-    let letter = |bits: u32| ALPHABET.get((bits & 63) as usize).copied().unwrap_or(b'=');
-    for (place, group) in value.chunks(3).enumerate() {
-        if place > 0 && place % GROUPS_PER_LINE == 0 {
+    const BYTES_PER_LINE: usize = 76 / 4 * 3;
+    for (nth, line) in value.chunks(BYTES_PER_LINE).enumerate() {
+        if nth > 0 {
             out.push(b'\n');
         }
-        let mut padded = group.iter().copied().chain([0, 0]);
-        let bits = padded.by_ref().take(3).fold(0, |bits, byte| bits << 8 | u32::from(byte));
-        out.extend_from_slice(&[letter(bits >> 18), letter(bits >> 12)]);
-        out.push(if group.len() > 1 { letter(bits >> 6) } else { b'=' });
-        out.push(if group.len() > 2 { letter(bits) } else { b'=' });
+        base64::append(line, out);
     }
 }

@@ -12,7 +12,7 @@ use innoscan_format::{Error, Result};
 use super::Account;
 use super::attributes::Attributes;
 use super::privileges::{OF_DATABASE, OF_TABLE, Privileges};
-use crate::source::mysql_dictionary::rows::{DictionaryFile, Row};
+use crate::mysql_ibd::{DictionaryFile, Row};
 
 /// The rows of all tables of grants.
 #[derive(Debug)]

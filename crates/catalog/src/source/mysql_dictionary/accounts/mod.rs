@@ -10,7 +10,7 @@ use innoscan_format as format;
 use innoscan_format::schema::quoted_name;
 
 use self::grants::GrantTables;
-use super::rows::{DictionaryFile, Row};
+use crate::mysql_ibd::{DictionaryFile, Row};
 use crate::object::{Object, ObjectKind};
 use crate::source::{FoundObject, Item, ItemKind, UnreadList};
 

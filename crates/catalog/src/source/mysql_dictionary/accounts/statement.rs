@@ -7,7 +7,7 @@ use innoscan_format::{Error, Result};
 use super::attributes::Attributes;
 use super::privileges::STATIC;
 use super::{Account, text_literal};
-use crate::source::mysql_dictionary::rows::Row;
+use crate::mysql_ibd::Row;
 
 /// The columns of `mysql.user` except those of privileges.
 const COLUMNS: [&str; 22] = [

@@ -27,7 +27,7 @@ const BATCH_BYTES: usize = 1 << 20;
 
 /// The file `mysql.ibd`, and the definitions of the tables in it.
 #[derive(Debug)]
-pub(super) struct DictionaryFile {
+pub(crate) struct DictionaryFile {
     path: PathBuf,
     keys: Keys,
     /// The definitions by the names of the tables.
@@ -37,7 +37,7 @@ pub(super) struct DictionaryFile {
 
 /// The readable rows of a table, and the error that ended reading.
 #[derive(Debug)]
-pub(super) struct ReadRows {
+pub(crate) struct ReadRows {
     /// The rows in the order of the primary key.
     pub rows: Vec<Row>,
     /// The error that ended reading.
@@ -56,13 +56,13 @@ impl ReadRows {
 struct Columns {
     table: String,
     names: Vec<&'static str>,
-    /// The columns that this server's table has.
-    present: Vec<bool>,
+    /// The columns that this server's table has, each with the members of an `ENUM`, otherwise none.
+    members: Vec<Option<Vec<Vec<u8>>>>,
 }
 
 /// A row: its columns as UTF-8, those of binary strings unchanged.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(crate) struct Row {
     columns: Arc<Columns>,
     cells: Vec<Option<Vec<u8>>>,
 }
@@ -184,10 +184,17 @@ impl<F: Fn(&Row) -> bool + Sync> Sink<F> {
             let codec = Codec::new(&column.ty, def.server)?;
             sources.push(Some(Source { place, codec, is_binary }));
         }
+        let members = |name: &&str| {
+            let column = def.columns.iter().find(|column| column.name == **name)?;
+            Some(match &column.ty {
+                ColumnType::Enum { members, .. } => members.clone(),
+                _ => Vec::new(),
+            })
+        };
         let columns = Columns {
             table: table.to_owned(),
             names: names.to_vec(),
-            present: sources.iter().map(Option::is_some).collect(),
+            members: names.iter().map(members).collect(),
         };
         Ok(Sink { columns: Arc::new(columns), sources, is_wanted })
     }
@@ -252,8 +259,19 @@ impl Row {
 
     /// Whether this server's table has the column.
     pub fn has(&self, name: &str) -> bool {
-        let present = self.place(name).and_then(|place| self.columns.present.get(place));
-        present.copied().unwrap_or(false)
+        self.members(name).is_some()
+    }
+
+    fn members(&self, name: &str) -> Option<&[Vec<u8>]> {
+        self.columns.members.get(self.place(name)?)?.as_deref()
+    }
+
+    /// The number of an `ENUM`'s member, from 1; 0 for NULL.
+    pub fn member(&self, name: &str) -> format::Result<usize> {
+        let Some(text) = self.bytes(name) else { return Ok(0) };
+        let members = self.members(name).unwrap_or_default();
+        let place = members.iter().position(|member| member == text);
+        place.map(|place| place + 1).ok_or_else(|| self.wrong(name, "is no member"))
     }
 
     /// The bytes of a column; `None` for NULL, and for a column that the table does not have.

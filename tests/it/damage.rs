@@ -25,7 +25,7 @@ use innoscan_tools::inspect::{self, InspectOptions};
 use crate::check::{Head, index_of, layout_of};
 
 /// Cases for each file, unless `INNOSCAN_DAMAGE_CASES` says otherwise (`make test-all`: 3000).
-const CASES: u64 = 300;
+const CASES: u64 = 150;
 /// A case that takes longer goes on for ever.
 const CASE_SECONDS: u64 = 30;
 

@@ -362,7 +362,7 @@ impl Catalog {
         let Some(root) = self.place_of(ibd).root else { return Ok(None) };
         let exported = || Directory::open(&root, &self.system_files, Trust::Exported, &self.keys);
         let export = match may_be_exported {
-            true => Export::of(ibd, &self.system_files.first(&root)),
+            true => Export::of(ibd, &root, &self.system_files.first(&root)),
             false => Export::None,
         };
         if export == Export::Held && !self.force {

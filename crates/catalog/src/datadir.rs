@@ -181,6 +181,14 @@ pub fn lock_holder(file: &Path) -> std::io::Result<Option<Flock>> {
     Ok(fcntl_getlk(&File::open(file)?, &Flock::from(FlockType::WriteLock))?)
 }
 
+/// The server that runs on a data directory, by its lock on one of the files that it keeps locked; `system`: the first
+/// file of the system tablespace.
+pub(crate) fn running_server(root: &Path, system: &Path) -> Option<Flock> {
+    let others = LOCKED.map(|name| root.join(name));
+    let mut files = std::iter::once(system).chain(others.iter().map(PathBuf::as_path));
+    files.find_map(|file| lock_holder(file).ok().flatten())
+}
+
 fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     let holder = match lock_holder(file) {
         Ok(holder) => holder,

@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::datadir::lock_holder;
+use crate::datadir::running_server;
 
 /// The state of a tablespace according to the `.cfg` beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub(crate) enum Export {
 }
 
 impl Export {
-    /// The state of an `.ibd` file of a server with this system tablespace, by its first file.
-    pub fn of(ibd: &Path, system: &Path) -> Export {
+    /// The state of an `.ibd` file in a data directory whose system tablespace has this first file.
+    pub fn of(ibd: &Path, root: &Path, system: &Path) -> Export {
         let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
         let Some(exported) = modified(&ibd.with_extension("cfg")) else { return Export::None };
         if modified(ibd).is_none_or(|written| written > exported) {
             return Export::Stale;
         }
-        let Ok(Some(holder)) = lock_holder(system) else { return Export::Left };
+        let Some(holder) = running_server(root, system) else { return Export::Left };
         let started = holder.pid.and_then(|pid| start_of(pid.as_raw_nonzero().get()));
         match started {
             Some(started) if started > exported => Export::Stale,
@@ -77,7 +77,7 @@ mod tests {
     fn a_tablespace_that_was_written_to_since_is_not_held() {
         let dir = tempfile::tempdir().unwrap();
         let (ibd, cfg) = (dir.path().join("t.ibd"), dir.path().join("t.cfg"));
-        let export = || Export::of(&ibd, &dir.path().join("ibdata1"));
+        let export = || Export::of(&ibd, dir.path(), &dir.path().join("ibdata1"));
         File::create(&ibd).unwrap();
         assert_eq!(export(), Export::None);
         let at = |path: &Path, seconds| {

@@ -32,6 +32,7 @@ use innoscan_format::schema::{Partitioning, TableDef, from_frm};
 
 pub(crate) use self::already_read::AlreadyRead;
 use self::already_read::definition_in_sdi;
+use self::elsewhere::FilesElsewhere;
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
@@ -58,9 +59,8 @@ pub struct Catalog {
     keys: Keys,
     /// Directories outside of the data directory that may have files of its tables.
     directories: Vec<PathBuf>,
+    files_elsewhere: OnceCell<FilesElsewhere>,
     system_files: SystemFiles,
-    /// The files in them.
-    files_elsewhere: OnceCell<Vec<PathBuf>>,
     spaces: RefCell<HashMap<PathBuf, Rc<Spaces>>>,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
     places: RefCell<HashMap<PathBuf, Place>>,
@@ -97,7 +97,7 @@ impl Directory {
 }
 
 /// The name of a table in SQL.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableName {
     /// The name of the database.
     pub schema: String,

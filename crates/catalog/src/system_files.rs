@@ -93,15 +93,25 @@ fn names_in_backup(root: &Path) -> Option<Vec<PathBuf>> {
 /// The files `ibdata2`, `ibdata3`, ... beside `ibdata1`, as far as the pages that its header counts are not in those
 /// before. The header counts those of all files.
 fn numbered(first: &Path) -> Vec<PathBuf> {
-    let mut others = Vec::new();
-    let Ok(space) = Space::open(first, Direct::Off, &Keys::default()) else { return others };
+    let sized = |number: u32| {
+        let path = first.with_file_name(format!("ibdata{number}"));
+        std::fs::metadata(&path).ok().map(|metadata| (path, metadata.len()))
+    };
+    let mut following = (2..).map_while(sized).peekable();
+    // Most servers have one file, whose header then need not be read.
+    if following.peek().is_none() {
+        return Vec::new();
+    }
+    let Ok(space) = Space::open(first, Direct::Off, &Keys::default()) else { return Vec::new() };
     let all_bytes = u64::from(space.header().size_pages) * space.page_bytes() as u64;
     let mut found_bytes = space.file().size_bytes();
-    while found_bytes < all_bytes {
-        let next = first.with_file_name(format!("ibdata{}", others.len() + 2));
-        let Ok(metadata) = std::fs::metadata(&next) else { break };
-        found_bytes += metadata.len();
-        others.push(next);
+    let mut others = Vec::new();
+    for (path, file_bytes) in following {
+        if found_bytes >= all_bytes {
+            break;
+        }
+        found_bytes += file_bytes;
+        others.push(path);
     }
     others
 }

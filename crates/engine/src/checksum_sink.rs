@@ -26,6 +26,13 @@ pub struct TableChecksum {
     pub sum: u32,
 }
 
+impl TableChecksum {
+    /// The sum, if it is of this kind.
+    pub fn of_kind(self, kind: ChecksumKind) -> Option<u32> {
+        (self.kind == kind).then_some(self.sum)
+    }
+}
+
 /// The sink that counts a table's rows and computes their checksum.
 #[derive(Debug)]
 pub struct Checksum {

@@ -73,12 +73,13 @@ impl Space {
         readable.map_err(|error| Error::from(error).in_file(self.file.path()))?;
         self.require_key()?;
         self.require_all_files()?;
-        let is_system = self.header.space == SpaceId(0);
         let refused = |what: &str, remedy: Remedy| {
             Err(Error::refused(what, remedy).in_file(self.file.path()))
         };
         match root {
-            None if is_system => refused("it is the system tablespace", Remedy::NameInDirectory),
+            None if self.is_system() => {
+                refused("it is the system tablespace", Remedy::NameInDirectory)
+            }
             None if self.header.flags.shared => refused(
                 "it is a general tablespace, which several tables may share",
                 Remedy::NameInDirectory,
@@ -87,11 +88,14 @@ impl Space {
         }
     }
 
+    fn is_system(&self) -> bool {
+        self.header.space == SpaceId::SYSTEM
+    }
+
     /// Requires all files of the system tablespace (`innodb_data_file_path`).
     pub fn require_all_files(&self) -> Result<()> {
-        let is_system = self.header.space == SpaceId(0);
         let (pages, file_pages) = (self.header.size_pages, self.file_pages());
-        match is_system && pages > file_pages {
+        match self.is_system() && pages > file_pages {
             false => Ok(()),
             true => Err(Error::refused(
                 format!(

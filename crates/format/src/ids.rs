@@ -6,6 +6,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 
+impl SpaceId {
+    /// The system tablespace (`TRX_SYS_SPACE`, `trx0sys.h`).
+    pub const SYSTEM: SpaceId = SpaceId(0);
+}
+
 /// A page number: the byte offset in the tablespace divided by the page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageNo(pub u32);

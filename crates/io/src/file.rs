@@ -209,18 +209,22 @@ impl File {
         }
     }
 
+    /// Returns the file that has the byte at `offset`.
     fn part_at(&self, offset: u64) -> &Part {
-        let after = self.parts.partition_point(|part| part.start <= offset);
         // The first begins at 0.
-        &self.parts[after - 1]
+        &self.parts[self.parts_to(offset) - 1]
     }
 
     /// Returns the bytes from `offset` to the beginning of the next file, which one read cannot
     /// cross.
     pub(crate) fn adjacent_bytes(&self, offset: u64) -> usize {
-        let after = self.parts.partition_point(|part| part.start <= offset);
-        let next = self.parts.get(after).map_or(u64::MAX, |part| part.start);
+        let next = self.parts.get(self.parts_to(offset)).map_or(u64::MAX, |part| part.start);
         usize::try_from(next - offset).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the number of files up to the one that has the byte at `offset`.
+    fn parts_to(&self, offset: u64) -> usize {
+        self.parts.partition_point(|part| part.start <= offset)
     }
 
     /// Makes one attempt to read from `offset`, which must not cross into the next file; fewer bytes

@@ -1,6 +1,7 @@
 //! Tables whose rows are not in a file beside those of their database: in a tablespace that several tables share, or
 //! outside of the data directory (`DATA DIRECTORY`), where the user names the directories.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,6 +17,9 @@ use super::{
 };
 use crate::mysql_definition;
 use crate::system_files::SystemFiles;
+
+/// Files outside of the data directory, by the names of their directory and their table.
+pub(super) type FilesElsewhere = BTreeMap<(String, String), Vec<PathBuf>>;
 
 impl Catalog {
     /// Sets the directories with files outside of the data directory, as the server's `innodb_directories`.
@@ -44,14 +48,8 @@ impl Catalog {
 
     /// The files of a table, or of its partitions, in the user's directories, each in one of the database's name.
     pub(super) fn remote_files(&self, name: &TableName) -> Result<Vec<PathBuf>> {
-        let schema = filename::encode(&name.schema);
-        let is_of_table = |path: &&PathBuf| {
-            path.extension().is_some_and(|extension| extension == "ibd")
-                && path.parent().and_then(Path::file_name).is_some_and(|parent| *parent == *schema)
-                && filename::decode_table(&stem(path)).table == name.table
-        };
-        let mut files: Vec<_> =
-            self.files_elsewhere()?.iter().filter(is_of_table).cloned().collect();
+        let key = (filename::encode(&name.schema), name.table.clone());
+        let mut files = self.files_elsewhere()?.get(&key).cloned().unwrap_or_default();
         let same_name = |pair: &&[PathBuf]| pair[0].file_name() == pair[1].file_name();
         files.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
         if let Some([first, second]) = files.windows(2).find(same_name) {
@@ -65,8 +63,8 @@ impl Catalog {
         Ok(files)
     }
 
-    /// All files in the user's directories that are not in the data directory, listed once.
-    fn files_elsewhere(&self) -> Result<&[PathBuf]> {
+    /// The `.ibd` files in the user's directories that are not in the data directory, listed once.
+    fn files_elsewhere(&self) -> Result<&FilesElsewhere> {
         if let Some(files) = self.files_elsewhere.get() {
             return Ok(files);
         }
@@ -78,9 +76,17 @@ impl Catalog {
             all_files(&canonical(directory), &mut files)?;
         }
         files.retain(|file| home.as_ref().is_none_or(|home| !file.starts_with(home)));
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "ibd"));
         files.sort();
         files.dedup();
-        Ok(self.files_elsewhere.get_or_init(|| files))
+        let mut by_table = FilesElsewhere::new();
+        for file in files {
+            let directory = file.parent().and_then(Path::file_name).unwrap_or_default();
+            let table = filename::decode_table(&stem(&file)).table;
+            let key = (directory.to_string_lossy().into_owned(), table);
+            by_table.entry(key).or_default().push(file);
+        }
+        Ok(self.files_elsewhere.get_or_init(|| by_table))
     }
 
     /// A table by the tablespace and root that the dictionary, or the tablespace itself, has for it. `dir`: the directory
@@ -188,7 +194,7 @@ impl Catalog {
         if let Some(known) = self.spaces.borrow().get(root) {
             return Ok(Rc::clone(known));
         }
-        let elsewhere = self.files_elsewhere()?;
+        let elsewhere = self.files_elsewhere()?.values().flatten();
         let directory = self.judged(root)?;
         let system = directory.datadir.system_tablespace();
         let spaces = Rc::new(Spaces::find(root, system, elsewhere, &self.keys)?);

@@ -4,6 +4,7 @@
 //! In MySQL 8 and later the tablespaces themselves list their tables with the roots of their indexes (SDI); before,
 //! and in MariaDB, InnoDB's dictionary has tablespace and root, and the definition is in a `.frm`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,42 +21,59 @@ use super::{TableName, sorted_entries};
 /// The system tablespace, the tablespaces in a data directory itself, and those in other directories.
 #[derive(Debug, Default)]
 pub(super) struct Spaces {
-    spaces: Vec<FoundSpace>,
+    files: Vec<(SpaceId, TableFile)>,
+    /// The definitions that they have, each with the path of its file.
+    definitions: HashMap<TableName, Vec<(PathBuf, SdiObject)>>,
     /// Files that may be tablespaces, and cannot be read.
     unread: Vec<Error>,
-}
-
-#[derive(Debug)]
-struct FoundSpace {
-    file: TableFile,
-    space: SpaceId,
-    /// The definitions of its tables, with their names, where it has them.
-    tables: Vec<(TableName, SdiObject)>,
 }
 
 impl Spaces {
     /// Finds them: the system tablespace, those in the data directory itself, not in its databases, and those among
     /// the files `elsewhere`.
-    pub fn find(
+    pub fn find<'f>(
         root: &Path,
         system: Option<&Arc<SystemTablespace>>,
-        elsewhere: &[PathBuf],
+        elsewhere: impl Iterator<Item = &'f PathBuf>,
         keys: &Keys,
     ) -> Result<Spaces> {
         let mut paths = sorted_entries(root)?;
-        paths.extend_from_slice(elsewhere);
+        paths.extend(elsewhere.cloned());
         paths.retain(|path| {
             path.extension().is_some_and(|extension| extension == "ibd") && path.is_file()
         });
         let system = system.map(|system| TableFile::system(Arc::clone(system)));
         let mut found = Spaces::default();
         for file in system.into_iter().chain(paths.into_iter().map(TableFile::whole)) {
-            match FoundSpace::open(file.with_keys(keys.clone())) {
-                Ok(space) => found.spaces.push(space),
-                Err(error) => found.unread.push(error),
+            if let Err(error) = found.add(file.with_keys(keys.clone())) {
+                found.unread.push(error);
             }
         }
         Ok(found)
+    }
+
+    /// Adds a tablespace, unless it cannot be read.
+    fn add(&mut self, file: TableFile) -> Result<()> {
+        let space = file.open(Direct::Off)?;
+        let header = space.header();
+        space.require_key()?;
+        if header.sdi_root.is_some() {
+            space.require_all_files()?;
+        }
+        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&file.path);
+        let mut named = Vec::new();
+        for document in space.read_sdi()?.into_iter().filter(SdiObject::is_table) {
+            let names = SdiNames::of(&[&document]).map_err(in_file)?;
+            if let Some((schema, table)) = names.only_table() {
+                let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
+                named.push((name, document));
+            }
+        }
+        for (name, document) in named {
+            self.definitions.entry(name).or_default().push((file.path.clone(), document));
+        }
+        self.files.push((header.space, file));
+        Ok(())
     }
 
     /// The definition of a table in one of them.
@@ -64,14 +82,12 @@ impl Spaces {
     /// The definition cannot be read, or two tablespaces have different ones: one of them is not this server's, or no
     /// longer. (Those of a table's partitions have the same one.)
     pub fn definition(&self, name: &TableName) -> Result<Option<TableDef>> {
-        let mut listed = Vec::new();
-        for FoundSpace { file, tables, .. } in &self.spaces {
-            let of_table = tables.iter().filter(|(listed, _)| listed == name);
-            listed.extend(of_table.map(|(_, document)| (&file.path, document)));
-        }
-        let Some((path, document)) = listed.first() else { return Ok(None) };
-        let differs = |found: &&(_, &SdiObject)| found.1.as_ref() != document.as_ref();
-        if let Some((other, _)) = listed.iter().find(differs) {
+        let Some([(path, document), others @ ..]) = self.definitions.get(name).map(Vec::as_slice)
+        else {
+            return Ok(None);
+        };
+        let differs = |found: &&(PathBuf, SdiObject)| found.1.as_ref() != document.as_ref();
+        if let Some((other, _)) = others.iter().find(differs) {
             let what = format!("two tablespaces have different definitions of `{name}`");
             return Err(contradicting(&what, [path, other]));
         }
@@ -84,12 +100,12 @@ impl Spaces {
     /// # Errors
     /// Two files have this tablespace: one of them is a copy, which may be old.
     pub fn file_of(&self, space: SpaceId) -> Result<Option<&TableFile>> {
-        let mut found = self.spaces.iter().filter(|found| found.space == space);
-        let first = found.next().map(|found| &found.file);
+        let mut found = self.files.iter().filter(|(found, _)| *found == space);
+        let first = found.next().map(|(_, file)| file);
         match (first, found.next()) {
-            (Some(first), Some(second)) => {
+            (Some(first), Some((_, second))) => {
                 let what = format!("two files are tablespace {space}");
-                Err(contradicting(&what, [&first.path, &second.file.path]))
+                Err(contradicting(&what, [&first.path, &second.path]))
             }
             _ => Ok(first),
         }
@@ -98,27 +114,6 @@ impl Spaces {
     /// The first error of a file that may be such a tablespace.
     pub fn error(&self) -> Option<&Error> {
         self.unread.first()
-    }
-}
-
-impl FoundSpace {
-    fn open(file: TableFile) -> Result<FoundSpace> {
-        let space = file.open(Direct::Off)?;
-        let header = space.header();
-        let mut tables = Vec::new();
-        space.require_key()?;
-        if header.sdi_root.is_some() {
-            space.require_all_files()?;
-        }
-        let in_file = |error: innoscan_format::Error| Error::from(error).in_file(&file.path);
-        for document in space.read_sdi()?.into_iter().filter(SdiObject::is_table) {
-            let names = SdiNames::of(&[&document]).map_err(in_file)?;
-            if let Some((schema, table)) = names.only_table() {
-                let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
-                tables.push((name, document));
-            }
-        }
-        Ok(FoundSpace { space: header.space, file, tables })
     }
 }
 

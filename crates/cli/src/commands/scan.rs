@@ -63,7 +63,7 @@ fn estimate(table: &Table, options: &ScanOptions) -> Option<Estimate> {
 }
 
 fn print(args: &ScanArgs, name: &str, outcome: &ScanOutcome, checksum: Option<TableChecksum>) {
-    let of_kind = |kind| checksum.filter(|found| found.kind == kind).map(|found| found.sum);
+    let of_kind = |kind| checksum.and_then(|found| found.of_kind(kind));
     let stored_columns = of_kind(ChecksumKind::StoredColumns);
     let checksum = of_kind(ChecksumKind::Table);
     let seconds = outcome.elapsed.as_secs_f64();

@@ -88,7 +88,7 @@ impl TableOutcome {
 
     /// The sum of the rows' checksums of a kind, if it was computed.
     pub fn checksum_of(&self, kind: ChecksumKind) -> Option<u32> {
-        self.checksum.filter(|checksum| checksum.kind == kind).map(|checksum| checksum.sum)
+        self.checksum.and_then(|checksum| checksum.of_kind(kind))
     }
 
     /// Adds a file that was finished by an interrupted dump.

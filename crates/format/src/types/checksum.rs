@@ -123,13 +123,7 @@ impl RowChecksum {
     /// Returns a row's part of the sum. `row` has the stored columns in SQL order, as records hold
     /// them; `scratch` is overwritten.
     pub fn row(&self, row: &[Option<&[u8]>], scratch: &mut Vec<u8>) -> Result<u32> {
-        if row.len() != self.columns.len() {
-            return Err(Error::schema(format!(
-                "a row of {} columns in a table that stores {}",
-                row.len(),
-                self.columns.len()
-            )));
-        }
+        require_columns(row, self.columns.len())?;
         scratch.clear();
         scratch.extend_from_slice(&self.null_bytes);
         for (column, value) in self.columns.iter().zip(row) {
@@ -167,6 +161,17 @@ impl RowChecksum {
         }
         crc.update(scratch);
         Ok(crc.finalize())
+    }
+}
+
+/// Requires that a row has as many columns as its table stores.
+pub(super) fn require_columns(row: &[Option<&[u8]>], stored: usize) -> Result<()> {
+    match row.len() == stored {
+        true => Ok(()),
+        false => Err(Error::schema(format!(
+            "a row of {} columns in a table that stores {stored}",
+            row.len()
+        ))),
     }
 }
 

@@ -11,6 +11,7 @@
 //! TABLE`, and leaves out values that are in no file.
 
 use super::Codec;
+use super::checksum::require_columns;
 use crate::schema::{ColumnDef, TableDef};
 use crate::{Error, Result};
 
@@ -42,13 +43,7 @@ impl StoredChecksum {
     /// Returns a row's part of the sum. `row` has the stored columns in SQL order, as records hold
     /// them; `scratch` is overwritten.
     pub fn row(&self, row: &[Option<&[u8]>], scratch: &mut Vec<u8>) -> Result<u32> {
-        if row.len() != self.columns.len() {
-            return Err(Error::schema(format!(
-                "a row of {} columns in a table that stores {}",
-                row.len(),
-                self.columns.len()
-            )));
-        }
+        require_columns(row, self.columns.len())?;
         let mut crc = crc32fast::Hasher::new();
         for (nth, ((name, codec), value)) in self.columns.iter().zip(row).enumerate() {
             if nth > 0 {

@@ -31,12 +31,12 @@ pub fn tablespaces_in(
     directory: &Path,
     catalog: impl FnOnce(PathBuf) -> Catalog,
 ) -> Result<Tablespaces> {
-    let is_root = |path: &Path| DataDir::is_one(path) || path.join("mysql.ibd").is_file();
-    if is_root(directory) {
+    if DataDir::is_one(directory) {
         return of_root(directory, None, &catalog(directory.to_owned()));
     }
     let parent = std::fs::canonicalize(directory).ok();
-    let parent = parent.as_deref().and_then(Path::parent).filter(|parent| is_root(parent));
+    let parent = parent.as_deref().and_then(Path::parent);
+    let parent = parent.filter(|parent| DataDir::is_one(parent));
     if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
         return of_root(root, Some(&name), &catalog(root.to_owned()));
     }

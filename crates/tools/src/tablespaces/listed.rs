@@ -42,7 +42,7 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
     // A general tablespace has several tables.
     let mut listed = BTreeMap::new();
     for name in dictionary.names() {
-        if let Some(table) = dictionary.table(name).filter(|table| table.space != SpaceId(0)) {
+        if let Some(table) = dictionary.table(name).filter(|table| table.space != SpaceId::SYSTEM) {
             let DictionaryTable { space, is_discarded, .. } = table;
             listed.insert(space, ListedSpace { space, name: name.to_owned(), is_discarded });
         }

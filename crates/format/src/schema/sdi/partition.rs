@@ -385,5 +385,5 @@ fn push_backslashed(out: &mut String, text: &str) {
 fn is_in_system(partition: Object<'_>) -> Result<bool> {
     let Some(index) = partition.objects_if_any("indexes")?.next() else { return Ok(false) };
     let place = PlaceOfIndex::read(&index?.properties("se_private_data")?)?;
-    Ok(place.space == Some(SpaceId(0)))
+    Ok(place.space == Some(SpaceId::SYSTEM))
 }

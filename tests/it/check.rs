@@ -88,7 +88,7 @@ pub fn def_of(bytes: &[u8], header: &Head, table: &CorpusTable) -> Option<TableD
     from_sdi(&objects.iter().find(|object| object.is_table())?.json).ok()
 }
 
-fn check(bytes: &[u8], header: &Head, known: Option<Known<'_>>) -> Report {
+fn check(bytes: &[u8], header: &Head, known: &[Known<'_>]) -> Report {
     let mut checker = Checker::new(header, header.page_context(), bytes.len() as u64, known);
     for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
         checker.add(PageNo(page_no as u32), page).unwrap();
@@ -106,11 +106,11 @@ fn what_servers_wrote_is_sound() {
         let layout = def.as_ref().and_then(|def| layout_of(&bytes, &header, def).ok());
         let known = match (&def, &layout) {
             (Some(def), Some(layout)) => {
-                Some(Known { def, layout, index: index_of(&bytes, &header) })
+                Some(Known { table: None, def, layout, index: index_of(&bytes, &header) })
             }
             _ => None,
         };
-        let report = check(&bytes, &header, known);
+        let report = check(&bytes, &header, known.as_slice());
         if !report.is_sound() {
             unsound.push(format!("{}:\n{report}", table.file().display()));
         }
@@ -126,7 +126,8 @@ fn findings(change: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
     let index = index_of(&bytes, &header);
     change(&mut bytes);
     let header = Head::parse(&bytes, &Keys::default()).unwrap_or(header);
-    let report = check(&bytes, &header, Some(Known { def: &def, layout: &layout, index }));
+    let report =
+        check(&bytes, &header, &[Known { table: None, def: &def, layout: &layout, index }]);
     let page = |page: Option<PageNo>| page.map_or("-".into(), |page| page.to_string());
     let findings = report.findings.iter();
     findings.map(|finding| format!("{} {}", finding.area, page(finding.page))).collect()

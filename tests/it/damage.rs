@@ -135,7 +135,8 @@ fn run(name: &'static str, server: u32, n_rows: usize) {
     let keys = Encrypted::of(name);
     let header = Head::parse(&sound, &keys.pages).unwrap();
     let layout = layout_of(&sound, &header, &def).unwrap();
-    let known = Known { def: &def, layout: &layout, index: index_of(&sound, &header) };
+    let index = index_of(&sound, &header);
+    let known = Known { table: None, def: &def, layout: &layout, index };
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("rows_.ibd");
@@ -205,7 +206,7 @@ fn case(
             &header,
             header.page_context(),
             page_no,
-            Some(&known),
+            &[known],
             InspectOptions::default(),
         );
         if text.len() > 1 << 20 {
@@ -216,7 +217,7 @@ fn case(
 }
 
 fn check(bytes: &[u8], header: &Head, known: Known<'_>) -> bool {
-    let mut checker = Checker::new(header, header.page_context(), bytes.len() as u64, Some(known));
+    let mut checker = Checker::new(header, header.page_context(), bytes.len() as u64, &[known]);
     for (page_no, page) in bytes.chunks_exact(header.page_context().physical_bytes()).enumerate() {
         if checker.add(PageNo(page_no as u32), page).is_err() {
             return false;

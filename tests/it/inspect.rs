@@ -19,7 +19,7 @@ fn every_page_is_described() {
         let layout = def.as_ref().and_then(|def| layout_of(&bytes, &header, def).ok());
         let known = match (&def, &layout) {
             (Some(def), Some(layout)) => {
-                Some(Known { def, layout, index: index_of(&bytes, &header) })
+                Some(Known { table: None, def, layout, index: index_of(&bytes, &header) })
             }
             _ => None,
         };
@@ -33,7 +33,7 @@ fn every_page_is_described() {
                 &header,
                 header.page_context(),
                 page_no,
-                known.as_ref(),
+                known.as_slice(),
                 options,
             );
             let damaged = text.lines().any(|line| line.trim_start().starts_with('!'));

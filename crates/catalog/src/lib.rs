@@ -19,6 +19,6 @@ pub mod option_file;
 pub mod source;
 pub mod system_files;
 mod table_selection;
-mod undo;
+pub mod undo;
 
 pub use table_selection::{Exclusion, TableSelection};

@@ -73,8 +73,12 @@ fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) 
     Ok(())
 }
 
-/// The undo tablespaces: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of MySQL 8.
-fn undo_tablespaces(root: &Path) -> Result<Vec<PathBuf>> {
+/// The undo tablespaces in a data directory: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of
+/// MySQL 8.
+///
+/// # Errors
+/// The directory cannot be listed.
+pub fn undo_tablespaces(root: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(root)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
         .map_err(|error| Error::read("cannot list the undo tablespaces", error).in_file(root))?;

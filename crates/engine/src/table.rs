@@ -84,7 +84,8 @@ impl TableFile {
     }
 
     /// The paths of the file, or of all files of the system tablespace.
-    pub(crate) fn paths(&self) -> &[PathBuf] {
+    #[doc(hidden)]
+    pub fn paths(&self) -> &[PathBuf] {
         match &self.system {
             Some(system) => system.files(),
             None => std::slice::from_ref(&self.path),

@@ -29,6 +29,11 @@ impl PageNo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexId(pub u64);
 
+impl IndexId {
+    /// The change buffer (`DICT_IBUF_ID_MIN` and the number of the system tablespace, `dict0mem.h`).
+    pub const CHANGE_BUFFER: IndexId = IndexId(0xFFFF_FFFF_0000_0000);
+}
+
 /// A log sequence number: bytes of redo log written since the server was installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lsn(pub u64);

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
+use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::{Error, Result, Table, TableFile};
 use innoscan_format::schema::{TableDef, filename};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
@@ -15,6 +17,7 @@ use super::{
     AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm,
     sorted_entries, stem,
 };
+use crate::datadir::DataDir;
 use crate::mysql_definition;
 use crate::system_files::SystemFiles;
 
@@ -34,6 +37,18 @@ impl Catalog {
     pub fn with_system_files(mut self, files: SystemFiles) -> Catalog {
         self.system_files = files;
         self
+    }
+
+    /// The system tablespace of the data directory, if there is one.
+    ///
+    /// # Errors
+    /// The directory's server is running, or was not shut down cleanly.
+    pub fn system_tablespace(&self) -> Result<Option<Arc<SystemTablespace>>> {
+        let root = self.datadir()?;
+        match DataDir::is_one(root) {
+            true => Ok(self.judged(root)?.datadir.system_tablespace().cloned()),
+            false => Ok(None),
+        }
     }
 
     /// A table of the data directory without a file there; `None` if it is not found.

@@ -58,7 +58,14 @@ impl Catalog {
     /// The same catalog for names in another directory.
     #[must_use]
     pub fn in_directory(&self, root: &Path) -> Catalog {
-        let (definition, force) = (self.definition.clone(), self.force);
-        Catalog { datadir: Some(root.to_owned()), definition, force, ..Catalog::default() }
+        Catalog {
+            datadir: Some(root.to_owned()),
+            definition: self.definition.clone(),
+            force: self.force,
+            keys: self.keys.clone(),
+            directories: self.directories.clone(),
+            system_files: self.system_files.clone(),
+            ..Catalog::default()
+        }
     }
 }

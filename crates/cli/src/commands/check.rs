@@ -1,13 +1,14 @@
 //! `innoscan check`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use innoscan_catalog::catalog::Catalog;
-use innoscan_engine::{ErrorKind, Table, counted};
-use innoscan_tools::check::{Report, Subject, tablespaces_in};
+use innoscan_engine::{Error, ErrorKind, Table, TableFile, counted};
+use innoscan_tools::check::{Report, Subject, Tablespace, shared_tablespace, tablespaces_in};
 use serde_json::{Value, json};
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, SourceArgs};
 use crate::messages::Exit;
 use crate::progress::Count;
 use crate::remedies;
@@ -27,29 +28,76 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 /// One table, in full.
 fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
     let catalog = super::catalog(&args.from, &args.key_files)?;
-    let table = table(&catalog, source)?;
+    let spaces = match Path::new(source).is_file() {
+        true => vec![tablespace(&catalog, &args.from, source)?],
+        false => of_table(catalog.table(source)?),
+    };
     let io = super::io_options(&args.io)?;
     let mut checked = Checked::default();
-    for path in files_of(table.as_ref(), source) {
-        let subject = Subject::open(&path, table.as_ref(), &io, catalog.keys())?;
-        if let Some(error) = &subject.not_understood {
-            note!("innoscan: note: records were not checked: {error}");
+    for Tablespace { file, tables } in spaces {
+        let subject = Subject::open(&file, tables.iter().map(|table| &**table), &io)?;
+        for (table, error) in &subject.not_understood {
+            note!("innoscan: note: records of {table} were not checked: {error}");
         }
         let report = subject.check(|_, _| ())?;
+        let path = file.path;
         if !args.json {
             let report = report.to_string();
             out!("{}: {}", path.display(), report.trim_end_matches('\n'));
         }
-        checked.add(&path, table.is_some(), &report, args.json);
+        checked.add(&path, subject.has_definitions(), &report, args.json);
     }
     Ok(checked.end(args))
 }
 
-fn files_of(table: Option<&Table>, source: &str) -> Vec<PathBuf> {
-    match table {
-        Some(table) => table.files.iter().map(|file| file.path.clone()).collect(),
-        None => vec![PathBuf::from(source)],
+/// The tablespaces of a table.
+fn of_table(table: Table) -> Vec<Tablespace> {
+    let table = Arc::new(table);
+    let mut files: Vec<TableFile> = Vec::new();
+    for file in &table.files {
+        if !files.iter().any(|other| other.path == file.path) {
+            files.push(file.clone());
+        }
     }
+    let space = |file| Tablespace { file, tables: vec![Arc::clone(&table)] };
+    files.into_iter().map(space).collect()
+}
+
+/// The tablespace of a file, with the tables in it. Pages and links can be checked without a definition too.
+pub(super) fn tablespace(
+    catalog: &Catalog,
+    from: &SourceArgs,
+    file: &str,
+) -> anyhow::Result<Tablespace> {
+    let path = Path::new(file);
+    if let Some(shared) = shared(catalog, from, path)? {
+        return Ok(shared);
+    }
+    let mut space = whole(catalog, path);
+    if let Some(error) = add_table(&mut space, catalog)? {
+        note!("innoscan: note: no table definition: {}", remedies::message(&error));
+    }
+    Ok(space)
+}
+
+fn shared(catalog: &Catalog, from: &SourceArgs, path: &Path) -> anyhow::Result<Option<Tablespace>> {
+    let in_root = |root| super::catalog_of(from, Some(root), catalog.keys().clone());
+    Ok(shared_tablespace(path, in_root)?)
+}
+
+fn whole(catalog: &Catalog, path: &Path) -> Tablespace {
+    let file = TableFile::whole(path.to_owned()).with_keys(catalog.keys().clone());
+    Tablespace { file, tables: Vec::new() }
+}
+
+/// Adds the table of a file that has one table; returns the reason if its definition is not found.
+fn add_table(space: &mut Tablespace, catalog: &Catalog) -> innoscan_engine::Result<Option<Error>> {
+    match catalog.table(&space.file.path.to_string_lossy()) {
+        Ok(table) => space.tables.push(Arc::new(table)),
+        Err(error) if error.kind() == ErrorKind::RefusedDirectory => return Err(error),
+        Err(error) => return Ok(Some(error)),
+    }
+    Ok(None)
 }
 
 /// The files checked so far, and the results.
@@ -120,11 +168,11 @@ impl Checked {
     fn summarize(&self) {
         let without = match self.without_definition {
             0 => String::new(),
-            1 => "; 1 file has no table definition (a full-text index or general tablespace): its \
+            1 => "; 1 file has no table definition (a full-text index, general or undo tablespace): its \
                   keys were not compared"
                 .to_owned(),
             count => format!(
-                "; {count} files have no table definition (full-text indexes or general \
+                "; {count} files have no table definition (full-text indexes, general or undo \
                  tablespaces): their keys were not compared"
             ),
         };
@@ -141,40 +189,38 @@ impl Checked {
     }
 }
 
-/// The files that the sources name, with the catalogs that have their definitions.
+/// The tablespaces that the sources name, with the catalogs that have their definitions.
 #[derive(Default)]
 struct Sources {
     /// One catalog per data directory.
     catalogs: Vec<Catalog>,
-    files: Vec<(usize, PathBuf)>,
+    spaces: Vec<(usize, Tablespace)>,
 }
 
 impl Sources {
     fn find(args: &CheckArgs, checked: &mut Checked) -> anyhow::Result<Sources> {
         let given = super::catalog(&args.from, &args.key_files)?;
         let keys = given.keys().clone();
-        let mut sources = Sources { catalogs: vec![given], files: Vec::new() };
+        let mut sources = Sources { catalogs: vec![given], spaces: Vec::new() };
         for source in &args.sources {
             let path = Path::new(source);
             if path.is_dir() {
-                let catalog = |root| {
-                    let catalog = Catalog::new(root).with_force(args.from.force);
-                    args.from.data_files.set(catalog.with_keys(keys.clone()))
-                };
-                let found = tablespaces_in(path, |root| catalog(Some(root)))?;
+                let catalog = |root| super::catalog_of(&args.from, root, keys.clone());
+                let found = tablespaces_in(path, catalog)?;
                 sources.catalogs.push(catalog(found.root));
                 let catalog = sources.catalogs.len() - 1;
-                sources.files.extend(found.files.into_iter().map(|file| (catalog, file)));
+                sources.spaces.extend(found.found.into_iter().map(|space| (catalog, space)));
                 for (table, why) in found.without_file {
                     checked.fail(table, remedies::reason(&why));
                 }
             } else if path.is_file() {
-                sources.files.push((0, path.to_owned()));
+                let catalog = &sources.catalogs[0];
+                let shared = shared(catalog, &args.from, path)?;
+                sources.spaces.push((0, shared.unwrap_or_else(|| whole(catalog, path))));
             } else {
                 match sources.catalogs[0].table(source) {
                     Ok(table) => {
-                        let paths = table.files.into_iter().map(|file| (0, file.path));
-                        sources.files.extend(paths);
+                        sources.spaces.extend(of_table(table).into_iter().map(|space| (0, space)))
                     }
                     Err(error) if error.kind() == ErrorKind::RefusedDirectory => {
                         return Err(error.into());
@@ -191,28 +237,26 @@ impl Sources {
 fn run_many(args: &CheckArgs) -> anyhow::Result<Exit> {
     let io = super::io_options(&args.io)?;
     let mut checked = Checked::default();
-    let sources = Sources::find(args, &mut checked)?;
-    let all = sources.files.len();
+    let mut sources = Sources::find(args, &mut checked)?;
+    let all = sources.spaces.len();
     let names_all = args.verbose || all <= FEW_FILES;
     let mut count = Count::new(args.quiet);
-    for (done, (catalog, path)) in sources.files.iter().enumerate() {
+    for (done, (catalog, space)) in sources.spaces.iter_mut().enumerate() {
         count.show("checking", done, Some(all));
-        let catalog = &sources.catalogs[*catalog];
-        let table = match catalog.table(&path.to_string_lossy()) {
-            Ok(table) => Some(table),
-            Err(error) if error.kind() == ErrorKind::RefusedDirectory => return Err(error.into()),
-            Err(error) => {
-                if args.verbose {
-                    let why = remedies::message(&error);
-                    note!("innoscan: note: {}: no definition: {why}", path.display());
-                }
-                None
-            }
-        };
-        let report = Subject::open(path, table.as_ref(), &io, catalog.keys()).and_then(|subject| {
-            let has_definition = table.is_some() && subject.not_understood.is_none();
-            Ok((subject.check(|_, _| ())?, has_definition))
-        });
+        // Tables of the server's own databases are not in the plan of a directory.
+        if space.tables.is_empty()
+            && !space.file.is_system()
+            && let Some(error) = add_table(space, &sources.catalogs[*catalog])?
+            && args.verbose
+        {
+            let (path, why) = (space.file.path.display(), remedies::message(&error));
+            note!("innoscan: note: {path}: no definition: {why}");
+        }
+        let Tablespace { file, tables } = space;
+        let path = &file.path;
+        let subject = Subject::open(file, tables.iter().map(|table| &**table), &io);
+        let report =
+            subject.and_then(|subject| Ok((subject.check(|_, _| ())?, subject.has_definitions())));
         match report {
             Ok((report, has_definition)) => {
                 if !args.json {
@@ -249,19 +293,4 @@ fn print_brief(path: &Path, report: &Report, names_all: bool) {
     let bad = report.findings_total - report.harmless_total;
     let pages = counted(report.damaged_pages.len() as u64, "damaged page");
     out!("{path}: DAMAGED: {}, {pages}", counted(bad, "finding"));
-}
-
-/// The table of a source; `None` for a file without a definition, of which pages and links can be
-/// checked all the same.
-pub(super) fn table(catalog: &Catalog, source: &str) -> anyhow::Result<Option<Table>> {
-    match catalog.table(source) {
-        Ok(table) => Ok(Some(table)),
-        Err(error)
-            if Path::new(source).is_file() && error.kind() != ErrorKind::RefusedDirectory =>
-        {
-            note!("innoscan: note: no table definition: {}", remedies::message(&error));
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
-    }
 }

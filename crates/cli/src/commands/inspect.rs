@@ -1,7 +1,5 @@
 //! `innoscan inspect`.
 
-use std::path::Path;
-
 use innoscan_format::PageNo;
 use innoscan_tools::check::Subject;
 use innoscan_tools::inspect::InspectOptions;
@@ -11,9 +9,9 @@ use crate::messages::Exit;
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<Exit> {
     let catalog = super::catalog(&args.from, &args.key_files)?;
-    let table = super::check::table(&catalog, &args.file)?;
+    let space = super::check::tablespace(&catalog, &args.from, &args.file)?;
     let io = super::io_options(&args.io)?;
-    let subject = Subject::open(Path::new(&args.file), table.as_ref(), &io, catalog.keys())?;
+    let subject = Subject::open(&space.file, space.tables.iter().map(|table| &**table), &io)?;
     let options = InspectOptions { hex: args.hex };
     out!("{}", subject.inspect(PageNo(args.page), options)?.trim_end_matches('\n'));
     Ok(Exit::Done)

@@ -24,6 +24,7 @@ mod list;
 mod open;
 mod page_format;
 mod space_head;
+pub mod system;
 pub mod undo;
 mod verified;
 mod xdes;

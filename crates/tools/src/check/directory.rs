@@ -1,50 +1,117 @@
-//! The tablespaces of a directory that `check` reads.
+//! The tablespaces of a directory that `check` reads, with the tables in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use innoscan_catalog::TableSelection;
 use innoscan_catalog::catalog::{Catalog, SYSTEM_DATABASES, sorted_entries, stem};
 use innoscan_catalog::datadir::DataDir;
 use innoscan_catalog::ledger::{Filter, ItemKind, ObjectKinds, State};
 use innoscan_catalog::source::Offline;
-use innoscan_engine::{Reason, Result};
+use innoscan_catalog::undo::undo_tablespaces;
+use innoscan_engine::space::Space;
+use innoscan_engine::{Reason, Result, Table, TableFile};
 use innoscan_format::schema::filename;
+use innoscan_io::Direct;
+
+/// A tablespace.
+#[derive(Clone, Debug)]
+pub struct Tablespace {
+    /// The file, or all files of the system tablespace.
+    pub file: TableFile,
+    /// The tables in it that are known; a partitioned table may be in several tablespaces.
+    pub tables: Vec<Arc<Table>>,
+}
 
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
 pub struct Tablespaces {
     /// The data directory: the directory itself, or the one that contains it.
     pub root: Option<PathBuf>,
-    /// The `.ibd` files: of tables and their full-text indexes, and general tablespaces.
-    pub files: Vec<PathBuf>,
-    /// InnoDB tables without an `.ibd` file, as `db.table`, with the reason.
+    /// The tablespaces: the system tablespace, undo and general ones, those of tables and full-text indexes.
+    pub found: Vec<Tablespace>,
+    /// InnoDB tables whose files were not found, as `db.table`, with the reason.
     pub without_file: Vec<(String, Reason)>,
+    /// The index in `found` of each file.
+    places: HashMap<PathBuf, usize>,
+}
+
+impl Tablespaces {
+    fn add(&mut self, file: TableFile) -> &mut Tablespace {
+        let place = *self.places.entry(file.path.clone()).or_insert_with(|| {
+            self.found.push(Tablespace { file, tables: Vec::new() });
+            self.found.len() - 1
+        });
+        &mut self.found[place]
+    }
+
+    fn add_all(&mut self, paths: Vec<PathBuf>, catalog: &Catalog) {
+        for path in paths {
+            self.add(TableFile::whole(path).with_keys(catalog.keys().clone()));
+        }
+    }
 }
 
 /// Finds the tablespaces of a data directory, of the directory of one of its databases, or of any
-/// other directory with `.ibd` files. The system tablespace and undo tablespaces are left out.
+/// other directory with `.ibd` files. Undo tablespaces outside of the data directory are left out.
 ///
 /// The directory cannot be listed, or must not be read: a server runs on it, or was not shut down
 /// cleanly.
 pub fn tablespaces_in(
     directory: &Path,
-    catalog: impl FnOnce(PathBuf) -> Catalog,
+    catalog: impl FnOnce(Option<PathBuf>) -> Catalog,
 ) -> Result<Tablespaces> {
     if DataDir::is_one(directory) {
-        return of_root(directory, None, &catalog(directory.to_owned()));
+        return of_root(directory, None, &catalog(Some(directory.to_owned())));
     }
     let parent = std::fs::canonicalize(directory).ok();
     let parent = parent.as_deref().and_then(Path::parent);
     let parent = parent.filter(|parent| DataDir::is_one(parent));
     if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
-        return of_root(root, Some(&name), &catalog(root.to_owned()));
+        return of_root(root, Some(&name), &catalog(Some(root.to_owned())));
     }
-    let mut files = ibd_files(directory)?;
+    let mut found = Tablespaces::default();
+    let catalog = catalog(None);
+    found.add_all(ibd_files(directory)?, &catalog);
     for path in sorted_entries(directory)?.into_iter().filter(|path| path.is_dir()) {
-        files.extend(ibd_files(&path)?);
+        found.add_all(ibd_files(&path)?, &catalog);
     }
-    Ok(Tablespaces { files, ..Tablespaces::default() })
+    Ok(found)
+}
+
+/// Finds the tablespace of a file that several tables share: a general tablespace, or a file of the system tablespace.
+/// `None`: the file is another one, or its data directory is not known.
+///
+/// # Errors
+/// The data directory cannot be listed, or must not be read.
+pub fn shared_tablespace(
+    path: &Path,
+    catalog: impl FnOnce(PathBuf) -> Catalog,
+) -> Result<Option<Tablespace>> {
+    let parent = path.parent().map(|parent| match parent == Path::new("") {
+        true => Path::new("."),
+        false => parent,
+    });
+    let is_home = |parent: &&Path| DataDir::is_one(parent);
+    let root = match parent.filter(is_home) {
+        Some(parent) => Some(parent.to_owned()),
+        None => DataDir::root_of(path),
+    };
+    let Some(root) = root else { return Ok(None) };
+    let catalog = catalog(root.clone());
+    let wanted = std::fs::canonicalize(path).ok();
+    let is_it = |path: &PathBuf| std::fs::canonicalize(path).ok() == wanted;
+    let is_shared = match path.extension().is_some_and(|extension| extension == "ibd") {
+        true => Space::open(path, Direct::Off, catalog.keys())
+            .is_ok_and(|space| space.header().flags.shared),
+        false => catalog.system_tablespace()?.is_some_and(|it| it.files().iter().any(is_it)),
+    };
+    if !is_shared {
+        return Ok(None);
+    }
+    let all = of_root(&root, None, &catalog)?;
+    Ok(all.found.into_iter().find(|space| space.file.paths().iter().any(is_it)))
 }
 
 /// The last component of a directory's path.
@@ -59,7 +126,13 @@ fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablesp
     let mut found = Tablespaces { root: Some(root.to_owned()), ..Tablespaces::default() };
     let mut tables = BTreeSet::new();
     if only.is_none() {
-        found.files.extend(ibd_files(root)?);
+        if let Some(system) = catalog.system_tablespace()? {
+            found.add(TableFile::system(system).with_keys(catalog.keys().clone()));
+        }
+        let mut undo = undo_tablespaces(root)?;
+        undo.sort();
+        found.add_all(undo, catalog);
+        found.add_all(ibd_files(root)?, catalog);
     }
     for path in sorted_entries(root)?.into_iter().filter(|path| path.is_dir()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -70,14 +143,14 @@ fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablesp
         let database = filename::decode(&name);
         let of_file = |file: &PathBuf| filename::decode_table(&stem(file)).table;
         tables.extend(files.iter().map(|file| (database.clone(), of_file(file))));
-        found.files.extend(files);
+        found.add_all(files, catalog);
     }
     add_planned(catalog, only, &tables, &mut found)?;
     Ok(found)
 }
 
-/// Adds what the server's definitions or dictionary list: files outside of the directory, and tables whose files are not
-/// found or not checked.
+/// Adds what the server's definitions or dictionary list: tables, files outside of the directory, and tables whose
+/// files are not found.
 fn add_planned(
     catalog: &Catalog,
     only: Option<&str>,
@@ -102,15 +175,12 @@ fn add_planned(
             found.without_file.push((name, reason.clone()));
         }
     }
-    for table in &offline.tables {
+    for table in offline.tables.into_iter().map(Arc::new) {
         for file in &table.files {
-            if file.is_system() {
-                let reason = Reason::from("it is in the system tablespace, which is not checked");
-                found.without_file.push((table.qualified_name(), reason));
-                break;
-            }
-            if !found.files.contains(&file.path) {
-                found.files.push(file.path.clone());
+            let space = found.add(file.clone());
+            // Partitions can share a tablespace.
+            if space.tables.last().is_none_or(|last| !Arc::ptr_eq(last, &table)) {
+                space.tables.push(Arc::clone(&table));
             }
         }
     }

@@ -1,13 +1,11 @@
-//! A tablespace file and its table, if known: the target of `check` and `inspect`.
+//! A tablespace and its tables, as far as they are known: the target of `check` and `inspect`.
 
 use std::borrow::Cow;
-use std::path::Path;
 
-use innoscan_engine::keys::Keys;
 use innoscan_engine::pool::{Pool, PoolOptions};
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
-use innoscan_engine::{Error, IoOptions, Result, Table};
+use innoscan_engine::{Error, IoOptions, Result, Table, TableFile};
 use innoscan_format::layout::Layout;
 use innoscan_format::schema::TableDef;
 use innoscan_format::{IndexId, PageNo};
@@ -17,40 +15,77 @@ use crate::inspect::{self, InspectOptions};
 
 /// Bytes of memory for the pool of a check.
 const POOL_BYTES: usize = 64 << 20;
-/// A tablespace, with its clustered index if that is known.
+
+/// A tablespace, with the clustered indexes that are known.
 pub struct Subject<'t> {
     space: Space,
     io: IoOptions,
-    known: Option<(Cow<'t, TableDef>, Layout, IndexId)>,
-    /// The reason why the table's records cannot be parsed although its definition is known.
-    pub not_understood: Option<Error>,
+    known: Vec<Clustered<'t>>,
+    /// The tables whose records cannot be parsed although their definitions are known, and why.
+    pub not_understood: Vec<(String, Error)>,
+}
+
+/// A clustered index.
+struct Clustered<'t> {
+    /// The table, where several share the tablespace.
+    table: Option<String>,
+    def: Cow<'t, TableDef>,
+    layout: Layout,
+    index: IndexId,
+}
+
+impl Clustered<'_> {
+    fn known(&self) -> Known<'_> {
+        let Clustered { table, def, layout, index } = self;
+        Known { table: table.as_deref(), def, layout, index: *index }
+    }
 }
 
 impl<'t> Subject<'t> {
-    /// Opens a file of `table`, or a file whose table is not known.
+    /// Opens the tablespace of a file that has these tables.
+    ///
+    /// # Errors
+    /// The file cannot be read, or files of the system tablespace are missing.
     pub fn open(
-        path: &Path,
-        table: Option<&'t Table>,
+        file: &TableFile,
+        tables: impl IntoIterator<Item = &'t Table>,
         io: &IoOptions,
-        keys: &Keys,
     ) -> Result<Subject<'t>> {
-        let space = Space::open(path, io.direct, keys)?;
-        let mut subject = Subject { space, io: io.clone(), known: None, not_understood: None };
-        let Some(table) = table else { return Ok(subject) };
-        let file = table.files.iter().find(|file| file.path == path);
-        let def = file.map_or(Cow::Borrowed(&table.def), |file| table.def_of(file));
-        let root = file.and_then(|file| file.clustered_root);
-        let root = root.unwrap_or(subject.space.first_root());
-        match SpaceReader::new(subject.space.clone())?.clustered(&def, root) {
-            Ok(index) => subject.known = Some((def, index.layout, index.id)),
-            Err(error) => subject.not_understood = Some(error),
+        let space = file.open(io.direct)?;
+        space.require_all_files()?;
+        let io = io.clone();
+        let mut subject = Subject { space, io, known: Vec::new(), not_understood: Vec::new() };
+        for table in tables {
+            for part in table.files.iter().filter(|part| part.path == file.path) {
+                match subject.clustered(table, part) {
+                    Ok(clustered) => subject.known.push(clustered),
+                    Err(error) => subject.not_understood.push((table.qualified_name(), error)),
+                }
+            }
         }
         Ok(subject)
     }
 
-    fn known(&self) -> Option<Known<'_>> {
-        let (def, layout, index) = self.known.as_ref()?;
-        Some(Known { def, layout, index: *index })
+    fn clustered(&self, table: &'t Table, part: &TableFile) -> Result<Clustered<'t>> {
+        let def = table.def_of(part);
+        let root = part.clustered_root.unwrap_or(self.space.first_root());
+        let index = SpaceReader::new(self.space.clone())?.clustered(&def, root)?;
+        let header = self.space.header();
+        let is_shared = header.flags.shared || part.is_system();
+        let name = || match &part.partition {
+            None => table.qualified_name(),
+            Some(partition) => format!("{}, partition {partition}", table.qualified_name()),
+        };
+        Ok(Clustered { table: is_shared.then(name), def, layout: index.layout, index: index.id })
+    }
+
+    fn known(&self) -> Vec<Known<'_>> {
+        self.known.iter().map(Clustered::known).collect()
+    }
+
+    /// Whether all records of all known tables can be parsed, and a table is known.
+    pub fn has_definitions(&self) -> bool {
+        !self.known.is_empty() && self.not_understood.is_empty()
     }
 
     /// Checks every page. `on_progress` receives the number of pages checked and of all pages.
@@ -59,7 +94,7 @@ impl<'t> Subject<'t> {
         let engine = self.io.open_engine(u64::MAX)?;
         let frames = POOL_BYTES / page_bytes;
         let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
-        check(&mut pool, &self.space, self.known(), on_progress)
+        check(&mut pool, &self.space, &self.known(), on_progress)
     }
 
     /// Describes a page.
@@ -81,6 +116,6 @@ impl<'t> Subject<'t> {
         let bytes =
             reader.read_page(page_no).map_err(|error| error.in_file(self.space.file().path()))?;
         let (header, context) = (self.space.header(), self.space.page_context());
-        Ok(inspect::page(&bytes, header, context, page_no, self.known().as_ref(), options))
+        Ok(inspect::page(&bytes, header, context, page_no, &self.known(), options))
     }
 }

@@ -6,9 +6,13 @@
 //! (`trees`), extents, segments and their lists (`extents`), order from page to page
 //! (`order`).
 //!
-//! Without the table's definition everything is checked except children against parents and
+//! Without a table's definition everything is checked except children against parents and
 //! the order of keys, for which records must be parsed.
+//!
+//! Pages of the doublewrite buffer in the system tablespace are counted only: they are copies of any pages, as old as
+//! may be.
 
+mod change_buffer;
 mod directory;
 mod extents;
 mod file;
@@ -21,30 +25,35 @@ use std::sync::Arc;
 use innoscan_engine::pool::{Pool, RunReader, runs_in_file_order};
 use innoscan_engine::space::Space;
 use innoscan_engine::{Error, ErrorKind, Result};
+use innoscan_format::page::system::{Doublewrite, IBUF_HEADER_PAGE};
+use innoscan_format::page::undo::TRX_SYS_PAGE;
 use innoscan_format::page::{
     self, ExtentsPage, IndexPage, Page, PageContext, PageKind, Scratch, SpaceHeader,
 };
-use innoscan_format::{Error as FormatError, PageNo};
+use innoscan_format::{Error as FormatError, PageNo, SpaceId};
 use innoscan_io::Kind;
 
-pub use directory::{Tablespaces, tablespaces_in};
-use extents::Ownership;
+use change_buffer::ChangeBuffer;
+pub use directory::{Tablespace, Tablespaces, shared_tablespace, tablespaces_in};
+use extents::{Owner, Ownership};
 pub use file::Subject;
 pub use order::Known;
 use order::Orders;
 pub use report::{Area, Finding, IndexSummary, Report};
 use trees::Trees;
 
+/// The pages of the system tablespace that say something about others.
+const FIXED_PAGES: [PageNo; 2] = [IBUF_HEADER_PAGE, TRX_SYS_PAGE];
 /// The bytes of one request.
 const REQUEST_BYTES: usize = 1 << 20;
 
 /// Checks a tablespace. `pool`'s frames must have the file's page size.
-/// `known`: the file's table, if known. `on_progress` receives the number of pages checked and of all
+/// `known`: the clustered indexes of the tables that are known. `on_progress` receives the number of pages checked and of all
 /// pages.
 pub fn check(
     pool: &mut Pool,
     space: &Space,
-    known: Option<Known<'_>>,
+    known: &[Known<'_>],
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Report> {
     space.require_key()?;
@@ -94,6 +103,9 @@ pub struct Checker<'t> {
     ownership: Ownership,
     trees: Trees,
     orders: Orders<'t>,
+    change_buffer: ChangeBuffer,
+    /// The doublewrite buffer, in a system tablespace.
+    doublewrite: Option<Doublewrite>,
     /// Whether each page of the range of the last extent descriptors is free.
     free: Vec<bool>,
     free_from: u32,
@@ -105,7 +117,7 @@ impl<'t> Checker<'t> {
         header: &SpaceHeader,
         context: &PageContext,
         size_bytes: u64,
-        known: Option<Known<'t>>,
+        known: &[Known<'t>],
     ) -> Checker<'t> {
         let format = header.page_format();
         let page_bytes = u64::from(format.physical_bytes);
@@ -131,6 +143,8 @@ impl<'t> Checker<'t> {
             ownership: Ownership::new(format),
             trees: Trees::new(pages),
             orders: Orders::new(known),
+            change_buffer: ChangeBuffer::default(),
+            doublewrite: None,
             free: Vec::new(),
             free_from: 0,
         }
@@ -141,6 +155,10 @@ impl<'t> Checker<'t> {
     /// # Errors
     /// This version does not read the form in which the page is stored, so the file cannot be checked.
     pub fn add(&mut self, page_no: PageNo, bytes: &[u8]) -> innoscan_format::Result<()> {
+        if self.is_in_doublewrite_block(page_no) {
+            *self.report.kinds.entry("DOUBLEWRITE".to_owned()).or_default() += 1;
+            return Ok(());
+        }
         let harmless = self.is_free(page_no);
         let mut scratch = std::mem::take(&mut self.scratch);
         match page::open(bytes, &self.context, page_no, &mut scratch) {
@@ -150,6 +168,21 @@ impl<'t> Checker<'t> {
         }
         self.scratch = scratch;
         Ok(())
+    }
+
+    fn is_in_doublewrite_block(&self, page_no: PageNo) -> bool {
+        let Some(doublewrite) = &self.doublewrite else { return false };
+        let extent_pages = self.header.page_format().page_size.extent_pages();
+        let offset_in = |first: &PageNo| page_no.0.checked_sub(first.0);
+        doublewrite.blocks.iter().filter_map(offset_in).any(|offset| offset < extent_pages)
+    }
+
+    /// Whether a page in use may be all zeroes: MariaDB never writes the single pages of the doublewrite buffer's
+    /// segment, which it allocates to have whole extents after them (`buf_dblwr_t::create`, `buf0dblwr.cc`).
+    fn may_be_zeroes(&self, page_no: PageNo) -> bool {
+        let segment = self.doublewrite.and_then(|doublewrite| doublewrite.segment);
+        let segment = segment.and_then(|addr| self.ownership.segment_at(addr));
+        segment.is_some_and(|segment| self.ownership.owner(page_no) == Owner::Segment(segment))
     }
 
     /// Adds the next page, which could not be read.
@@ -177,6 +210,8 @@ impl<'t> Checker<'t> {
         }
         let outcome = if self.ownership.is_extents_page(page_no) {
             self.add_extents(page)
+        } else if self.header.space == SpaceId::SYSTEM && FIXED_PAGES.contains(&page_no) {
+            self.add_fixed(page)
         } else if free || self.is_free(page_no) {
             self.report.free_pages += 1;
             Ok(())
@@ -187,14 +222,24 @@ impl<'t> Checker<'t> {
         } else if kind == PageKind::Zeroes
             && page_no < self.header.free_limit
             && !self.free.is_empty()
+            && !self.may_be_zeroes(page_no)
         {
             Err(FormatError::corrupt("the page is all zeroes, but in use"))
         } else {
-            Ok(())
+            self.change_buffer.add_unused(&page)
         };
         if let Err(error) = outcome {
             self.report.add(Area::Page, Some(page_no), error.to_string());
         }
+    }
+
+    /// Adds a page that says something about other pages of the system tablespace.
+    fn add_fixed(&mut self, page: Page<'_>) -> innoscan_format::Result<()> {
+        match page.page_no() {
+            IBUF_HEADER_PAGE => self.change_buffer.add_header(&page)?,
+            _ => self.doublewrite = Doublewrite::read(&page)?,
+        }
+        Ok(())
     }
 
     fn add_extents(&mut self, page: Page<'_>) -> innoscan_format::Result<()> {
@@ -247,6 +292,9 @@ impl<'t> Checker<'t> {
                 delete_marked += u64::from(record.is_delete_marked() && !record.is_metadata());
             }
             self.trees.count(index.index_id(), records, delete_marked);
+            self.change_buffer.add_index(&index, records)?;
+        } else {
+            self.change_buffer.add_index(&index, 0)?;
         }
         self.orders.add(&index, &mut self.trees, &mut self.report);
         Ok(())
@@ -256,7 +304,10 @@ impl<'t> Checker<'t> {
     pub fn finish(mut self) -> Report {
         self.ownership.check(&self.header, &mut self.report);
         self.orders.finish(&mut self.trees, &mut self.report);
-        self.trees.finish(&self.ownership, &mut self.report);
+        for (page, records) in self.change_buffer.free_pages(&mut self.report) {
+            self.trees.take_free(page, records);
+        }
+        self.trees.finish(&self.ownership, self.change_buffer.segment, &mut self.report);
         self.report
     }
 }

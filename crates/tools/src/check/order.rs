@@ -7,6 +7,8 @@
 //! leaf's first and last key are compared, since both leaves are seldom in memory at once: 36 bytes
 //! are kept per leaf. Equal images prove nothing.
 
+use std::collections::BTreeMap;
+
 use innoscan_format::key::KeyOrder;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::Fields;
@@ -21,9 +23,11 @@ use super::trees::Trees;
 /// Bytes of a key that are kept for comparison from page to page.
 const IMAGE_BYTES: usize = 16;
 
-/// A table whose records can be parsed.
+/// A clustered index whose records can be parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'t> {
+    /// The table, as `db.table`, where several share the tablespace.
+    pub table: Option<&'t str>,
     /// The table's definition.
     pub def: &'t TableDef,
     /// The fields of its clustered index.
@@ -42,47 +46,57 @@ struct Ends {
     last: Image,
 }
 
-/// The keys of the clustered index, as far as they are comparable.
+/// The keys of the known indexes, as far as they are comparable.
 pub(super) struct Orders<'t> {
-    known: Option<(Known<'t>, KeyOrder)>,
+    indexes: BTreeMap<IndexId, Order<'t>>,
     fields: Fields,
+}
+
+/// The keys of one index.
+struct Order<'t> {
+    known: Known<'t>,
+    order: KeyOrder,
     ends: Vec<Ends>,
     separators: Vec<(PageNo, Image)>,
 }
 
 impl<'t> Orders<'t> {
-    pub fn new(known: Option<Known<'t>>) -> Orders<'t> {
-        Orders {
-            known: known.map(|known| (known, KeyOrder::of(known.def, known.layout))),
-            fields: Fields::default(),
-            ends: Vec::new(),
-            separators: Vec::new(),
-        }
+    pub fn new(known: &[Known<'t>]) -> Orders<'t> {
+        let indexes = known.iter().map(|&known| (known.index, Order::new(known)));
+        Orders { indexes: indexes.collect(), fields: Fields::default() }
     }
 
     /// Adds a sound page of a B-tree.
     pub fn add(&mut self, page: &IndexPage<'_>, trees: &mut Trees, report: &mut Report) {
-        let Some((known, order)) = self.known.take() else { return };
-        if known.index == page.index_id() {
-            let added = match page.is_leaf() {
-                true => self.add_leaf(page, &known, &order, report),
-                false => self.add_branch(page, &known, &order, trees, report),
-            };
-            if let Err(error) = added {
-                report.add(Area::Records, Some(page.page_no()), error.to_string());
-            }
+        let Some(index) = self.indexes.get_mut(&page.index_id()) else { return };
+        let added = match page.is_leaf() {
+            true => index.add_leaf(page, &mut self.fields, report),
+            false => index.add_branch(page, trees, report),
+        };
+        if let Err(error) = added {
+            report.add(Area::Records, Some(page.page_no()), error.to_string());
         }
-        self.known = Some((known, order));
+    }
+
+    /// Compares leaf with leaf and leaf with parent, after all were added.
+    pub fn finish(&self, trees: &mut Trees, report: &mut Report) {
+        self.indexes.values().for_each(|index| index.finish(trees, report));
+    }
+}
+
+impl<'t> Order<'t> {
+    fn new(known: Known<'t>) -> Order<'t> {
+        let order = KeyOrder::of(known.def, known.layout);
+        Order { known, order, ends: Vec::new(), separators: Vec::new() }
     }
 
     fn add_leaf(
         &mut self,
         page: &IndexPage<'_>,
-        known: &Known<'_>,
-        order: &KeyOrder,
+        fields: &mut Fields,
         report: &mut Report,
     ) -> innoscan_format::Result<()> {
-        let mut fields = std::mem::take(&mut self.fields);
+        let Order { known, order, .. } = &*self;
         let (mut key, mut before) = (Vec::new(), Vec::new());
         let mut first: Option<Image> = None;
         for record in page.records() {
@@ -90,7 +104,7 @@ impl<'t> Orders<'t> {
             if record.is_metadata() {
                 continue;
             }
-            let row = known.layout.locate(&record, &mut fields)?;
+            let row = known.layout.locate(&record, fields)?;
             key.clear();
             order.append_row(&record, &row, &mut key)?;
             match first {
@@ -101,7 +115,6 @@ impl<'t> Orders<'t> {
             }
             std::mem::swap(&mut key, &mut before);
         }
-        self.fields = fields;
         if let Some(first) = first {
             self.ends.push(Ends { page: page.page_no(), first, last: image(&before) });
         }
@@ -111,11 +124,10 @@ impl<'t> Orders<'t> {
     fn add_branch(
         &mut self,
         page: &IndexPage<'_>,
-        known: &Known<'_>,
-        order: &KeyOrder,
         trees: &mut Trees,
         report: &mut Report,
     ) -> innoscan_format::Result<()> {
+        let Order { known, order, separators, .. } = self;
         let mut children = Vec::with_capacity(usize::from(page.n_recs()));
         let (mut key, mut before) = (Vec::new(), Vec::new());
         let mut has_before = false;
@@ -133,7 +145,7 @@ impl<'t> Orders<'t> {
                 compare(order, (&before, &key), (page.page_no(), record.heap_no()), report);
             }
             if page.level() == 1 {
-                self.separators.push((pointer.child, image(&key)));
+                separators.push((pointer.child, image(&key)));
             }
             has_before = true;
             std::mem::swap(&mut key, &mut before);
@@ -142,11 +154,13 @@ impl<'t> Orders<'t> {
         Ok(())
     }
 
-    /// Compares leaf with leaf and leaf with parent, after all were added.
-    pub fn finish(&mut self, trees: &mut Trees, report: &mut Report) {
-        let Some((known, order)) = &self.known else { return };
-        let compared = (order.parts().len(), order.key_columns());
-        trees.set_order_compared(known.index, Some(order.index_name()), compared);
+    fn finish(&self, trees: &mut Trees, report: &mut Report) {
+        let Order { known, order, .. } = self;
+        if let Some(summary) = trees.summary_mut(known.index) {
+            summary.table = known.table.map(str::to_owned);
+            summary.name = Some(order.index_name().to_owned());
+            summary.key_columns_compared = Some((order.parts().len(), order.key_columns()));
+        }
         // Images of whole keys within IMAGE_BYTES: equal images mean equal keys.
         let is_exact =
             order.is_whole() && order.image_bytes().is_some_and(|len| len <= IMAGE_BYTES);

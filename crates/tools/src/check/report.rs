@@ -61,6 +61,8 @@ pub struct Finding {
 pub struct IndexSummary {
     /// The number of the index.
     pub id: IndexId,
+    /// The table, as `db.table`, where several share the tablespace.
+    pub table: Option<String>,
     /// The name of the index, if the table's definition has it.
     pub name: Option<String>,
     /// The root page.
@@ -187,6 +189,7 @@ impl IndexSummary {
     fn to_json(&self) -> Value {
         json!({
             "id": self.id.0,
+            "table": self.table,
             "name": self.name,
             "root": self.root.map(|page| page.0),
             "level_pages": self.level_pages,
@@ -204,6 +207,9 @@ impl fmt::Display for IndexSummary {
         write!(f, "index {}", self.id)?;
         if let Some(name) = &self.name {
             write!(f, " `{name}`")?;
+        }
+        if let Some(table) = &self.table {
+            write!(f, " of {table}")?;
         }
         if let Some(root) = self.root {
             write!(f, ", root page {root}")?;

@@ -1,8 +1,8 @@
 //! The shape of the B-trees: each page's links, level and parent, compared after all pages were
 //! read.
 //!
-//! Pages arrive in file order, so a parent may come before or after its children; 20 bytes are kept
-//! per page of the file until the end (1.3 MB for a GB of 16 KiB pages).
+//! Pages arrive in file order, so a parent may come before or after its children; 24 bytes are kept
+//! per page of the file until the end (1.6 MB for a GB of 16 KiB pages).
 
 use std::collections::HashMap;
 
@@ -12,10 +12,8 @@ use innoscan_format::{IndexId, PageNo};
 use super::extents::{Owner, Ownership};
 use super::report::{Area, IndexSummary, Report};
 
-/// More indexes than a table can have; a file that names more is damaged.
-const INDEXES_MAX: usize = 4096;
 /// The index number of pages without an index.
-const NO_INDEX: u16 = u16::MAX;
+const NO_INDEX: u32 = u32::MAX;
 
 /// The facts kept about a page.
 #[derive(Clone, Copy)]
@@ -24,8 +22,8 @@ struct Note {
     next: PageNo,
     /// The next page according to the parent; [`PageNo::NULL`] for the parent's last child.
     next_by_parent: PageNo,
-    index: u16,
-    parent_index: u16,
+    index: u32,
+    parent_index: u32,
     level: u8,
     parent_level: u8,
     state: State,
@@ -62,7 +60,7 @@ struct Tree {
 pub(super) struct Trees {
     notes: Vec<Note>,
     trees: Vec<Tree>,
-    by_id: HashMap<IndexId, u16>,
+    by_id: HashMap<IndexId, u32>,
     has_damaged: bool,
 }
 
@@ -88,14 +86,14 @@ impl Trees {
 
     /// Adds a sound page of a B-tree.
     pub fn add(&mut self, page: &IndexPage<'_>) {
-        let Some(index) = self.index_of(page.index_id()) else { return };
+        let index = self.index_of(page.index_id());
         let Some(note) = self.notes.get_mut(page.page_no().0 as usize) else { return };
         note.prev = page.prev().unwrap_or(PageNo::NULL);
         note.next = page.next().unwrap_or(PageNo::NULL);
         note.index = index;
         note.level = page.level() as u8;
         note.state = State::Index;
-        let tree = &mut self.trees[usize::from(index)];
+        let tree = &mut self.trees[index as usize];
         let level = usize::from(page.level());
         if tree.summary.level_pages.len() <= level {
             tree.summary.level_pages.resize(level + 1, 0);
@@ -114,8 +112,7 @@ impl Trees {
 
     /// Adds the record counts of a leaf.
     pub fn count(&mut self, index: IndexId, records: u64, delete_marked: u64) {
-        if let Some(&index) = self.by_id.get(&index) {
-            let summary = &mut self.trees[usize::from(index)].summary;
+        if let Some(summary) = self.summary_mut(index) {
             summary.records += records;
             summary.delete_marked += delete_marked;
         }
@@ -123,8 +120,8 @@ impl Trees {
 
     /// Adds the children of a branch page, in its order.
     pub fn add_children(&mut self, page: &IndexPage<'_>, children: &[PageNo], report: &mut Report) {
-        let Some(index) = self.index_of(page.index_id()) else { return };
-        self.trees[usize::from(index)].summary.parents_compared = true;
+        let index = self.index_of(page.index_id());
+        self.trees[index as usize].summary.parents_compared = true;
         for (place, &child) in children.iter().enumerate() {
             let Some(note) = self.notes.get_mut(child.0 as usize) else { continue };
             if note.parent_index != NO_INDEX {
@@ -138,18 +135,21 @@ impl Trees {
         }
     }
 
-    /// Sets how far the order of an index's keys was compared.
-    pub fn set_order_compared(
-        &mut self,
-        index: IndexId,
-        name: Option<&str>,
-        columns: (usize, usize),
-    ) {
-        if let Some(&index) = self.by_id.get(&index) {
-            let summary = &mut self.trees[usize::from(index)].summary;
-            summary.key_columns_compared = Some(columns);
-            summary.name = name.map(str::to_owned);
-        }
+    /// Takes out a page that is free, although it looks like one of its index.
+    pub fn take_free(&mut self, page: PageNo, records: u64) {
+        let Some(note) = self.notes.get_mut(page.0 as usize) else { return };
+        let Note { index, level, .. } = std::mem::replace(note, UNSEEN);
+        let Some(tree) = self.trees.get_mut(index as usize) else { return };
+        tree.summary.records = tree.summary.records.saturating_sub(records);
+        let levels = &mut tree.summary.level_pages;
+        levels[usize::from(level)] -= 1;
+        while levels.pop_if(|pages| *pages == 0).is_some() {}
+    }
+
+    /// The summary of an index that has pages.
+    pub fn summary_mut(&mut self, index: IndexId) -> Option<&mut IndexSummary> {
+        let index = *self.by_id.get(&index)?;
+        self.trees.get_mut(index as usize).map(|tree| &mut tree.summary)
     }
 
     /// The page after `page` on its level.
@@ -157,17 +157,15 @@ impl Trees {
         self.notes.get(page.0 as usize)?.next.non_null()
     }
 
-    fn index_of(&mut self, id: IndexId) -> Option<u16> {
+    fn index_of(&mut self, id: IndexId) -> u32 {
         if let Some(&index) = self.by_id.get(&id) {
-            return Some(index);
+            return index;
         }
-        if self.trees.len() >= INDEXES_MAX {
-            return None;
-        }
-        let index = self.trees.len() as u16;
+        let index = self.trees.len() as u32;
         self.by_id.insert(id, index);
         let summary = IndexSummary {
             id,
+            table: None,
             name: None,
             root: None,
             level_pages: Vec::new(),
@@ -177,11 +175,17 @@ impl Trees {
             key_columns_compared: None,
         };
         self.trees.push(Tree { summary, segments: None });
-        Some(index)
+        index
     }
 
-    /// Compares all pages with each other, after all were added.
-    pub fn finish(mut self, ownership: &Ownership, report: &mut Report) {
+    /// Compares all pages with each other, after all were added. `change_buffer`: the segment of the change buffer, whose
+    /// root does not name it.
+    pub fn finish(
+        mut self,
+        ownership: &Ownership,
+        change_buffer: Option<FileAddr>,
+        report: &mut Report,
+    ) {
         for number in 0..self.notes.len() {
             let page = PageNo(number as u32);
             let note = self.notes[number];
@@ -194,7 +198,7 @@ impl Trees {
             }
         }
         self.check_levels(report);
-        self.check_owners(ownership, report);
+        self.check_owners(ownership, change_buffer, report);
         report.indexes = self.trees.into_iter().map(|tree| tree.summary).collect();
         report.indexes.sort_by_key(|index| index.id);
     }
@@ -239,7 +243,7 @@ impl Trees {
     /// A page's parent must be one level up in the same index, and agree with the page's link to the
     /// next page.
     fn check_parent(&self, page: PageNo, note: &Note, report: &mut Report) {
-        let tree = &self.trees[usize::from(note.index)];
+        let tree = &self.trees[note.index as usize];
         let is_top = usize::from(note.level) + 1 == tree.summary.level_pages.len();
         if note.parent_index == NO_INDEX {
             // Where pages could not be read, the parent may be among them.
@@ -254,7 +258,7 @@ impl Trees {
                 note.level,
                 tree.summary.id,
                 note.parent_level,
-                self.trees[usize::from(note.parent_index)].summary.id
+                self.trees[note.parent_index as usize].summary.id
             );
             report.add(Area::Tree, Some(page), what);
         } else if note.next_by_parent != PageNo::NULL && note.next_by_parent != note.next {
@@ -270,7 +274,7 @@ impl Trees {
     /// Each level must be one chain from a page without a previous one to one without a next, and
     /// the top level a single page.
     fn check_levels(&mut self, report: &mut Report) {
-        let mut heads: HashMap<(u16, u8), Vec<PageNo>> = HashMap::new();
+        let mut heads: HashMap<(u32, u8), Vec<PageNo>> = HashMap::new();
         for (number, note) in self.notes.iter().enumerate() {
             if note.state == State::Index && note.prev == PageNo::NULL {
                 heads.entry((note.index, note.level)).or_default().push(PageNo(number as u32));
@@ -278,7 +282,7 @@ impl Trees {
         }
         for index in 0..self.trees.len() {
             for level in 0..self.trees[index].summary.level_pages.len() {
-                let heads = heads.get(&(index as u16, level as u8));
+                let heads = heads.get(&(index as u32, level as u8));
                 self.check_level(index, level, heads.map_or(&[], Vec::as_slice), report);
             }
         }
@@ -333,12 +337,20 @@ impl Trees {
     }
 
     /// Leaves must lie in the index's leaf segment, the root and other branch pages in the other one.
-    fn check_owners(&self, ownership: &Ownership, report: &mut Report) {
+    fn check_owners(
+        &self,
+        ownership: &Ownership,
+        change_buffer: Option<FileAddr>,
+        report: &mut Report,
+    ) {
         let segments: Vec<Option<(u64, u64)>> = self
             .trees
             .iter()
             .map(|tree| {
-                let (_, leaf, branch) = tree.segments?;
+                let (leaf, branch) = match tree.summary.id {
+                    IndexId::CHANGE_BUFFER => (change_buffer, change_buffer),
+                    _ => tree.segments.map(|(_, leaf, branch)| (leaf, branch))?,
+                };
                 Some((ownership.segment_at(leaf?)?, ownership.segment_at(branch?)?))
             })
             .collect();
@@ -350,8 +362,8 @@ impl Trees {
         }
         for (number, note) in self.notes.iter().enumerate() {
             let page = PageNo(number as u32);
-            let Some(tree) = self.trees.get(usize::from(note.index)) else { continue };
-            let Some((leaf, branch)) = segments[usize::from(note.index)] else { continue };
+            let Some(tree) = self.trees.get(note.index as usize) else { continue };
+            let Some((leaf, branch)) = segments[note.index as usize] else { continue };
             let in_leaf_segment = note.level == 0 && tree.summary.root != Some(page);
             let right = if in_leaf_segment { leaf } else { branch };
             match ownership.owner(page) {

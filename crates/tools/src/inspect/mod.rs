@@ -36,7 +36,7 @@ pub fn page(
     header: &SpaceHeader,
     context: &PageContext,
     page_no: PageNo,
-    known: Option<&Known<'_>>,
+    known: &[Known<'_>],
     options: InspectOptions,
 ) -> String {
     let mut out = String::new();
@@ -127,14 +127,14 @@ fn fil_header(
 }
 
 /// The content of a sound page after its header.
-fn body(out: &mut String, page: Page<'_>, known: Option<&Known<'_>>) {
+fn body(out: &mut String, page: Page<'_>, known: &[Known<'_>]) {
     match page.kind() {
         PageKind::FspHeader | PageKind::Xdes => extents(out, page),
         PageKind::Inode => segments(out, page),
         PageKind::Index | PageKind::Instant | PageKind::Sdi => match IndexPage::parse(page) {
             Ok(index) => {
                 *out += "records\n";
-                let of_table = known.filter(|known| known.index == index.index_id());
+                let of_table = known.iter().find(|known| known.index == index.index_id());
                 records::write(out, &index, of_table);
             }
             Err(error) => _ = writeln!(out, "! {error}"),

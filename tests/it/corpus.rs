@@ -7,7 +7,7 @@
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use innoscan::{KeyFiles, Keys, OptionFiles, ServerVersion};
+use innoscan::{KeyFiles, Keys, OpenOptions, OptionFiles, ServerVersion, Table};
 use innoscan_format::keys::{DigestName, KeyFilePassword, Keys as PageKeys};
 use innoscan_format::secret::Secret;
 use innoscan_testkit::server::fixtures;
@@ -75,8 +75,8 @@ impl CorpusTable {
     }
 
     /// The same, for the library.
-    pub(crate) fn keys(&self) -> Keys {
-        keys_of(&self.corpus)
+    pub(crate) fn open(&self) -> innoscan::Result<Table> {
+        options_of(&self.corpus).open(self.file())
     }
 
     /// The keys of its pages.
@@ -188,7 +188,15 @@ pub(crate) fn options_in(corpus: &Path, file: &str) -> Vec<String> {
 }
 
 /// The keys of a corpus, from its options.
-pub(crate) fn keys_of(corpus: &Path) -> Keys {
+/// The options of the library for a corpus: its keys, and its files outside of the data directory.
+pub(crate) fn options_of(corpus: &Path) -> OpenOptions {
+    OpenOptions::default().with(|open| {
+        open.keys = keys_of(corpus);
+        open.files.directories.extend(file_of(corpus, "--innodb-directories"));
+    })
+}
+
+fn keys_of(corpus: &Path) -> Keys {
     let file = |name: &str| file_of(corpus, name);
     let files = KeyFiles {
         keyring: file("--keyring"),

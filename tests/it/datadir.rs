@@ -3,8 +3,8 @@
 
 use innoscan::Keys;
 use innoscan_catalog::catalog::Catalog;
+use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
-use innoscan_catalog::system_files::SystemFiles;
 use innoscan_engine::ErrorKind;
 use innoscan_testkit::server::Server;
 
@@ -22,7 +22,7 @@ fn assert_clean(server: &Server) {
 }
 
 fn open(server: &Server, trust: Trust) -> innoscan_engine::Result<DataDir> {
-    DataDir::open(&server.data(), &SystemFiles::default(), trust, &Keys::default())
+    DataDir::open(&server.data(), &DataFiles::default(), trust, &Keys::default())
 }
 
 #[test]

@@ -41,9 +41,9 @@ fn filled(remote: &Path, options: &[&str]) -> (Server, Vec<(String, u64)>) {
     (server, sums.into())
 }
 
-/// A directory in which the server may write.
+/// A directory in which the server may write. MySQL passes over those whose names begin with a dot.
 fn remote() -> tempfile::TempDir {
-    let remote = tempfile::tempdir().unwrap();
+    let remote = tempfile::Builder::new().prefix("elsewhere").tempdir().unwrap();
     std::fs::create_dir(remote.path().join("one")).unwrap();
     for path in [remote.path().to_owned(), remote.path().join("one")] {
         use std::os::unix::fs::PermissionsExt;
@@ -76,6 +76,12 @@ fn every_table_is_found_and_what_is_not_is_named() {
     let remote = remote();
     let (mut server, sums) = filled(remote.path(), &[]);
     let create = String::from_utf8(server.sql("SHOW CREATE TABLE e.r").unwrap()).unwrap();
+    let lengths =
+        "ANALYZE TABLE e.s, e.parts; SELECT table_name, data_length FROM information_schema.tables
+                   WHERE table_schema = 'e' AND table_name IN ('s', 'parts')";
+    let lengths = String::from_utf8(server.sql(lengths).unwrap()).unwrap();
+    let lengths = lengths.lines().filter(|line| line.matches('\t').count() == 1);
+    let lengths = Vec::from_iter(lengths).join("\n");
     server.stop().unwrap();
     let data = server.data();
     let (data, directories) = (data.to_str().unwrap(), remote.path().to_str().unwrap());
@@ -93,8 +99,17 @@ fn every_table_is_found_and_what_is_not_is_named() {
     let (compared, _) = output(&[&["verify", &whole, "--against", data], &with[..]].concat());
     let compared = String::from_utf8(compared.stdout).unwrap();
     assert!(compared.contains("5 tables with the same rows"), "{compared}");
-    let (listed, _) = output(&[&["ls", data], &with[..]].concat());
+    let (listed, _) = output(&[&["ls", data, "--json"], &with[..]].concat());
     assert_eq!(listed.status.code(), Some(0));
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let objects = listed["sources"][0]["objects"].as_array().unwrap();
+    for line in lengths.lines() {
+        let (table, data_length) = line.split_once('\t').unwrap();
+        let is_it =
+            |object: &&serde_json::Value| object["database"] == "e" && object["name"] == table;
+        let object = objects.iter().find(is_it).unwrap();
+        assert_eq!(object["bytes"].to_string(), data_length, "{object}");
+    }
 
     let (dumped, said) = output(&["dump", data, "-o", &cut]);
     assert_eq!(dumped.status.code(), Some(2), "{said}");
@@ -196,6 +211,19 @@ fn a_system_tablespace_in_another_directory_is_found_by_its_options() {
     server.stop().unwrap();
     let directories = format!("--innodb-directories={}", remote.path().display());
     assert_read(data, &[&home, names, &directories], &sums);
+    // The same from the option file of the server, and nothing from that of another.
+    let option_file = remote.path().join("my.cnf");
+    let defaults = format!("--defaults-file={}", option_file.display());
+    let write = |datadir: &str| {
+        let (home, names) = (home.trim_start_matches('-'), names.trim_start_matches('-'));
+        let directories = directories.trim_start_matches('-');
+        let text = format!("[mysqld]\ndatadir={datadir}\n{home}\n{names}\n{directories}\n");
+        std::fs::write(&option_file, text).unwrap();
+    };
+    write(data);
+    assert_read(data, &[&defaults], &sums);
+    write(&out);
+    assert_refused(data, &[&defaults], "e.s", &["there is no ibdata1", "--innodb-data-home-dir"]);
     assert_refused(data, &[], "e.s", &["there is no ibdata1", "--innodb-data-home-dir"]);
 }
 
@@ -263,4 +291,45 @@ fn pages_of_the_change_buffer_and_its_free_ones_are_told_apart() {
     let buffer = indexes.iter().find(|index| index["id"] == 0xFFFF_FFFF_0000_0000_u64).unwrap();
     assert!(buffer["level_pages"][0].as_u64() > Some(1), "{buffer}");
     assert!(json["files"][0]["kinds"]["IBUF_FREE_LIST"].as_u64() > Some(0), "{json}");
+}
+
+/// Undo tablespaces outside of the data directory show transactions that were prepared (`XA PREPARE`), whose changes are
+/// in the files of the tables.
+fn a_prepared_transaction_is_found(version: &str, options: &[&str]) {
+    let remote = remote();
+    let directory = format!("--innodb-undo-directory={}", remote.path().display());
+    let mut server = Server::start(version, &[&[&*directory], options].concat()).unwrap();
+    let sql = "CREATE DATABASE e; CREATE TABLE e.t (id INT PRIMARY KEY) ENGINE=InnoDB;
+               XA START 'x'; INSERT INTO e.t VALUES (1); XA END 'x'; XA PREPARE 'x';";
+    server.sql(sql).unwrap();
+    server.stop().unwrap();
+    let data = server.data();
+    let data = data.to_str().unwrap();
+    let out = remote.path().join("out").display().to_string();
+    let (dumped, said) = output(&["dump", data, "-o", &out]);
+    assert!(dumped.status.success(), "{said}");
+    let note =
+        "innoscan: note: whether there are unfinished transactions (XA PREPARE) is not known";
+    assert_eq!(said.matches(note).count(), 1, "{said}");
+    assert!(said.contains("innodb_undo_directory"), "{said}");
+    let undo = [&*directory, "--quiet"];
+    assert_refused(data, &undo, "e.t", &["1 prepared and 0 active transactions"]);
+    let (checked, said) = output(&["check", data, &directory]);
+    assert_eq!(checked.status.code(), Some(2), "{said}");
+    let (checked, said) = output(&["check", data, &directory, "--force", "--verbose"]);
+    let checked = String::from_utf8(checked.stdout).unwrap();
+    assert!(checked.contains("/undo") && checked.contains(": sound"), "{said}{checked}");
+}
+
+#[test]
+fn undo_tablespaces_in_another_directory_are_read() {
+    a_prepared_transaction_is_found("mariadb-10.11", &["--innodb-undo-tablespaces=2"]);
+}
+
+#[test]
+#[ignore = "starts servers of MySQL: make test-all"]
+fn undo_tablespaces_of_mysql_in_another_directory_are_read() {
+    for version in ["mysql-8.0.12", "mysql-8.0.33", "mysql-9.7"] {
+        a_prepared_transaction_is_found(version, &[]);
+    }
 }

@@ -18,12 +18,10 @@ use crate::parity::{difference, fields_that_say, without_fields};
 
 /// The tables that can be read, opened.
 fn tables(are_wanted: impl Fn(&CorpusTable) -> bool) -> Vec<(CorpusTable, Table)> {
-    // The library takes one path, so the directories of files elsewhere cannot be given.
-    let is_wanted =
-        |table: &CorpusTable| !table.is_refused() && !table.is("remote") && are_wanted(table);
+    let is_wanted = |table: &CorpusTable| !table.is_refused() && are_wanted(table);
     let tables = corpus::tables().into_iter().filter(is_wanted);
     let opened = tables.map(|table| {
-        let opened = innoscan::open_with_keys(table.file(), &table.keys());
+        let opened = table.open();
         (table, opened.unwrap_or_else(|error| panic!("{error}")))
     });
     let opened: Vec<_> = opened.collect();
@@ -226,7 +224,7 @@ fn splits_that_another_process_made_are_read() {
         let cells: Vec<&str> = line.splitn(3, '\t').collect();
         let table = opened.entry(cells[0]).or_insert_with(|| {
             let corpus = Path::new(cells[1]).ancestors().nth(3).unwrap();
-            innoscan::open_with_keys(cells[1], &corpus::keys_of(corpus)).unwrap()
+            corpus::options_of(corpus).open(cells[1]).unwrap()
         });
         let split: Split = cells[2].parse().unwrap();
         let rows = table.rows().split(&split).threads(1).read().unwrap();

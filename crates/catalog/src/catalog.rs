@@ -41,10 +41,11 @@ use self::notes::notes;
 use self::partitions::{no_partition, partition_files, partition_paths};
 use self::spaces::Spaces;
 use crate::auto_increment::{self, Counters};
+use crate::data_files::DataFiles;
 use crate::datadir::{DataDir, Trust};
 use crate::dictionary;
 use crate::exported::Export;
-use crate::system_files::SystemFiles;
+use crate::option_file::OptionFiles;
 
 /// The server's own databases, which hold no user data.
 pub const SYSTEM_DATABASES: [&str; 4] =
@@ -57,10 +58,11 @@ pub struct Catalog {
     definition: Option<Given>,
     force: bool,
     keys: Keys,
-    /// Directories outside of the data directory that may have files of its tables.
-    directories: Vec<PathBuf>,
+    /// Where files outside of the data directory are, as far as the user says.
+    files: DataFiles,
+    /// The option files that may say the rest.
+    option_files: Option<OptionFiles>,
     files_elsewhere: OnceCell<FilesElsewhere>,
-    system_files: SystemFiles,
     spaces: RefCell<HashMap<PathBuf, Rc<Spaces>>>,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
     places: RefCell<HashMap<PathBuf, Place>>,
@@ -86,7 +88,7 @@ struct Directory {
 }
 
 impl Directory {
-    fn open(root: &Path, files: &SystemFiles, trust: Trust, keys: &Keys) -> Result<Directory> {
+    fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<Directory> {
         let datadir = DataDir::open(root, files, trust, keys)?;
         Ok(Directory {
             dictionary: dictionary_of(&datadir, trust, keys),
@@ -360,9 +362,10 @@ impl Catalog {
     /// The checked data directory that contains a file, if one does.
     fn directory_of(&self, ibd: &Path, may_be_exported: bool) -> Result<Option<Directory>> {
         let Some(root) = self.place_of(ibd).root else { return Ok(None) };
-        let exported = || Directory::open(&root, &self.system_files, Trust::Exported, &self.keys);
+        let files = self.files_of(&root)?;
+        let exported = || Directory::open(&root, &files, Trust::Exported, &self.keys);
         let export = match may_be_exported {
-            true => Export::of(ibd, &root, &self.system_files.first(&root)),
+            true => Export::of(ibd, &root, &files.system.first(&root)),
             false => Export::None,
         };
         if export == Export::Held && !self.force {
@@ -399,7 +402,7 @@ impl Catalog {
             return Ok(known.clone());
         }
         let trust = if self.force { Trust::Force } else { Trust::Verify };
-        let directory = Directory::open(root, &self.system_files, trust, &self.keys)?;
+        let directory = Directory::open(root, &self.files_of(root)?, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
         Ok(directory)
     }

@@ -18,7 +18,8 @@ use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::Backup;
-use crate::system_files::{self, SystemFiles};
+use crate::data_files::DataFiles;
+use crate::system_files;
 use crate::undo::{self, Unfinished};
 
 /// Files in the data directory that MySQL 8 and MariaDB lock (`ma_control_file.c`), wherever their system tablespace is.
@@ -61,10 +62,10 @@ pub enum Trust {
 }
 
 impl DataDir {
-    /// Checks the directory at `root`, whose system tablespace has these `files`.
-    pub fn open(root: &Path, files: &SystemFiles, trust: Trust, keys: &Keys) -> Result<DataDir> {
-        let system = files.find(root).map(Arc::new);
-        let judge = || judge(root, &files.first(root), system.as_deref());
+    /// Checks the directory at `root`; `files`: where its server's other files are.
+    pub fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<DataDir> {
+        let system = files.system.find(root).map(Arc::new);
+        let judge = || judge(root, &files.system.first(root), system.as_deref());
         let shutdown = match trust {
             Trust::Verify => judge()?,
             Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
@@ -75,7 +76,7 @@ impl DataDir {
         };
         let mut datadir = DataDir { root: root.to_owned(), shutdown, system, undo_unread: None };
         if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
-            match undo::unfinished(root, system, keys) {
+            match undo::unfinished(root, files, system, keys) {
                 Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
                 Ok(unfinished) => return Err(not_ended(root, unfinished)),
                 Err(error) => datadir.undo_unread = Some(error.to_string()),

@@ -17,8 +17,6 @@ use innoscan_format::secret::Secret;
 
 use crate::option_file::{FileOptions, OptionFiles};
 
-/// The groups of option files that servers read, some also followed by `-` and a version.
-const GROUPS: [&str; 4] = ["server", "mysqld", "mariadb", "mariadbd"];
 /// The usual directories of plugins.
 const PLUGIN_DIRS: [&str; 3] =
     ["/usr/lib/mysql/plugin", "/usr/lib64/mysql/plugin", "/usr/local/mysql/lib/plugin"];
@@ -154,14 +152,7 @@ impl KeyFiles {
     /// Adds the keys that the server's own options name. Why some cannot be read is part of the list of searched
     /// files.
     fn of_server(&self, mut found: FoundKeys) -> FoundKeys {
-        let is_of_server = |group: &str| {
-            GROUPS.iter().any(|name| {
-                group
-                    .strip_prefix(name)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-            })
-        };
-        let options = match self.option_files.read(is_of_server) {
+        let options = match self.option_files.read_of_server() {
             Ok(options) => options,
             Err(error) => {
                 found.searched.push(error.to_string());

@@ -7,6 +7,7 @@
 mod auto_increment;
 mod backup;
 pub mod catalog;
+pub mod data_files;
 pub mod datadir;
 pub mod dictionary;
 mod exported;

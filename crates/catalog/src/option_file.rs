@@ -13,6 +13,9 @@ use innoscan_engine::{Error, Remedy, Result};
 /// Maximum nesting of includes.
 const DEPTH_MAX: usize = 10;
 
+/// The groups that servers read, some also followed by `-` and a version.
+const GROUPS_OF_SERVERS: [&str; 4] = ["server", "mysqld", "mariadb", "mariadbd"];
+
 /// The option files to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptionFiles {
@@ -40,6 +43,20 @@ impl FileOptions {
 }
 
 impl OptionFiles {
+    /// Reads the options of servers.
+    ///
+    /// # Errors
+    /// As of [`OptionFiles::read`].
+    pub fn read_of_server(&self) -> Result<FileOptions> {
+        self.read(|group| {
+            GROUPS_OF_SERVERS.iter().any(|name| {
+                group
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            })
+        })
+    }
+
     /// Reads the options in the groups for which `is_wanted` returns `true`.
     ///
     /// # Errors

@@ -6,16 +6,20 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::small_tree::for_each_row;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::{Error, Result};
+use innoscan_format::PageNo;
 use innoscan_format::page::undo::{
     RSEG_ARRAY_PAGE, TRX_SYS_PAGE, UndoState, rollback_segments, rollback_segments_of_space,
     undo_logs, undo_state,
 };
-use innoscan_format::{PageNo, SpaceId};
+use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
 use innoscan_io::Direct;
+
+use crate::data_files::DataFiles;
 
 /// The number of unfinished transactions of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,17 +38,22 @@ impl Unfinished {
 }
 
 /// Searches the rollback segments of a directory whose redo log is empty. `system`: its system
-/// tablespace.
+/// tablespace; `files`: where its server's files are.
 ///
 /// # Errors
 /// A rollback segment cannot be read or found.
-pub fn unfinished(root: &Path, system: &SystemTablespace, keys: &Keys) -> Result<Unfinished> {
+pub fn unfinished(
+    root: &Path,
+    files: &DataFiles,
+    system: &SystemTablespace,
+    keys: &Keys,
+) -> Result<Unfinished> {
     let mut spaces = HashMap::new();
     let mut segments = Vec::new();
     let mut system = SpaceReader::new(system.open(Direct::Off, keys)?)?;
     segments.extend(system.with_page(TRX_SYS_PAGE, |page| rollback_segments(&page))?);
     spaces.insert(system.space().header().space, system);
-    for path in undo_tablespaces(root)? {
+    for path in undo_tablespaces(root, files)? {
         let mut reader = SpaceReader::new(Space::open(&path, Direct::Off, keys)?)?;
         let space = reader.space().header().space;
         if is_of_mysql_8(&path) {
@@ -54,9 +63,19 @@ pub fn unfinished(root: &Path, system: &SystemTablespace, keys: &Keys) -> Result
         }
         spaces.insert(space, reader);
     }
+    let mysql_ibd = root.join("mysql.ibd");
+    if mysql_ibd.is_file() {
+        let missing =
+            listed(&mysql_ibd, keys)?.into_iter().find(|it| !spaces.contains_key(&it.space));
+        if let Some(ListedSpace { name, .. }) = missing {
+            return Err(not_there(root, &format!("`{name}`")));
+        }
+    }
     let mut found = Unfinished::default();
     for (space, segment) in segments {
-        let reader = spaces.get_mut(&space).ok_or_else(|| not_there(root, space))?;
+        let reader = spaces
+            .get_mut(&space)
+            .ok_or_else(|| not_there(root, &format!("with number {space}")))?;
         look_into(reader, segment, &mut found)?;
     }
     Ok(found)
@@ -73,15 +92,52 @@ fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) 
     Ok(())
 }
 
-/// The undo tablespaces in a data directory: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of
+/// The undo tablespaces that MySQL 8 lists.
+fn listed(mysql_ibd: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
+    let mut listed = Vec::new();
+    for_each_tablespace(mysql_ibd, keys, |table, row| {
+        listed.extend(table.undo_space(row)?);
+        Ok(())
+    })?;
+    Ok(listed)
+}
+
+/// Reads the rows of `mysql.tablespaces`.
+///
+/// # Errors
+/// They cannot be read.
+pub fn for_each_tablespace(
+    mysql_ibd: &Path,
+    keys: &Keys,
+    mut row: impl FnMut(&TablespacesTable, &[Option<&[u8]>]) -> innoscan_format::Result<()>,
+) -> Result<()> {
+    let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off, keys)?)?;
+    reader.space().require_key()?;
+    let table = TablespacesTable::of(&reader.space().read_sdi()?)
+        .map_err(|error| Error::from(error).in_file(mysql_ibd))?;
+    let layout = reader.clustered(&table.def, table.root)?.layout;
+    for_each_row(&mut reader, &layout, table.root, |cells| row(&table, cells))
+}
+
+/// The undo tablespaces of a data directory: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of
 /// MySQL 8.
 ///
 /// # Errors
-/// The directory cannot be listed.
-pub fn undo_tablespaces(root: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(root)
+/// A directory of them cannot be listed.
+pub fn undo_tablespaces(root: &Path, files: &DataFiles) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for directory in files.of_undo(root) {
+        found.extend(undo_tablespaces_in(&directory)?);
+    }
+    Ok(found)
+}
+
+fn undo_tablespaces_in(directory: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(directory)
         .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| Error::read("cannot list the undo tablespaces", error).in_file(root))?;
+        .map_err(|error| {
+            Error::read("cannot list the undo tablespaces", error).in_file(directory)
+        })?;
     let is_undo = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let number = name.strip_prefix("undo").map(|rest| rest.trim_start_matches('_'));
@@ -98,10 +154,10 @@ fn is_of_mysql_8(path: &Path) -> bool {
     name.starts_with("undo_") || name.ends_with(".ibu")
 }
 
-fn not_there(root: &Path, space: SpaceId) -> Error {
+fn not_there(root: &Path, which: &str) -> Error {
     Error::refused_directory(
-        format!("the undo tablespace with number {space} is not in the directory"),
-        "put it there (innodb_undo_directory says where it is)",
+        format!("the undo tablespace {which} is not in the directory"),
+        "put it there, or name its directory, the server's innodb_undo_directory",
     )
     .in_file(root)
 }

@@ -15,6 +15,7 @@ pub mod file_head;
 pub mod file_order;
 mod file_stamp;
 pub mod given_definition;
+pub mod index_size;
 mod io_options;
 mod key_ranges;
 pub mod keys;

@@ -83,6 +83,22 @@ impl TableFile {
         self.system.is_some()
     }
 
+    /// Whether other tables can be in it.
+    #[doc(hidden)]
+    pub fn is_shared(&self) -> bool {
+        self.is_system() || self.head().is_ok_and(|head| head.flags.shared)
+    }
+
+    /// Total bytes, 0 if unknown: as they were when the catalog found the table, if it read them then.
+    pub fn size_bytes(&self) -> u64 {
+        let bytes = |metadata: std::io::Result<Metadata>| metadata.map_or(0, |found| found.len());
+        match (&self.copy, self.head) {
+            (Some(copy), _) => bytes(copy.file.metadata()),
+            (None, Some(head)) => head.size_bytes,
+            (None, None) => self.paths().iter().map(|path| bytes(std::fs::metadata(path))).sum(),
+        }
+    }
+
     /// The paths of the file, or of all files of the system tablespace.
     #[doc(hidden)]
     pub fn paths(&self) -> &[PathBuf] {
@@ -248,13 +264,7 @@ impl Table {
     /// Total bytes of the files, 0 for those whose size is unknown: as they were when the catalog found the
     /// table, if it read them then.
     pub fn size_bytes(&self) -> u64 {
-        let bytes = |metadata: std::io::Result<Metadata>| metadata.map_or(0, |found| found.len());
-        let size = |file: &TableFile| match (&file.copy, file.head) {
-            (Some(copy), _) => bytes(copy.file.metadata()),
-            (None, Some(head)) => head.size_bytes,
-            (None, None) => file.paths().iter().map(|path| bytes(std::fs::metadata(path))).sum(),
-        };
-        self.files.iter().map(size).sum()
+        self.files.iter().map(TableFile::size_bytes).sum()
     }
 
     /// The qualified name `db.table`, or the table's name alone where the database is not known.

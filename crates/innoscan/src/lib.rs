@@ -52,9 +52,13 @@ mod open;
 mod tests;
 
 // The interface: tables, rows and splits,
+#[doc(inline)]
+pub use innoscan_catalog::data_files::DataFiles;
 pub use innoscan_catalog::key_files::{KeyAlgorithms, KeyFiles};
 #[doc(inline)]
 pub use innoscan_catalog::option_file::OptionFiles;
+#[doc(inline)]
+pub use innoscan_catalog::system_files::{DataFilePath, SystemFiles};
 #[doc(inline)]
 pub use innoscan_engine::keys::Keys;
 #[doc(inline)]
@@ -63,7 +67,7 @@ pub use innoscan_engine::{
     LeftOutReason, Notes, Reason, Remedies, Remedy, Result, Row, RowColumn, RowShape, Rows,
     RowsBuilder, Split, Table, TableFile,
 };
-pub use open::{open, open_with_keys};
+pub use open::{OpenOptions, open};
 // how they are read,
 #[doc(inline)]
 pub use innoscan_engine::{

@@ -17,26 +17,33 @@ use super::{
     AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm,
     sorted_entries, stem,
 };
+use crate::data_files::DataFiles;
 use crate::datadir::DataDir;
 use crate::mysql_definition;
-use crate::system_files::SystemFiles;
+use crate::option_file::OptionFiles;
 
 /// Files outside of the data directory, by the names of their directory and their table.
 pub(super) type FilesElsewhere = BTreeMap<(String, String), Vec<PathBuf>>;
 
 impl Catalog {
-    /// Sets the directories with files outside of the data directory, as the server's `innodb_directories`.
+    /// Sets where files outside of the data directory are. What is not said there is taken from the option files of the
+    /// directory's server.
     #[must_use]
-    pub fn with_directories(mut self, directories: Vec<PathBuf>) -> Catalog {
-        self.directories = directories;
+    pub fn with_files(mut self, files: DataFiles, option_files: OptionFiles) -> Catalog {
+        self.files = files;
+        self.option_files = Some(option_files);
         self
     }
 
-    /// Sets the server's options for the files of its system tablespace.
-    #[must_use]
-    pub fn with_system_files(mut self, files: SystemFiles) -> Catalog {
-        self.system_files = files;
-        self
+    /// Where the files of a data directory are.
+    ///
+    /// # Errors
+    /// A named option file cannot be read.
+    pub fn files_of(&self, root: &Path) -> Result<DataFiles> {
+        match &self.option_files {
+            Some(option_files) => self.files.for_directory(root, option_files),
+            None => Ok(self.files.clone()),
+        }
     }
 
     /// The system tablespace of the data directory, if there is one.
@@ -87,8 +94,12 @@ impl Catalog {
         // One of the directories may be in another, and the data directory in one of them.
         let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or(path.clone());
         let home = self.datadir.as_ref().map(canonical);
-        for directory in &self.directories {
-            all_files(&canonical(directory), &mut files)?;
+        let directories = match &self.datadir {
+            Some(root) => self.files_of(root)?.directories,
+            None => self.files.directories.clone(),
+        };
+        for directory in directories {
+            all_files(&canonical(&directory), &mut files)?;
         }
         files.retain(|file| home.as_ref().is_none_or(|home| !file.starts_with(home)));
         files.retain(|file| file.extension().is_some_and(|extension| extension == "ibd"));

@@ -58,13 +58,19 @@ impl Catalog {
     /// The same catalog for names in another directory.
     #[must_use]
     pub fn in_directory(&self, root: &Path) -> Catalog {
+        let definition = self.definition.clone();
+        Catalog { definition, ..self.without_definition(Some(root.to_owned())) }
+    }
+
+    /// The same catalog for another data directory, where tables have their own definitions.
+    #[must_use]
+    pub fn without_definition(&self, datadir: Option<PathBuf>) -> Catalog {
         Catalog {
-            datadir: Some(root.to_owned()),
-            definition: self.definition.clone(),
+            datadir,
             force: self.force,
             keys: self.keys.clone(),
-            directories: self.directories.clone(),
-            system_files: self.system_files.clone(),
+            files: self.files.clone(),
+            option_files: self.option_files.clone(),
             ..Catalog::default()
         }
     }

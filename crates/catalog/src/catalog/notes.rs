@@ -1,28 +1,48 @@
 //! Warnings about a table for the user.
 
-use innoscan_engine::Notes;
+use innoscan_engine::{Notes, Result};
 use innoscan_format::schema::TableDef;
 
-use super::{Directory, Known};
-use crate::datadir::Shutdown;
+use super::{Catalog, Directory, Known};
+use crate::datadir::{DataDir, Shutdown};
+
+/// The warnings about all tables of a directory.
+fn of_directory(directory: &Directory) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Shutdown::Unknown(why) = directory.datadir.shutdown() {
+        notes.push(format!("consistency was not verified: {why}"));
+    }
+    if let Some(why) = directory.datadir.undo_unread() {
+        notes.push(format!(
+            "whether there are unfinished transactions (XA PREPARE) is not known: {why}"
+        ));
+    }
+    notes
+}
+
+impl Catalog {
+    /// The warnings about all tables of the data directory, which each of them has too.
+    ///
+    /// # Errors
+    /// The directory must not be read.
+    pub fn directory_notes(&self) -> Result<Vec<String>> {
+        let root = self.datadir()?;
+        match DataDir::is_one(root) {
+            true => Ok(of_directory(&self.judged(root)?)),
+            false => Ok(Vec::new()),
+        }
+    }
+}
 
 /// The warnings about a table: unverified facts, and gaps in the definition.
 pub(super) fn notes(directory: Option<&Directory>, def: &TableDef, is_one_file: bool) -> Notes {
     let mut notes = Notes::default();
-    match directory.map(|found| found.datadir.shutdown()) {
+    match directory {
         None => notes.rows.push(
             "the file is in no data directory: whether its server was shut down cleanly is unknown"
                 .to_owned(),
         ),
-        Some(Shutdown::Unknown(why)) => {
-            notes.rows.push(format!("consistency was not verified: {why}"))
-        }
-        Some(Shutdown::Clean { .. }) => {}
-    }
-    if let Some(why) = directory.and_then(|found| found.datadir.undo_unread()) {
-        notes.rows.push(format!(
-            "whether there are unfinished transactions (XA PREPARE) is not known: {why}"
-        ));
+        Some(directory) => notes.rows = of_directory(directory),
     }
     let has_sdi = def.physical.table_id.is_some();
     let has_counter = def.columns.iter().any(|column| column.auto_increment);

@@ -162,12 +162,12 @@ impl Ledger {
         self.unlisted.push(unlisted);
     }
 
-    /// Adds a note on objects that a whole server would have and the source lacks.
+    /// Adds a note on the source as a whole, such as on objects that a whole server would have and the source lacks.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// The notes on objects that a whole server would have and the source lacks.
+    /// The notes on the source as a whole.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

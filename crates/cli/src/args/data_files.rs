@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use innoscan_catalog::catalog::Catalog;
+use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::system_files::{DataFilePath, SystemFiles};
 
 /// Where a server's data files are.
@@ -24,15 +24,23 @@ pub struct DataFileArgs {
     /// larger]
     #[arg(hide_short_help = true, long, value_name = "FILES")]
     pub innodb_data_file_path: Option<DataFilePath>,
+
+    /// Directory of the undo tablespaces, as the server's innodb_undo_directory [default: the data
+    /// directory]
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
+    pub innodb_undo_directory: Option<PathBuf>,
 }
 
 impl DataFileArgs {
-    /// A catalog that finds these files.
-    pub fn set(&self, catalog: Catalog) -> Catalog {
-        let system_files = SystemFiles {
-            home: self.innodb_data_home_dir.clone(),
-            path: self.innodb_data_file_path.clone(),
-        };
-        catalog.with_directories(self.innodb_directories.clone()).with_system_files(system_files)
+    /// These places, as far as they are named.
+    pub fn files(&self) -> DataFiles {
+        DataFiles {
+            system: SystemFiles {
+                home: self.innodb_data_home_dir.clone(),
+                path: self.innodb_data_file_path.clone(),
+            },
+            undo_directory: self.innodb_undo_directory.clone(),
+            directories: self.innodb_directories.clone(),
+        }
     }
 }

@@ -458,6 +458,7 @@ const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
             "innodb_directories",
             "innodb_data_home_dir",
             "innodb_data_file_path",
+            "innodb_undo_directory",
         ],
         has_effect: |args| args.is_against_files(),
         why: "it is for reading the tables of --against DIR",

@@ -8,7 +8,7 @@ use innoscan_engine::{Error, ErrorKind, Table, TableFile, counted};
 use innoscan_tools::check::{Report, Subject, Tablespace, shared_tablespace, tablespaces_in};
 use serde_json::{Value, json};
 
-use crate::args::{CheckArgs, SourceArgs};
+use crate::args::CheckArgs;
 use crate::messages::Exit;
 use crate::progress::Count;
 use crate::remedies;
@@ -29,7 +29,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 fn run_one(args: &CheckArgs, source: &str) -> anyhow::Result<Exit> {
     let catalog = super::catalog(&args.from, &args.key_files)?;
     let spaces = match Path::new(source).is_file() {
-        true => vec![tablespace(&catalog, &args.from, source)?],
+        true => vec![tablespace(&catalog, source)?],
         false => of_table(catalog.table(source)?),
     };
     let io = super::io_options(&args.io)?;
@@ -64,13 +64,9 @@ fn of_table(table: Table) -> Vec<Tablespace> {
 }
 
 /// The tablespace of a file, with the tables in it. Pages and links can be checked without a definition too.
-pub(super) fn tablespace(
-    catalog: &Catalog,
-    from: &SourceArgs,
-    file: &str,
-) -> anyhow::Result<Tablespace> {
+pub(super) fn tablespace(catalog: &Catalog, file: &str) -> anyhow::Result<Tablespace> {
     let path = Path::new(file);
-    if let Some(shared) = shared(catalog, from, path)? {
+    if let Some(shared) = shared(catalog, path)? {
         return Ok(shared);
     }
     let mut space = whole(catalog, path);
@@ -80,9 +76,8 @@ pub(super) fn tablespace(
     Ok(space)
 }
 
-fn shared(catalog: &Catalog, from: &SourceArgs, path: &Path) -> anyhow::Result<Option<Tablespace>> {
-    let in_root = |root| super::catalog_of(from, Some(root), catalog.keys().clone());
-    Ok(shared_tablespace(path, in_root)?)
+fn shared(catalog: &Catalog, path: &Path) -> anyhow::Result<Option<Tablespace>> {
+    Ok(shared_tablespace(path, |root| catalog.without_definition(Some(root)))?)
 }
 
 fn whole(catalog: &Catalog, path: &Path) -> Tablespace {
@@ -200,22 +195,23 @@ struct Sources {
 impl Sources {
     fn find(args: &CheckArgs, checked: &mut Checked) -> anyhow::Result<Sources> {
         let given = super::catalog(&args.from, &args.key_files)?;
-        let keys = given.keys().clone();
         let mut sources = Sources { catalogs: vec![given], spaces: Vec::new() };
         for source in &args.sources {
             let path = Path::new(source);
             if path.is_dir() {
-                let catalog = |root| super::catalog_of(&args.from, root, keys.clone());
+                let catalog = |root| sources.catalogs[0].without_definition(root);
                 let found = tablespaces_in(path, catalog)?;
-                sources.catalogs.push(catalog(found.root));
+                let catalog = catalog(found.root);
+                sources.catalogs.push(catalog);
                 let catalog = sources.catalogs.len() - 1;
+                found.notes.iter().for_each(|note| note!("innoscan: note: {note}"));
                 sources.spaces.extend(found.found.into_iter().map(|space| (catalog, space)));
                 for (table, why) in found.without_file {
                     checked.fail(table, remedies::reason(&why));
                 }
             } else if path.is_file() {
                 let catalog = &sources.catalogs[0];
-                let shared = shared(catalog, &args.from, path)?;
+                let shared = shared(catalog, path)?;
                 sources.spaces.push((0, shared.unwrap_or_else(|| whole(catalog, path))));
             } else {
                 match sources.catalogs[0].table(source) {

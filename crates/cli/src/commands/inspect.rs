@@ -9,7 +9,7 @@ use crate::messages::Exit;
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<Exit> {
     let catalog = super::catalog(&args.from, &args.key_files)?;
-    let space = super::check::tablespace(&catalog, &args.from, &args.file)?;
+    let space = super::check::tablespace(&catalog, &args.file)?;
     let io = super::io_options(&args.io)?;
     let subject = Subject::open(&space.file, space.tables.iter().map(|table| &**table), &io)?;
     let options = InspectOptions { hex: args.hex };

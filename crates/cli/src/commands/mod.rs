@@ -13,7 +13,7 @@ mod tablespaces;
 mod verify;
 mod warm;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -74,7 +74,9 @@ fn keys(args: &OfflineKeyArgs) -> anyhow::Result<Keys> {
 }
 
 fn catalog(from: &SourceArgs, key_args: &OfflineKeyArgs) -> anyhow::Result<Catalog> {
-    let catalog = catalog_of(from, from.datadir.clone(), keys(key_args)?);
+    let catalog = Catalog::new(from.datadir.clone()).with_force(from.force);
+    let catalog = catalog.with_keys(keys(key_args)?);
+    let catalog = catalog.with_files(from.data_files.files(), key_args.option_files.files());
     let Some(path) = &from.schema else { return Ok(catalog) };
     if path.extension().is_some_and(|extension| extension == "frm") {
         return Ok(catalog.with_frm(path)?);
@@ -82,11 +84,6 @@ fn catalog(from: &SourceArgs, key_args: &OfflineKeyArgs) -> anyhow::Result<Catal
     let sql = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the definition in {}", path.display()))?;
     Ok(catalog.with_definition(path.clone(), sql))
-}
-
-/// The catalog of a data directory, where every table has its own definition.
-fn catalog_of(from: &SourceArgs, root: Option<PathBuf>, keys: Keys) -> Catalog {
-    from.data_files.set(Catalog::new(root).with_force(from.force).with_keys(keys))
 }
 
 /// The options of a scan. `table` is one of the tables to read: with `--device auto` the device of its

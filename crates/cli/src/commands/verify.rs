@@ -74,7 +74,7 @@ fn comparison(
     }
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
     let catalog = catalog.with_keys(super::keys(&args.key_args())?);
-    let catalog = args.data_files.set(catalog);
+    let catalog = catalog.with_files(args.data_files.files(), args.key_args().option_files.files());
     let options = ScanOptions::default().with(|scan| {
         scan.plan.policy = Some(ReadAheadPolicy::Segment);
         scan.rows.order = RowOrder::Any;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::ledger::{Filter, FilterRule, ItemKind, Listed, State, Unlisted};
 use innoscan_catalog::source::{EngineTable, Offline, data_bytes, read_heads};
-use innoscan_engine::{Reason, Result, Table, counted};
+use innoscan_engine::index_size::clustered_bytes;
+use innoscan_engine::{Reason, Result, Table, TableFile, counted};
 use innoscan_format::schema::{RowFormat, TableDef, filename};
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ impl Listing {
 
     fn of_table(table: &Table) -> Listing {
         let mut object = ListedObject::new(Listed::of_table(&table.def));
-        object.size_bytes = Some(table.size_bytes());
+        object.size_bytes = bytes_of(table);
         match row_format(table) {
             Ok(row_format) => object.row_format = row_format,
             Err(error) => object.error = Some(error.reason()),
@@ -96,6 +97,8 @@ impl Listing {
         let offline = Offline::plan(catalog, filter)?;
         let mut row_formats: HashMap<(String, String), Result<Option<String>>> =
             offline.tables.iter().map(|table| (key(&table.def), row_format(table))).collect();
+        let mut table_bytes: HashMap<(String, String), Option<u64>> =
+            offline.tables.iter().map(|table| (key(&table.def), bytes_of(table))).collect();
         let counted = |table: &EngineTable| (key(&table.def), table.rows());
         let rows: BTreeMap<(String, String), u64> =
             offline.engine_tables.iter().map(counted).collect();
@@ -117,8 +120,9 @@ impl Listing {
                     // A directory that cannot be listed fails each of its tables later.
                     data_bytes(&root.join(filename::encode(&item.database))).unwrap_or_default()
                 });
-                object.size_bytes = of_database.get(&item.name).copied();
                 let key = (item.database.clone(), item.name.clone());
+                let of_files = of_database.get(&item.name).copied();
+                object.size_bytes = table_bytes.remove(&key).flatten().or(of_files);
                 object.rows = rows.get(&key).copied();
                 match row_formats.remove(&key) {
                     Some(Ok(row_format)) => object.row_format = row_format,
@@ -209,6 +213,16 @@ impl ListedObject {
 
 fn key(def: &TableDef) -> (String, String) {
     (def.schema.clone(), def.name.clone())
+}
+
+/// The bytes of a table's files, and of its clustered index where other tables share a file; `None` if that cannot be
+/// read.
+fn bytes_of(table: &Table) -> Option<u64> {
+    let of_file = |file: &TableFile| match file.is_shared() {
+        true => clustered_bytes(file).ok(),
+        false => Some(file.size_bytes()),
+    };
+    table.files.iter().map(of_file).sum()
 }
 
 /// The row format of an InnoDB table: according to the dictionary, else to the tablespace's flags,

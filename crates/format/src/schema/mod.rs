@@ -22,6 +22,8 @@ pub use sdi::{Properties, SdiNames, from_sdi, from_sdi_documents};
 
 pub use crate::server::{Family, RowFormat, ServerVersion};
 
+use std::collections::BTreeSet;
+
 use crate::charset::CollationId;
 use crate::types::ColumnType;
 
@@ -78,6 +80,19 @@ impl TableDef {
             "" => self.name.clone(),
             schema => format!("{schema}.{}", self.name),
         }
+    }
+
+    /// Returns the names of the general tablespaces in the definition (MySQL), quoted.
+    pub fn general_tablespaces(&self) -> BTreeSet<&str> {
+        let of_table = self.options.others.iter().filter(|(name, _)| name == "TABLESPACE");
+        let of_table = of_table.map(|(_, name)| name.as_str());
+        let clause = self.partitioning.as_ref().map_or("", |partitioning| &partitioning.clause);
+        let of_partitions = clause.split("TABLESPACE = ").skip(1).filter_map(|text| {
+            let (end, _) = text.match_indices('`').nth(1)?;
+            text.get(..=end)
+        });
+        let is_general = |name: &&str| !name.trim_matches('`').starts_with("innodb_");
+        of_table.chain(of_partitions).filter(is_general).collect()
     }
 
     /// Iterates over MariaDB's long unique keys, each of which has a hidden column with the hash of

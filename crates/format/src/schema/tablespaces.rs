@@ -30,7 +30,7 @@ pub struct TablespacesTable {
     engine_data: usize,
 }
 
-/// A listed tablespace that holds tables' rows.
+/// A listed tablespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListedSpace {
     /// Tablespace id.
@@ -75,6 +75,23 @@ impl TablespacesTable {
     /// # Errors
     /// When a column has an unexpected form.
     pub fn space(&self, row: &[Option<&[u8]>]) -> Result<Option<ListedSpace>> {
+        let holds_rows = |listed: &ListedSpace| {
+            let SpaceId(space) = listed.space;
+            !matches!(space, SYSTEM | TEMPORARY) && !UNDO.contains(&space)
+        };
+        Ok(self.listed(row)?.filter(holds_rows))
+    }
+
+    /// Decodes a row; `None` for other than undo tablespaces.
+    ///
+    /// # Errors
+    /// As of [`Self::space`].
+    pub fn undo_space(&self, row: &[Option<&[u8]>]) -> Result<Option<ListedSpace>> {
+        Ok(self.listed(row)?.filter(|listed| UNDO.contains(&listed.space.0)))
+    }
+
+    /// Decodes a row of an InnoDB tablespace.
+    fn listed(&self, row: &[Option<&[u8]>]) -> Result<Option<ListedSpace>> {
         let text = |place: usize| {
             let bytes = row.get(place).copied().flatten().unwrap_or_default();
             std::str::from_utf8(bytes)
@@ -87,9 +104,6 @@ impl TablespacesTable {
         let wrong = || Error::corrupt(format!("mysql.tablespaces has no number for `{name}`"));
         let properties = Properties::parse(text(self.engine_data)?).ok_or_else(wrong)?;
         let space: u32 = properties.number("id")?.ok_or_else(wrong)?;
-        if matches!(space, SYSTEM | TEMPORARY) || UNDO.contains(&space) {
-            return Ok(None);
-        }
         // Servers before 8.0.14 have no state.
         let is_discarded = match properties.text("state") {
             Some(state) => state == "discarded",

@@ -31,6 +31,8 @@ pub struct Tablespaces {
     pub root: Option<PathBuf>,
     /// The tablespaces: the system tablespace, undo and general ones, those of tables and full-text indexes.
     pub found: Vec<Tablespace>,
+    /// Notes on the directory as a whole.
+    pub notes: Vec<String>,
     /// InnoDB tables whose files were not found, as `db.table`, with the reason.
     pub without_file: Vec<(String, Reason)>,
     /// The index in `found` of each file.
@@ -54,7 +56,7 @@ impl Tablespaces {
 }
 
 /// Finds the tablespaces of a data directory, of the directory of one of its databases, or of any
-/// other directory with `.ibd` files. Undo tablespaces outside of the data directory are left out.
+/// other directory with `.ibd` files.
 ///
 /// The directory cannot be listed, or must not be read: a server runs on it, or was not shut down
 /// cleanly.
@@ -129,7 +131,7 @@ fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablesp
         if let Some(system) = catalog.system_tablespace()? {
             found.add(TableFile::system(system).with_keys(catalog.keys().clone()));
         }
-        let mut undo = undo_tablespaces(root)?;
+        let mut undo = undo_tablespaces(root, &catalog.files_of(root)?)?;
         undo.sort();
         found.add_all(undo, catalog);
         found.add_all(ibd_files(root)?, catalog);
@@ -145,6 +147,7 @@ fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablesp
         tables.extend(files.iter().map(|file| (database.clone(), of_file(file))));
         found.add_all(files, catalog);
     }
+    found.notes = catalog.directory_notes()?;
     add_planned(catalog, only, &tables, &mut found)?;
     Ok(found)
 }

@@ -3,18 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Trust};
 use innoscan_catalog::dictionary;
-use innoscan_catalog::system_files::SystemFiles;
+use innoscan_catalog::undo::for_each_tablespace;
 use innoscan_engine::keys::Keys;
-use innoscan_engine::small_tree::for_each_row;
-use innoscan_engine::space::Space;
-use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::{Error, Result};
 use innoscan_format::SpaceId;
 use innoscan_format::schema::dictionary::DictionaryTable;
-use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
-use innoscan_io::Direct;
+use innoscan_format::schema::tablespaces::ListedSpace;
 
 use super::Known;
 use super::findings::Finding;
@@ -26,7 +23,7 @@ use super::walk::{Files, SpaceKind};
 /// # Errors
 /// There is no list, it cannot be read, or the server was not shut down cleanly.
 pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
-    let datadir = DataDir::open(root, &SystemFiles::default(), Trust::Verify, keys)?;
+    let datadir = DataDir::open(root, &DataFiles::default(), Trust::Verify, keys)?;
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
         return in_mysql_ibd(&mysql_ibd, keys);
@@ -51,13 +48,8 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
 }
 
 fn in_mysql_ibd(path: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
-    let in_file = |error: innoscan_format::Error| Error::from(error).in_file(path);
-    let mut reader = SpaceReader::new(Space::open(path, Direct::Off, keys)?)?;
-    reader.space().require_key()?;
-    let table = TablespacesTable::of(&reader.space().read_sdi()?).map_err(in_file)?;
-    let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();
-    for_each_row(&mut reader, &layout, table.root, |row| {
+    for_each_tablespace(path, keys, |table, row| {
         listed.extend(table.space(row)?);
         Ok(())
     })?;

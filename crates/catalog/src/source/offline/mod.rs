@@ -65,7 +65,14 @@ impl Offline {
             false => frm::plan(&mut planner)?,
         }
         planner.require_named()?;
-        Ok(planner.offline)
+        let mut offline = planner.offline;
+        // Once, not for each table.
+        let of_all = catalog.directory_notes()?;
+        for table in &mut offline.tables {
+            table.notes.rows.retain(|note| !of_all.contains(note));
+        }
+        of_all.into_iter().for_each(|note| offline.ledger.note(note));
+        Ok(offline)
     }
 
     /// Reads the heads of the planned InnoDB tables, and enters as not dumped those that cannot be

@@ -48,6 +48,7 @@ use innoscan_export::sink::Compression;
 use innoscan_export::sink::Format;
 use innoscan_export::sink::shell_tsv::ShellTsvOptions;
 use innoscan_live::snapshot::Consistency;
+use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
@@ -152,10 +153,26 @@ struct OfServer {
     confirm: Option<Arc<ConfirmFn>>,
 }
 
+/// Notes the general tablespaces that must exist before the dump is loaded.
+fn note_tablespaces(dump: &mut Dump<'_>) {
+    let named = dump.tables.iter().flat_map(|table| table.def.general_tablespaces());
+    let names: BTreeSet<&str> = named.collect();
+    if names.is_empty() {
+        return;
+    }
+    let names = Vec::from_iter(names).join(", ");
+    let note = format!(
+        "definitions name general tablespaces, which a dump does not create: {names}; before it is loaded, create them by \
+         CREATE TABLESPACE"
+    );
+    note!("innoscan: note: {note}");
+    dump.ledger.note(note);
+}
+
 /// Writes the dump to stdout or a directory, and reports each table.
 fn write(
     args: &DumpArgs,
-    dump: Dump<'_>,
+    mut dump: Dump<'_>,
     of_server: OfServer,
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<(Summary, Layout)> {
@@ -169,6 +186,9 @@ fn write(
         if !args.no_schemas && args.format.as_ref().is_none_or(Format::is_sql) {
             messages::definition_notes(&table.def, &table.notes);
         }
+    }
+    if !args.no_schemas {
+        note_tablespaces(&mut dump);
     }
     let bar = Bar::new(args.report.quiet, whole(&dump));
     let first = dump.tables.first().copied();

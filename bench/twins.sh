@@ -6,6 +6,7 @@
 # and up to 1.4 GB each). TABLE is one of these; without one, all of them:
 #
 #   shuffled   the plain table
+#   plain      the plain table, made anew as the others are: its leaves are filled as theirs
 #   zip        ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8
 #   pclz4      PAGE_COMPRESSED=1 by lz4
 #   pczlib     PAGE_COMPRESSED=1 by zlib
@@ -19,7 +20,7 @@ INNOSCAN=$1
 DIR=$(cd "$2" && pwd)
 ROUNDS=${3:-5}
 shift $(($# < 3 ? $# : 3))
-[ $# -gt 0 ] || set -- shuffled zip pclz4 pczlib encrypted
+[ $# -gt 0 ] || set -- shuffled plain zip pclz4 pczlib encrypted
 TABLES=("$@")
 read -ra PREFIX <<<"${PREFIX:-}"
 SERVER=("$(dirname "$0")/../tests/servers/server.sh" mariadb-10.11)
@@ -47,6 +48,7 @@ twin() { # NAME ALGORITHM OPTIONS...
 }
 
 "$(dirname "$0")/../tests/servers/install.sh" mariadb-10.11 mariadb-providers
+twin plain zlib PAGE_COMPRESSED=0
 twin zip zlib ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8
 twin pclz4 lz4 PAGE_COMPRESSED=1
 twin pczlib zlib PAGE_COMPRESSED=1

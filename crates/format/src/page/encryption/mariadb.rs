@@ -20,6 +20,7 @@ use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, InnerIvInit, KeyInit, St
 use aes::{Aes128, Aes192, Aes256, Block};
 use zeroize::Zeroize;
 
+use super::used_blocks::EncryptedBlocks;
 use super::{copy_to, put, range_mut, type_of};
 use crate::checksum;
 use crate::page::compression::full_crc32_stored;
@@ -36,6 +37,8 @@ const COMPRESSED_AND_ENCRYPTED: u16 = 37401;
 /// The types of pages that are never encrypted outside of `full_crc32` files: `FIL_PAGE_TYPE_FSP_HDR`,
 /// `FIL_PAGE_TYPE_XDES`, `FIL_PAGE_RTREE` (`fil_space_encrypt_valid_page_type`).
 const NEVER_ENCRYPTED: [u16; 3] = [8, 9, 17854];
+/// `FIL_PAGE_INDEX`.
+const INDEX: u16 = 17855;
 /// Bytes of an AES block.
 const BLOCK: usize = 16;
 
@@ -237,6 +240,9 @@ impl EncryptedRange {
         iv: [u8; BLOCK],
         room: &mut Vec<u8>,
     ) -> Result<()> {
+        if mode == CipherMode::Cbc && self.full_crc32 && type_of(raw)? == INDEX {
+            return self.decrypt_index(raw, key, iv, room);
+        }
         let page = copy_to(room, raw);
         let encrypted = range_mut(page, self.at, self.len)?;
         match mode {
@@ -251,12 +257,39 @@ impl EncryptedRange {
             false => put(page, KEY_VERSION, [0; 8]),
         }
     }
+
+    /// Decrypts a page of a B-tree without its free space, on which no checksum depends in `full_crc32` files.
+    fn decrypt_index(
+        &self,
+        raw: &[u8],
+        key: &PageKey,
+        iv: [u8; BLOCK],
+        room: &mut Vec<u8>,
+    ) -> Result<()> {
+        room.resize(raw.len(), 0);
+        let short = || Error::corrupt("the page is cut short");
+        let (head, encrypted) = raw.split_at_checked(self.at).ok_or_else(short)?;
+        let (encrypted, trailer) = encrypted.split_at_checked(self.len).ok_or_else(short)?;
+        let (blocks, rest) = Block::slice_as_chunks(encrypted);
+        let rest_at = self.at + self.len - rest.len();
+        range_mut(room, 0, self.at)?.copy_from_slice(head);
+        EncryptedBlocks { cipher: &key.cipher, iv, blocks }.decrypt_used(room, self.at)?;
+        let room_for_rest = range_mut(room, rest_at, rest.len())?;
+        room_for_rest.copy_from_slice(rest);
+        decrypt_rest(&key.cipher, iv, room_for_rest);
+        range_mut(room, self.at + self.len, trailer.len())?.copy_from_slice(trailer);
+        put(room, 0, [0; 4])
+    }
 }
 
 /// Whole blocks are chained; what is left is covered by the encrypted IV (`MyCTX_nopad`, `my_crypt.cc`).
 fn decrypt_cbc(cipher: &Aes128, iv: [u8; BLOCK], encrypted: &mut [u8]) {
     let (blocks, rest) = Block::slice_as_chunks_mut(encrypted);
     cbc::Decryptor::inner_iv_init(cipher, &iv.into()).decrypt_blocks(blocks);
+    decrypt_rest(cipher, iv, rest);
+}
+
+fn decrypt_rest(cipher: &Aes128, iv: [u8; BLOCK], rest: &mut [u8]) {
     let mut mask = Block::from(iv);
     cipher.encrypt_block(&mut mask);
     rest.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);

@@ -5,6 +5,7 @@
 
 mod mariadb;
 mod mysql;
+mod used_blocks;
 
 use std::sync::Arc;
 

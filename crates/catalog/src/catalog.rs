@@ -62,6 +62,8 @@ pub struct Catalog {
     files: DataFiles,
     /// The option files that may say the rest.
     option_files: Option<OptionFiles>,
+    /// Where files are, by their data directories.
+    files_of: RefCell<HashMap<PathBuf, Rc<DataFiles>>>,
     files_elsewhere: OnceCell<FilesElsewhere>,
     spaces: RefCell<HashMap<PathBuf, Rc<Spaces>>>,
     dirs: RefCell<HashMap<PathBuf, Directory>>,
@@ -402,7 +404,8 @@ impl Catalog {
             return Ok(known.clone());
         }
         let trust = if self.force { Trust::Force } else { Trust::Verify };
-        let directory = Directory::open(root, &self.files_of(root)?, trust, &self.keys)?;
+        let files = self.files_of(root)?;
+        let directory = Directory::open(root, &files, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
         Ok(directory)
     }
@@ -438,6 +441,9 @@ impl Catalog {
             frm = root.join(filename::encode(&schema)).join(frm.file_name().unwrap_or_default());
         }
         if !frm.is_file() {
+            // A running server writes to its dictionary.
+            let is_exported = directory.is_some_and(|found| found.datadir.is_exported());
+            let root = root.filter(|_| !is_exported);
             if let Some(def) = self.definition_beside(&schema, &table, root.as_deref())? {
                 return Ok((def, head));
             }

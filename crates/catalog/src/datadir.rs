@@ -34,6 +34,7 @@ const SIGNS: [&str; 4] = [system_files::FIRST, "mysql.ibd", "ib_logfile0", "#inn
 pub struct DataDir {
     root: PathBuf,
     shutdown: Shutdown,
+    trust: Trust,
     system: Option<Arc<SystemTablespace>>,
     undo_unread: Option<String>,
 }
@@ -74,7 +75,8 @@ impl DataDir {
                 Err(error) => Shutdown::Unknown(error.to_string()),
             },
         };
-        let mut datadir = DataDir { root: root.to_owned(), shutdown, system, undo_unread: None };
+        let root_path = root.to_owned();
+        let mut datadir = DataDir { root: root_path, shutdown, trust, system, undo_unread: None };
         if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
             match undo::unfinished(root, files, system, keys) {
                 Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
@@ -111,6 +113,11 @@ impl DataDir {
     /// The state in which the server left the files.
     pub fn shutdown(&self) -> &Shutdown {
         &self.shutdown
+    }
+
+    /// Whether its server is running, and only tables that it flushed for export may be read.
+    pub fn is_exported(&self) -> bool {
+        self.trust == Trust::Exported
     }
 
     /// The greatest LSN that a page can have, if known.
@@ -184,7 +191,7 @@ pub fn lock_holder(file: &Path) -> std::io::Result<Option<Flock>> {
 
 /// The server that runs on a data directory, by its lock on one of the files that it keeps locked; `system`: the first
 /// file of the system tablespace.
-pub(crate) fn running_server(root: &Path, system: &Path) -> Option<Flock> {
+pub fn running_server(root: &Path, system: &Path) -> Option<Flock> {
     let others = LOCKED.map(|name| root.join(name));
     let mut files = std::iter::once(system).chain(others.iter().map(PathBuf::as_path));
     files.find_map(|file| lock_holder(file).ok().flatten())

@@ -1,6 +1,6 @@
 //! The size of a clustered index in a tablespace that several tables share.
 
-use innoscan_format::page::{IndexPage, InodePage, Segment};
+use innoscan_format::page::{IndexPage, InodePage};
 use innoscan_io::Direct;
 
 use crate::space_reader::SpaceReader;
@@ -15,7 +15,7 @@ use crate::{Result, TableFile};
 pub fn clustered_bytes(file: &TableFile) -> Result<u64> {
     let root = file.root_head()?.page_no;
     let space = file.open(Direct::Off)?;
-    let extent_pages = u64::from(space.page_size().extent_pages());
+    let page_size = space.page_size();
     let page_bytes = space.page_bytes() as u64;
     let mut reader = SpaceReader::new(space)?;
     let segments = reader.with_page(root, |page| {
@@ -26,9 +26,7 @@ pub fn clustered_bytes(file: &TableFile) -> Result<u64> {
     for addr in segments.into_iter().flatten() {
         let segment = reader
             .with_page(addr.page_no, |page| InodePage::parse(page)?.segment_at(addr.offset))?;
-        let Segment { free, not_full, full, fragments, .. } = segment;
-        let extents: u64 = [free, not_full, full].iter().map(|list| u64::from(list.len)).sum();
-        pages += fragments.len() as u64 + extents * extent_pages;
+        pages += segment.reserved_pages(page_size);
     }
     Ok(pages * page_bytes)
 }

@@ -37,8 +37,8 @@ pub fn checksum(
     let place = qualified(&name.schema, &name.table);
     let (statement, nth) = match kind {
         ChecksumKind::Table => (format!("CHECKSUM TABLE {place} EXTENDED"), 1),
+        // Its values are those of a session in UTC, without modes of SQL, as all of ours are.
         ChecksumKind::StoredColumns => {
-            session.run("SET time_zone = '+00:00', sql_mode = ''")?;
             (stored_checksum::query(&stored_columns(session, name)?, &place), 0)
         }
     };

@@ -39,11 +39,16 @@ impl Catalog {
     ///
     /// # Errors
     /// A named option file cannot be read.
-    pub fn files_of(&self, root: &Path) -> Result<DataFiles> {
-        match &self.option_files {
-            Some(option_files) => self.files.for_directory(root, option_files),
-            None => Ok(self.files.clone()),
+    pub fn files_of(&self, root: &Path) -> Result<Rc<DataFiles>> {
+        if let Some(known) = self.files_of.borrow().get(root) {
+            return Ok(Rc::clone(known));
         }
+        let files = Rc::new(match &self.option_files {
+            Some(option_files) => self.files.for_directory(root, option_files)?,
+            None => self.files.clone(),
+        });
+        self.files_of.borrow_mut().insert(root.to_owned(), Rc::clone(&files));
+        Ok(files)
     }
 
     /// The system tablespace of the data directory, if there is one.
@@ -94,12 +99,9 @@ impl Catalog {
         // One of the directories may be in another, and the data directory in one of them.
         let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or(path.clone());
         let home = self.datadir.as_ref().map(canonical);
-        let directories = match &self.datadir {
-            Some(root) => self.files_of(root)?.directories,
-            None => self.files.directories.clone(),
-        };
-        for directory in directories {
-            all_files(&canonical(&directory), &mut files)?;
+        let places = self.datadir.as_ref().map(|root| self.files_of(root)).transpose()?;
+        for directory in &places.as_deref().unwrap_or(&self.files).directories {
+            all_files(&canonical(directory), &mut files)?;
         }
         files.retain(|file| home.as_ref().is_none_or(|home| !file.starts_with(home)));
         files.retain(|file| file.extension().is_some_and(|extension| extension == "ibd"));
@@ -190,7 +192,9 @@ impl Catalog {
         partition: &str,
         directory: Option<&Directory>,
     ) -> Result<Option<TableFile>> {
-        let Some(directory) = directory else { return Ok(None) };
+        let Some(directory) = directory.filter(|found| !found.datadir.is_exported()) else {
+            return Ok(None);
+        };
         let Some(place) = index_place(def, Some(partition), directory) else { return Ok(None) };
         let spaces = self.spaces_of(directory.datadir.root())?;
         Ok(self.file_in(&spaces, place)?.map(|file| file.of_partition(partition)))

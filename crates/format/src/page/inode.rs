@@ -42,6 +42,15 @@ pub struct Segment {
     pub fragments: Vec<PageNo>,
 }
 
+impl Segment {
+    /// Returns the pages that the segment reserves, used or not (`fseg_n_reserved_pages_low`, `fsp0fsp.cc`).
+    pub fn reserved_pages(&self, page_size: PageSize) -> u64 {
+        let lists = [&self.free, &self.not_full, &self.full];
+        let extents: u64 = lists.iter().map(|list| u64::from(list.len)).sum();
+        self.fragments.len() as u64 + extents * u64::from(page_size.extent_pages())
+    }
+}
+
 fn fragment_slots(page_size: PageSize) -> usize {
     page_size.extent_pages() as usize / 2
 }

@@ -27,6 +27,8 @@ use crate::{Error, PageNo, Result, bytes};
 /// Offset of the first page's data, behind ten entries of 60 bytes.
 const FIRST_DATA: usize = 696;
 const DATA_PAGE_DATA: usize = 49;
+/// The most bytes of a ZLOB's part (`Z_CHUNK_SIZE`, `lob0lob.h`, MySQL 8.0); parts of a LOB are shorter.
+const ZLOB_PART_BYTES: u32 = 128 << 10;
 /// Bytes of a page's trailer.
 pub(super) const TRAILER: usize = 8;
 /// The maximum number of index pages kept; most are visited once, in order.
@@ -67,6 +69,22 @@ pub(super) struct Part {
     pub stream_bytes: u32,
     /// ZLOB: the number of the fragment at the stream's end, if it ends in one.
     pub fragment: u16,
+}
+
+impl Part {
+    /// Requires lengths that a server can write: a page of a damaged ZLOB can be its own successor, and would be read
+    /// until its part is whole.
+    fn require_possible(&self) -> Result<()> {
+        // More than zlib's `deflateBound` of the part.
+        let stream_most = u64::from(self.len) + u64::from(self.len) / 4 + 64;
+        if self.len > ZLOB_PART_BYTES || u64::from(self.stream_bytes) > stream_most {
+            return Err(Error::corrupt(format!(
+                "a LOB's part has {} bytes, and its stream {}: a part has at most {ZLOB_PART_BYTES}",
+                self.len, self.stream_bytes
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// A walk through the index; it ends when all parts are found.
@@ -158,6 +176,7 @@ impl IndexWalk {
                 Err(missing) => return Ok(Some(self.suspend(page, missing))),
             };
             if seen.page_no != PageNo::NULL {
+                seen.require_possible()?;
                 self.found += u64::from(seen.len);
                 self.parts.push(seen);
             }
@@ -301,4 +320,22 @@ fn part_of(page: &[u8], len_at: usize, data_at: usize, expected: u32) -> Result<
 
 pub(super) fn wrong_kind(kind: PageKind) -> Error {
     Error::corrupt(format!("a page of kind {kind} where an off-page column's should be"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_lengths_that_servers_write() {
+        let part = |len, stream_bytes| Part { page_no: PageNo(5), len, stream_bytes, fragment: 0 };
+        // Bytes that do not compress make a stream that is a little longer.
+        for (len, stream_bytes) in [(131_072, 131_117), (1, 9), (131_072, 140)] {
+            assert_eq!(part(len, stream_bytes).require_possible(), Ok(()));
+        }
+        // What a fuzzer made: 4 GB of a page that is its own successor.
+        for (len, stream_bytes) in [(131_072, 0xFFFF_FFFF), (131_073, 140), (100, 200)] {
+            assert!(part(len, stream_bytes).require_possible().is_err(), "{len}, {stream_bytes}");
+        }
+    }
 }

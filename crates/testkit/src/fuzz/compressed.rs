@@ -1,13 +1,12 @@
 //! Fuzz targets of pages that are stored compressed, and of compressed off-page columns. The first byte chooses
 //! the form.
 
-use innoscan_format::page::{PageCompression, PageContext, PageFormat};
+use innoscan_format::page::{PageCompression, PageContext, PageFormat, Scratch, open};
 use innoscan_format::read::{LobReader, Need};
 use innoscan_format::{LobRef, PageNo, PageSize};
 
 use super::{PAGE, SPACE, page_of, sound_page};
 use crate::page::{ZBLOB, ZLOB_DATA, ZLOB_FIRST, ZLOB_FRAGMENT, ZLOB_INDEX, format};
-use crate::page::{open_plain, open_stored};
 use crate::tablespace::seal_page;
 
 /// Opens a page of a ROW_FORMAT=COMPRESSED file with a corrected checksum.
@@ -16,7 +15,8 @@ pub fn zip_page(data: &[u8]) {
     let page_size = [PageSize::MIN, PageSize::DEFAULT][usize::from(form >> 3 & 1)];
     let format = PageFormat { page_size, ..zip_format(form) };
     let bytes = page_of(data, format, PAGE);
-    if let Ok(page) = open_plain(&bytes, format, PAGE) {
+    let mut scratch = Scratch::default();
+    if let Ok(page) = open(&bytes, &PageContext::plain(format), PAGE, &mut scratch) {
         assert!(page.bytes().len() <= page_size.len());
         sound_page(page);
     }
@@ -39,7 +39,7 @@ pub fn compressed_page(data: &[u8]) {
         bytes[24..26].copy_from_slice(&if is_mysql { 14u16 } else { 34354 }.to_be_bytes());
     }
     let context = PageContext::plain(format).with_compression(algorithm);
-    if let Ok(page) = open_stored(&bytes, &context, PAGE) {
+    if let Ok(page) = open(&bytes, &context, PAGE, &mut Scratch::default()) {
         sound_page(page);
     }
 }
@@ -64,7 +64,9 @@ pub fn compressed_lob(data: &[u8]) {
             bytes[24..26].copy_from_slice(&KINDS[kind].to_be_bytes());
             seal_page(&mut bytes, format);
         }
-        let Ok(page) = open_plain(&bytes, format, page_no) else { return };
+        let mut scratch = Scratch::default();
+        let page = open(&bytes, &PageContext::plain(format), page_no, &mut scratch);
+        let Ok(page) = page else { return };
         if reader.feed(page, &mut value).is_err() {
             return;
         }

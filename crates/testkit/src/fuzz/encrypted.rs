@@ -3,12 +3,12 @@
 use innoscan_format::checksum;
 use innoscan_format::keys::{DigestName, KeyFilePassword, Keys, keyring_path, transferred_key};
 use innoscan_format::page::encryption::CipherMode;
-use innoscan_format::page::{PageContext, PageFormat, SpaceHeader};
+use innoscan_format::page::{PageContext, PageFormat, Scratch, SpaceHeader, open};
 use innoscan_format::secret::Secret;
 use innoscan_format::{PageNo, PageSize};
 
 use super::{PAGE, SPACE, page_of, sound_page};
-use crate::page::{PageWriter, format, open_stored};
+use crate::page::{PageWriter, format};
 
 /// The end of the extent descriptors on page 0 with pages of 4 KiB, and with compressed pages of 2 KiB.
 const EXTENTS_END: usize = 150 + 88 * 16;
@@ -41,7 +41,7 @@ pub fn encrypted_page(data: &[u8]) {
     let mut bytes = page_of(data, format, PAGE);
     mark_encrypted(&mut bytes, format, is_mysql);
     let context = context(format, is_mysql, form);
-    if let Ok(page) = open_stored(&bytes, &context, PAGE) {
+    if let Ok(page) = open(&bytes, &context, PAGE, &mut Scratch::default()) {
         sound_page(page);
     }
 }

@@ -3,14 +3,16 @@
 
 use innoscan_format::charset::CollationId;
 use innoscan_format::locate::Fields;
-use innoscan_format::page::{ExtentsPage, IndexPage, InodePage, Page, PageFormat, SpaceHeader};
+use innoscan_format::page::{
+    ExtentsPage, IndexPage, InodePage, Page, PageContext, PageFormat, Scratch, SpaceHeader, open,
+};
 use innoscan_format::schema::{
     Family, RowFormat, ServerVersion, from_create_table, from_frm, from_sdi, server_of_text,
 };
 use innoscan_format::types::{Codec, ColumnType};
 use innoscan_format::{PageNo, SpaceId, layout::Layout, tree};
 
-use crate::page::{PageWriter, format as plain_format, open_plain};
+use crate::page::{PageWriter, format as plain_format};
 
 mod compressed;
 mod encrypted;
@@ -66,7 +68,8 @@ pub fn page(data: &[u8]) {
     for full_crc32 in [false, true] {
         let format = PageFormat { space: SPACE, full_crc32, ..plain_format(64) };
         let bytes = page_of(data, format, PAGE);
-        if let Ok(page) = open_plain(&bytes, format, PAGE) {
+        let mut scratch = Scratch::default();
+        if let Ok(page) = open(&bytes, &PageContext::plain(format), PAGE, &mut scratch) {
             sound_page(page);
         }
     }

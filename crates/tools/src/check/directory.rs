@@ -131,7 +131,8 @@ fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablesp
         if let Some(system) = catalog.system_tablespace()? {
             found.add(TableFile::system(system).with_keys(catalog.keys().clone()));
         }
-        let mut undo = undo_tablespaces(root, &catalog.files_of(root)?)?;
+        let files = catalog.files_of(root)?;
+        let mut undo = undo_tablespaces(root, &files)?;
         undo.sort();
         found.add_all(undo, catalog);
         found.add_all(ibd_files(root)?, catalog);

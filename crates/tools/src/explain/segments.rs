@@ -48,12 +48,8 @@ pub(super) fn owners(reader: &mut SpaceReader, root: PageNo) -> Result<Owners> {
             next = node.next;
             for segment in segments {
                 let used = used_pages(&segment, extent_pages);
-                let extents: u64 = [&segment.free, &segment.not_full, &segment.full]
-                    .map(|list| u64::from(list.len))
-                    .iter()
-                    .sum();
-                let held = segment.fragments.len() as u64 + extents * extent_pages;
-                owners.reserve_pages += held.saturating_sub(used);
+                let reserved = segment.reserved_pages(space.page_size());
+                owners.reserve_pages += reserved.saturating_sub(used);
                 if clustered.contains(&segment.addr) {
                     owners.clustered_pages += used;
                 } else if !sdi.contains(&segment.addr) {

@@ -16,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use innoscan_catalog::datadir::lock_holder;
+use innoscan_catalog::datadir::running_server;
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::page::SpaceHead;
@@ -236,7 +236,7 @@ fn of_header(
 
 /// Whether a server is running on a directory.
 fn is_in_use(directory: &Path) -> bool {
-    lock_holder(&directory.join("ibdata1")).is_ok_and(|holder| holder.is_some())
+    running_server(directory, &directory.join("ibdata1")).is_some()
 }
 
 /// Files whose tablespaces are not known yet.

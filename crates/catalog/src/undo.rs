@@ -56,6 +56,10 @@ pub fn unfinished(
     for path in undo_tablespaces(root, files)? {
         let mut reader = SpaceReader::new(Space::open(&path, Direct::Off, keys)?)?;
         let space = reader.space().header().space;
+        // The data directory's own come first; the other directories may be of several servers.
+        if spaces.contains_key(&space) {
+            continue;
+        }
         if is_of_mysql_8(&path) {
             let listed =
                 reader.with_page(RSEG_ARRAY_PAGE, |page| rollback_segments_of_space(&page))?;

@@ -13,6 +13,8 @@ use crate::{Error, PageNo, Result, SpaceId};
 /// Ids of undo tablespaces: 127 times 400,000 below those of the redo log (`dict_sys_t,
 /// s_min_undo_space_id, dict0dict.h, MySQL 9.7`); servers before 8.0.14 used the uppermost of them.
 const UNDO: RangeInclusive<u32> = 0xFFFF_FFF0 - 127 * 400_000..=0xFFFF_FFEF;
+/// The name of the table in its definition.
+const NAME: &[u8] = br#""tablespaces""#;
 /// The id of the temporary tablespace (`s_temp_space_id`).
 const TEMPORARY: u32 = 0xFFFF_FFFD;
 /// The id of the system tablespace.
@@ -48,8 +50,12 @@ impl TablespacesTable {
     /// # Errors
     /// When the table is missing, or differs from that of the known servers.
     pub fn of<T: AsRef<[u8]>>(documents: &[T]) -> Result<TablespacesTable> {
+        // Most of the documents need not be parsed.
+        let has_name = |document: &[u8]| document.windows(NAME.len()).any(|part| part == NAME);
         let is_it = |document: &&T| {
-            SdiNames::of(&[document]).is_ok_and(|names| names.has_table("mysql", "tablespaces"))
+            has_name(document.as_ref())
+                && SdiNames::of(&[document])
+                    .is_ok_and(|names| names.has_table("mysql", "tablespaces"))
         };
         let document = documents.iter().find(is_it);
         let document = document

@@ -69,8 +69,8 @@ pub fn unfinished(
     }
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
-        let missing =
-            listed(&mysql_ibd, keys)?.into_iter().find(|it| !spaces.contains_key(&it.space));
+        let listed = listed_tablespaces(&mysql_ibd, keys, TablespacesTable::undo_space)?;
+        let missing = listed.into_iter().find(|listed| !spaces.contains_key(&listed.space));
         if let Some(ListedSpace { name, .. }) = missing {
             return Err(not_there(root, &format!("`{name}`")));
         }
@@ -96,31 +96,26 @@ fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) 
     Ok(())
 }
 
-/// The undo tablespaces that MySQL 8 lists.
-fn listed(mysql_ibd: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
-    let mut listed = Vec::new();
-    for_each_tablespace(mysql_ibd, keys, |table, row| {
-        listed.extend(table.undo_space(row)?);
-        Ok(())
-    })?;
-    Ok(listed)
-}
-
-/// Reads the rows of `mysql.tablespaces`.
+/// The tablespaces of `mysql.tablespaces` that `space` decodes from its rows.
 ///
 /// # Errors
-/// They cannot be read.
-pub fn for_each_tablespace(
+/// The rows cannot be read.
+pub fn listed_tablespaces(
     mysql_ibd: &Path,
     keys: &Keys,
-    mut row: impl FnMut(&TablespacesTable, &[Option<&[u8]>]) -> innoscan_format::Result<()>,
-) -> Result<()> {
+    space: impl Fn(&TablespacesTable, &[Option<&[u8]>]) -> innoscan_format::Result<Option<ListedSpace>>,
+) -> Result<Vec<ListedSpace>> {
     let mut reader = SpaceReader::new(Space::open(mysql_ibd, Direct::Off, keys)?)?;
     reader.space().require_key()?;
     let table = TablespacesTable::of(&reader.space().read_sdi()?)
         .map_err(|error| Error::from(error).in_file(mysql_ibd))?;
     let layout = reader.clustered(&table.def, table.root)?.layout;
-    for_each_row(&mut reader, &layout, table.root, |cells| row(&table, cells))
+    let mut listed = Vec::new();
+    for_each_row(&mut reader, &layout, table.root, |row| {
+        listed.extend(space(&table, row)?);
+        Ok(())
+    })?;
+    Ok(listed)
 }
 
 /// The undo tablespaces of a data directory: `undo001` of MySQL 5.6, 5.7 and MariaDB, `undo_001` and `*.ibu` of

@@ -204,8 +204,7 @@ impl Sources {
             if path.is_dir() {
                 let catalog = |root| sources.catalogs[0].without_definition(root);
                 let found = tablespaces_in(path, catalog)?;
-                let catalog = catalog(found.root);
-                sources.catalogs.push(catalog);
+                sources.catalogs.push(found.catalog);
                 let catalog = sources.catalogs.len() - 1;
                 found.notes.iter().for_each(|note| note!("innoscan: note: {note}"));
                 sources.spaces.extend(found.found.into_iter().map(|space| (catalog, space)));

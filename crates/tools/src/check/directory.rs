@@ -27,8 +27,8 @@ pub struct Tablespace {
 /// The tablespaces of a directory.
 #[derive(Debug, Default)]
 pub struct Tablespaces {
-    /// The data directory: the directory itself, or the one that contains it.
-    pub root: Option<PathBuf>,
+    /// The catalog of the data directory: of the directory itself, or of the one that contains it.
+    pub catalog: Catalog,
     /// The tablespaces: the system tablespace, undo and general ones, those of tables and full-text indexes.
     pub found: Vec<Tablespace>,
     /// Notes on the directory as a whole.
@@ -48,9 +48,9 @@ impl Tablespaces {
         &mut self.found[place]
     }
 
-    fn add_all(&mut self, paths: Vec<PathBuf>, catalog: &Catalog) {
+    fn add_all(&mut self, paths: Vec<PathBuf>) {
         for path in paths {
-            self.add(TableFile::whole(path).with_keys(catalog.keys().clone()));
+            self.add(TableFile::whole(path).with_keys(self.catalog.keys().clone()));
         }
     }
 }
@@ -65,19 +65,18 @@ pub fn tablespaces_in(
     catalog: impl FnOnce(Option<PathBuf>) -> Catalog,
 ) -> Result<Tablespaces> {
     if DataDir::is_one(directory) {
-        return of_root(directory, None, &catalog(Some(directory.to_owned())));
+        return of_root(directory, None, catalog(Some(directory.to_owned())));
     }
     let parent = std::fs::canonicalize(directory).ok();
     let parent = parent.as_deref().and_then(Path::parent);
     let parent = parent.filter(|parent| DataDir::is_one(parent));
     if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
-        return of_root(root, Some(&name), &catalog(Some(root.to_owned())));
+        return of_root(root, Some(&name), catalog(Some(root.to_owned())));
     }
-    let mut found = Tablespaces::default();
-    let catalog = catalog(None);
-    found.add_all(ibd_files(directory)?, &catalog);
+    let mut found = Tablespaces { catalog: catalog(None), ..Tablespaces::default() };
+    found.add_all(ibd_files(directory)?);
     for path in sorted_entries(directory)?.into_iter().filter(|path| path.is_dir()) {
-        found.add_all(ibd_files(&path)?, &catalog);
+        found.add_all(ibd_files(&path)?);
     }
     Ok(found)
 }
@@ -112,7 +111,7 @@ pub fn shared_tablespace(
     if !is_shared {
         return Ok(None);
     }
-    let all = of_root(&root, None, &catalog)?;
+    let all = of_root(&root, None, catalog)?;
     Ok(all.found.into_iter().find(|space| space.file.paths().iter().any(is_it)))
 }
 
@@ -123,19 +122,21 @@ fn canonical_name(directory: &Path) -> Option<String> {
 }
 
 /// The tablespaces of a data directory, or of the directory of one database in it.
-fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablespaces> {
+fn of_root(root: &Path, only: Option<&str>, catalog: Catalog) -> Result<Tablespaces> {
     catalog.require_readable()?;
-    let mut found = Tablespaces { root: Some(root.to_owned()), ..Tablespaces::default() };
+    let notes = catalog.directory_notes()?;
+    let mut found = Tablespaces { catalog, notes, ..Tablespaces::default() };
     let mut tables = BTreeSet::new();
     if only.is_none() {
-        if let Some(system) = catalog.system_tablespace()? {
-            found.add(TableFile::system(system).with_keys(catalog.keys().clone()));
+        if let Some(system) = found.catalog.system_tablespace()? {
+            let keys = found.catalog.keys().clone();
+            found.add(TableFile::system(system).with_keys(keys));
         }
-        let files = catalog.files_of(root)?;
+        let files = found.catalog.files_of(root)?;
         let mut undo = undo_tablespaces(root, &files)?;
         undo.sort();
-        found.add_all(undo, catalog);
-        found.add_all(ibd_files(root)?, catalog);
+        found.add_all(undo);
+        found.add_all(ibd_files(root)?);
     }
     for path in sorted_entries(root)?.into_iter().filter(|path| path.is_dir()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -146,17 +147,15 @@ fn of_root(root: &Path, only: Option<&str>, catalog: &Catalog) -> Result<Tablesp
         let database = filename::decode(&name);
         let of_file = |file: &PathBuf| filename::decode_table(&stem(file)).table;
         tables.extend(files.iter().map(|file| (database.clone(), of_file(file))));
-        found.add_all(files, catalog);
+        found.add_all(files);
     }
-    found.notes = catalog.directory_notes()?;
-    add_planned(catalog, only, &tables, &mut found)?;
+    add_planned(only, &tables, &mut found)?;
     Ok(found)
 }
 
 /// Adds what the server's definitions or dictionary list: tables, files outside of the directory, and tables whose
 /// files are not found.
 fn add_planned(
-    catalog: &Catalog,
     only: Option<&str>,
     tables: &BTreeSet<(String, String)>,
     found: &mut Tablespaces,
@@ -169,7 +168,8 @@ fn add_planned(
     let kinds =
         ObjectKinds { views: false, triggers: false, routines: false, events: false, users: false };
     let selection = TableSelection { databases, ..TableSelection::default() };
-    let offline = Offline::plan(catalog, &Filter { tables: selection, kinds, ..Filter::all() })?;
+    let offline =
+        Offline::plan(&found.catalog, &Filter { tables: selection, kinds, ..Filter::all() })?;
     for entry in offline.ledger.entries() {
         let (item, State::NotDumped(reason)) = (&entry.listed.item, &entry.state) else { continue };
         let engine = entry.listed.engine.as_deref();

@@ -48,8 +48,8 @@ const FIXED_PAGES: [PageNo; 2] = [IBUF_HEADER_PAGE, TRX_SYS_PAGE];
 const REQUEST_BYTES: usize = 1 << 20;
 
 /// Checks a tablespace. `pool`'s frames must have the file's page size.
-/// `known`: the clustered indexes of the tables that are known. `on_progress` receives the number of pages checked and of all
-/// pages.
+/// `known`: the clustered indexes of the tables that are known. `on_progress` receives the number of
+/// pages checked and of all pages.
 pub fn check(
     pool: &mut Pool,
     space: &Space,

@@ -6,12 +6,12 @@ use std::path::Path;
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Trust};
 use innoscan_catalog::dictionary;
-use innoscan_catalog::undo::for_each_tablespace;
+use innoscan_catalog::undo::listed_tablespaces;
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::SpaceId;
 use innoscan_format::schema::dictionary::DictionaryTable;
-use innoscan_format::schema::tablespaces::ListedSpace;
+use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
 
 use super::Known;
 use super::findings::Finding;
@@ -26,7 +26,7 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
     let datadir = DataDir::open(root, &DataFiles::default(), Trust::Verify, keys)?;
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
-        return in_mysql_ibd(&mysql_ibd, keys);
+        return listed_tablespaces(&mysql_ibd, keys, TablespacesTable::space);
     }
     let Some(system) = datadir.system_tablespace() else {
         return Err(Error::refused(
@@ -45,15 +45,6 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
         }
     }
     Ok(listed.into_values().collect())
-}
-
-fn in_mysql_ibd(path: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
-    let mut listed = Vec::new();
-    for_each_tablespace(path, keys, |table, row| {
-        listed.extend(table.space(row)?);
-        Ok(())
-    })?;
-    Ok(listed)
 }
 
 /// Tablespaces without a file, and files without a tablespace. `known` are in the order of their

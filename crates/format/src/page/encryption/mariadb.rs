@@ -21,10 +21,10 @@ use aes::{Aes128, Aes192, Aes256, Block};
 use zeroize::Zeroize;
 
 use super::used_blocks::EncryptedBlocks;
-use super::{copy_to, put, range_mut, type_of};
+use super::{BLOCK, copy_to, put, range_mut, type_of};
 use crate::checksum;
 use crate::page::compression::full_crc32_stored;
-use crate::page::{DATA, PageFormat};
+use crate::page::{DATA, PageFormat, PageKind};
 use crate::secret::Secret;
 use crate::{Error, PageNo, Remedy, Result, bytes};
 
@@ -37,10 +37,6 @@ const COMPRESSED_AND_ENCRYPTED: u16 = 37401;
 /// The types of pages that are never encrypted outside of `full_crc32` files: `FIL_PAGE_TYPE_FSP_HDR`,
 /// `FIL_PAGE_TYPE_XDES`, `FIL_PAGE_RTREE` (`fil_space_encrypt_valid_page_type`).
 const NEVER_ENCRYPTED: [u16; 3] = [8, 9, 17854];
-/// `FIL_PAGE_INDEX`.
-const INDEX: u16 = 17855;
-/// Bytes of an AES block.
-const BLOCK: usize = 16;
 
 /// Returns the version of the key that encrypted a page; 0: the page is not encrypted.
 pub(super) fn key_version(raw: &[u8], format: PageFormat) -> Result<u32> {
@@ -240,7 +236,8 @@ impl EncryptedRange {
         iv: [u8; BLOCK],
         room: &mut Vec<u8>,
     ) -> Result<()> {
-        if mode == CipherMode::Cbc && self.full_crc32 && type_of(raw)? == INDEX {
+        let kind = PageKind::new(type_of(raw)?, false);
+        if mode == CipherMode::Cbc && self.full_crc32 && kind == PageKind::Index {
             return self.decrypt_index(raw, key, iv, room);
         }
         let page = copy_to(room, raw);

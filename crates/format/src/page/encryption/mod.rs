@@ -16,6 +16,9 @@ use crate::{Error, PageNo, Result, bytes};
 pub use self::mariadb::{CipherMode, CryptData, MariaDbCipher};
 pub use self::mysql::{MasterKeyName, MySqlCipher, MySqlEncryption, TablespaceKey};
 
+/// Bytes of an AES block.
+const BLOCK: usize = 16;
+
 /// What page 0 says about the encryption of the other pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpaceEncryption {

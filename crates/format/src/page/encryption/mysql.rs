@@ -15,7 +15,7 @@ use aes::cipher::{BlockCipherDecrypt, BlockModeDecrypt, InnerIvInit, KeyInit};
 use aes::{Aes256Dec, Block};
 use zeroize::Zeroizing;
 
-use super::{copy_to, put, range_mut, type_of};
+use super::{BLOCK, copy_to, put, range_mut, type_of};
 use crate::page::DATA;
 use crate::secret::Secret;
 use crate::{Error, Remedy, Result, bytes};
@@ -28,8 +28,6 @@ const ENCRYPTED_RTREE: u16 = 17;
 const COMPRESSED: u16 = 14;
 const RTREE: u16 = 17854;
 
-/// Bytes of an AES block.
-const BLOCK: usize = 16;
 /// Bytes at the end of the encrypted ones that are encrypted a second time when those are no whole blocks.
 const TAIL: usize = 2 * BLOCK;
 

@@ -6,12 +6,10 @@ use std::ops::Range;
 use aes::cipher::{BlockModeDecrypt, InnerIvInit};
 use aes::{Aes128, Block};
 
-use super::range_mut;
+use super::{BLOCK, range_mut};
 use crate::page::DATA;
-use crate::{Result, bytes};
+use crate::{Error, Result, bytes};
 
-/// Bytes of an AES block.
-const BLOCK: usize = 16;
 /// Blocks that are decrypted at once. A part of a page that begins and ends at a multiple of them takes the least time.
 const AT_ONCE: usize = 8;
 /// `PAGE_HEADER + PAGE_N_DIR_SLOTS`.
@@ -53,7 +51,8 @@ impl EncryptedBlocks<'_> {
         let (plain, _) = Block::slice_as_chunks_mut(plain);
         let blocks = self.blocks.get(range).unwrap_or_default();
         let mut cbc = cbc::Decryptor::inner_iv_init(self.cipher, &iv);
-        cbc.decrypt_blocks_b2b(blocks, plain).map_err(|_| crate::Error::corrupt("an odd range"))
+        cbc.decrypt_blocks_b2b(blocks, plain)
+            .map_err(|_| Error::corrupt("the encrypted blocks end before their range"))
     }
 }
 

@@ -72,7 +72,8 @@ pub struct DumpArgs {
     #[arg(long, value_enum, value_name = "LAYOUT")]
     pub layout: Option<LayoutArg>,
 
-    /// Compress the output [default: zstd in the layouts mydumper and mysqlsh, otherwise none]
+    /// Compress the output, in Parquet and Arrow the columns in it [default: zstd in the layouts mydumper
+    /// and mysqlsh and in Parquet and Arrow, otherwise none]
     #[arg(short, long, value_enum, num_args = 0..=1, default_missing_value = "zstd",
           require_equals = false, value_name = "HOW")]
     pub compress: Option<CompressArg>,
@@ -125,6 +126,10 @@ pub struct DumpArgs {
 
     #[command(flatten)]
     pub csv: CsvArgs,
+
+    #[cfg(feature = "columnar")]
+    #[command(flatten)]
+    pub columnar: ColumnarArgs,
 
     #[command(flatten)]
     pub server: ServerArgs,
@@ -288,6 +293,27 @@ pub struct CsvArgs {
     pub timestamps: TimestampsArg,
 }
 
+/// Options of `--format parquet` and `--format arrow`.
+#[cfg(feature = "columnar")]
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "--format parquet, arrow")]
+pub struct ColumnarArgs {
+    /// Types of columns: portable, which Spark, Iceberg, Delta and Trino read as they are (TIME as text,
+    /// BIGINT UNSIGNED as decimal(20,0)), or native, the closest Arrow types; then, after commas, types
+    /// for kinds of columns, as time=int64, enum=text, tinyint1=bool, zero-dates=fail (see
+    /// docs/columns.md) [default: portable for parquet, native for arrow]
+    #[arg(long, value_name = "TYPES")]
+    pub types: Vec<String>,
+
+    /// Type of a column, as token=uuid or shop.orders.token=uuid; may be repeated
+    #[arg(long, value_name = "COLUMN=TYPE")]
+    pub column: Vec<String>,
+
+    /// parquet: number the fields from 1, for readers that map columns by number
+    #[arg(hide_short_help = true, long)]
+    pub field_ids: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BinaryArg {
     Hex,
@@ -321,9 +347,19 @@ pub enum CompressArg {
     None,
     Zstd,
     Gzip,
+    /// In Parquet files only
+    Snappy,
 }
 
 impl DumpArgs {
+    /// Whether the format is Parquet or Arrow, which compress columns themselves.
+    pub fn is_columnar(&self) -> bool {
+        #[cfg(feature = "columnar")]
+        return matches!(self.format, Some(Format::Parquet(_) | Format::Arrow(_)));
+        #[cfg(not(feature = "columnar"))]
+        false
+    }
+
     /// The keys of encrypted tables, with the option files.
     pub fn key_args(&self) -> OfflineKeyArgs {
         self.key_files.with(&self.server.option_files)

@@ -285,6 +285,9 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
             "null",
             "binary",
             "timestamps",
+            "types",
+            "column",
+            "field_ids",
         ],
         has_effect: |args| !args.no_data,
         why: "with --no-data no rows are read",
@@ -320,6 +323,16 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
         options: &["no_header", "null", "binary"],
         has_effect: |args| args.is_written_as(|format| matches!(format, Format::Csv(_))),
         why: "it is for --format csv",
+    },
+    Rule {
+        options: &["types", "column"],
+        has_effect: |args| args.is_columnar(),
+        why: "it is for --format parquet and --format arrow",
+    },
+    Rule {
+        options: &["field_ids"],
+        has_effect: |args| args.is_written_as(|format| format.name() == Some("parquet")),
+        why: "it is for --format parquet",
     },
     Rule {
         options: &["timestamps"],

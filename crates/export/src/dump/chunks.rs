@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use innoscan_engine::scan::LeafId;
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, Losses, Result};
 use innoscan_io::Output;
 
 use super::DumpOptions;
@@ -101,7 +101,7 @@ impl<'a> Chunks<'a> {
         self.options.writer.write(batch, &mut open)?;
         open.written.file.rows += batch.rows();
         open.written.rows_bytes += batch.plain_bytes();
-        open.written.unmapped_characters += batch.unmapped_characters();
+        open.written.losses += batch.losses();
         open.written.sum = open.written.sum.wrapping_add(sum);
         open.written.after = end;
         self.open = Some(open);
@@ -138,7 +138,7 @@ impl<'a> Chunks<'a> {
             partial: partial_name(&name),
             file: DumpedFile { name, rows: 0, plain_bytes: 0, file_bytes: 0, crc32: 0 },
             rows_bytes: 0,
-            unmapped_characters: 0,
+            losses: Losses::default(),
             sum: 0,
             after: None,
             is_last: false,

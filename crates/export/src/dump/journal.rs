@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use innoscan_engine::scan::LeafId;
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, Losses, Result};
 use innoscan_format::PageNo;
 use rustix::fs::FlockOperation;
 use serde_json::{Value, json};
@@ -57,8 +57,8 @@ pub(super) struct FinishedChunk {
     pub file: DumpedFile,
     /// The size of its rows in bytes before compression, without the head of the file.
     pub rows_bytes: u64,
-    /// The number of characters that became U+FFFD.
-    pub unmapped_characters: u64,
+    /// What it does not hold of its rows' values.
+    pub losses: Losses,
     /// The checksum of its rows.
     pub sum: u32,
     /// The leaf after which the table can be resumed, if there is one.
@@ -195,7 +195,7 @@ impl Entry {
                 "bytes": chunk.file.file_bytes,
                 "crc32": chunk.file.crc32,
                 "rows_bytes": chunk.rows_bytes,
-                "unmapped_characters": chunk.unmapped_characters,
+                "losses": losses_json(chunk.losses),
                 "sum": chunk.sum,
                 "after": chunk.after.map(|after| (after.file, after.page.0)),
                 "is_last": chunk.is_last,
@@ -258,12 +258,29 @@ impl FinishedChunk {
                 crc32: number(json.get("crc32")?)?,
             },
             rows_bytes: number(json.get("rows_bytes")?)?,
-            unmapped_characters: number(json.get("unmapped_characters")?)?,
+            losses: losses_from(json.get("losses")?)?,
             sum: number(json.get("sum")?)?,
             after,
             is_last: json.get("is_last")?.as_bool()?,
         })
     }
+}
+
+/// Counts of what an output does not hold, as in the journal and in `innoscan.json`.
+pub(super) fn losses_json(losses: Losses) -> Value {
+    json!({
+        "replaced_characters": losses.replaced_characters,
+        "dates_as_null": losses.dates_as_null,
+        "srids_left_out": losses.srids_left_out,
+    })
+}
+
+fn losses_from(json: &Value) -> Option<Losses> {
+    Some(Losses {
+        replaced_characters: number(json.get("replaced_characters")?)?,
+        dates_as_null: number(json.get("dates_as_null")?)?,
+        srids_left_out: number(json.get("srids_left_out")?)?,
+    })
 }
 
 fn text(json: &Value) -> Option<String> {
@@ -298,7 +315,7 @@ mod tests {
             partial: "t.00001.sql.partial".to_owned(),
             file,
             rows_bytes: 2,
-            unmapped_characters: 1,
+            losses: Losses { replaced_characters: 1, ..Losses::default() },
             sum: 5,
             after: Some(LeafId { file: 2, page: PageNo(9) }),
             is_last: false,

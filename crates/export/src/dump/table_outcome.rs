@@ -5,11 +5,11 @@ use std::time::Duration;
 use innoscan_catalog::ledger::State;
 use innoscan_engine::checksum_sink::{ChecksumKind, TableChecksum};
 use innoscan_engine::scan::ScanOutcome;
-use innoscan_engine::{Error, LeftOut};
+use innoscan_engine::{Error, LeftOut, Losses};
 use serde_json::{Value, json};
 
 use super::dumped_file::DumpedFile;
-use super::journal::FinishedChunk;
+use super::journal::{FinishedChunk, losses_json};
 use crate::sink::Encoded;
 
 /// The result of one table.
@@ -25,8 +25,10 @@ pub struct TableOutcome {
     pub plain_bytes: u64,
     /// The checksum of the rows written; `None` if it is not wanted or cannot be computed.
     pub checksum: Option<TableChecksum>,
-    /// The number of characters that are not valid in their column's charset and became U+FFFD.
-    pub unmapped_characters: u64,
+    /// What the output does not hold of the values.
+    pub losses: Losses,
+    /// The type of each column of the output, in formats that have types of their own.
+    pub column_types: Vec<(String, String)>,
     /// The files of the table.
     pub files: Vec<DumpedFile>,
     /// The number of files that a resumed dump kept.
@@ -58,7 +60,8 @@ impl TableOutcome {
             rows: 0,
             plain_bytes: 0,
             checksum: None,
-            unmapped_characters: 0,
+            losses: Losses::default(),
+            column_types: Vec::new(),
             files: Vec::new(),
             kept_files: 0,
             left_out: Vec::new(),
@@ -76,7 +79,7 @@ impl TableOutcome {
     pub(super) fn count(&mut self, batch: &Encoded, sum: u32) {
         self.rows += batch.rows();
         self.plain_bytes += batch.plain_bytes();
-        self.unmapped_characters += batch.unmapped_characters();
+        self.losses += batch.losses();
         self.add_sum(sum);
     }
 
@@ -96,13 +99,15 @@ impl TableOutcome {
         self.kept_files += 1;
         self.rows += chunk.file.rows;
         self.plain_bytes += chunk.rows_bytes;
-        self.unmapped_characters += chunk.unmapped_characters;
+        self.losses += chunk.losses;
         self.add_sum(chunk.sum);
     }
 
     pub(super) fn to_json(&self) -> Value {
         let files: Vec<Value> = self.files.iter().map(file_json).collect();
         let left_out: Vec<&str> = self.left_out.iter().map(|left| &*left.column).collect();
+        let types = self.column_types.iter().map(|(name, ty)| (name.clone(), json!(ty)));
+        let types: serde_json::Map<String, Value> = types.collect();
         json!({
             "database": self.database,
             "table": self.table,
@@ -111,6 +116,8 @@ impl TableOutcome {
             "stored_columns_checksum": self.checksum_of(ChecksumKind::StoredColumns),
             "files": files,
             "columns_left_out": left_out,
+            "column_types": types,
+            "losses": losses_json(self.losses),
             "damaged": self.scan.damaged,
             "seconds": self.elapsed.as_secs_f64(),
             "error": self.error.as_ref().map(|error| error.to_string()),

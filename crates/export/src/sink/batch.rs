@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use flate2::write::GzEncoder;
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, Losses, Result};
 use zstd::bulk::Compressor;
 
 /// The compression of output. Every batch becomes a zstd frame or a gzip member of its own, on the
@@ -86,8 +86,11 @@ pub struct Encoded {
     compressed: Option<Vec<u8>>,
     /// The offset in `bytes` of the `INSERT` statement that is not complete yet.
     pub(super) statement: Option<usize>,
-    /// The number of characters that are not valid in their charset and became U+FFFD.
-    pub(super) unmapped: u64,
+    /// What the batch does not hold of the rows' values.
+    pub(super) losses: Losses,
+    /// The rows as columns, in formats that have columns; then there are no bytes.
+    #[cfg(feature = "columnar")]
+    pub(super) columns: super::columnar::Columns,
     /// A buffer for one value.
     pub(super) scratch: Vec<u8>,
 }
@@ -111,14 +114,23 @@ impl Encoded {
         self.rows
     }
 
-    /// The number of characters that are not valid in their column's charset and became U+FFFD.
-    pub fn unmapped_characters(&self) -> u64 {
-        self.unmapped
+    /// What the batch does not hold of the rows' values.
+    pub fn losses(&self) -> Losses {
+        self.losses
     }
 
     /// The size of the rows in bytes before compression.
     pub fn plain_bytes(&self) -> u64 {
-        self.bytes.len() as u64
+        self.len_bytes() as u64
+    }
+
+    /// The size of the rows that were added, in bytes before compression.
+    pub(super) fn len_bytes(&self) -> usize {
+        #[cfg(feature = "columnar")]
+        if self.columns.stored_bytes() > 0 {
+            return self.columns.stored_bytes();
+        }
+        self.bytes.len()
     }
 
     /// Compresses the rows.
@@ -140,7 +152,9 @@ impl Encoded {
         self.bytes.clear();
         self.scratch.clear();
         self.rows = 0;
-        self.unmapped = 0;
+        self.losses = Losses::default();
+        #[cfg(feature = "columnar")]
+        self.columns.clear();
         self.statement = None;
     }
 

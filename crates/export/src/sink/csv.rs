@@ -262,14 +262,15 @@ impl CsvEncoder {
         stored: &[u8],
         batch: &mut Encoded,
     ) -> format::Result<()> {
-        let Encoded { bytes: out, scratch, unmapped, .. } = batch;
+        let Encoded { bytes: out, scratch, losses, .. } = batch;
+        let replaced_characters = &mut losses.replaced_characters;
         match notation {
-            Notation::Unquoted => *unmapped += column.codec().write_utf8(stored, out)?,
+            Notation::Unquoted => *replaced_characters += column.codec().write_utf8(stored, out)?,
             Notation::Real => append_real(&column.codec().value(stored)?, b"", out),
             Notation::Timestamp => self.timestamps.append(column, stored, out)?,
             Notation::Text => {
                 let (text, replaced) = column.codec().utf8(stored, scratch)?;
-                *unmapped += replaced;
+                *replaced_characters += replaced;
                 self.quoting.append(text, out);
             }
             Notation::Bytes(_) if stored.is_empty() => out.extend_from_slice(b"\"\""),

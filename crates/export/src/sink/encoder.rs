@@ -97,6 +97,11 @@ pub trait RowEncoder: Sized + Send + Sync {
         format!("{}{}", Self::EXTENSION, compression.suffix())
     }
 
+    /// The type of each column, in formats that have types of their own.
+    fn column_types(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The columns that a loader is given by name, and whether their values are in base64; empty in
     /// formats whose files need no such list.
     fn loaded_columns(&self) -> Vec<(String, bool)> {

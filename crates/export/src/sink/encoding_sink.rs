@@ -57,7 +57,7 @@ impl RowSink for EncodingSink {
     }
 
     fn is_full(&self, batch: &Encoded) -> bool {
-        batch.bytes.len() >= self.full_bytes
+        batch.len_bytes() >= self.full_bytes
     }
 
     fn finish(&self, batch: &mut Encoded) -> Result<()> {

@@ -16,44 +16,44 @@ use super::selected::{SelectedColumn, SelectedEncoder};
 
 /// Declares the enums of formats and encoders, and passes each method on to the variant's encoder.
 macro_rules! formats {
-    ($($Name:ident: $Encoder:ty, $doc:literal;)+) => {
+    ($($(#[$when:meta])? $Name:ident: $Encoder:ty, $doc:literal;)+) => {
         /// An output format, and its options.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Format {
-            $(#[doc = $doc] $Name(<$Encoder as RowEncoder>::Options),)+
+            $($(#[$when])? #[doc = $doc] $Name(<$Encoder as RowEncoder>::Options),)+
         }
 
         /// The encoder of one table's rows, in any format.
         #[derive(Debug)]
         #[expect(missing_docs, reason = "each is the encoder of the format of that name")]
         pub enum TableEncoder {
-            $($Name($Encoder),)+
+            $($(#[$when])? $Name($Encoder),)+
         }
 
         /// The encoder of one table's rows that a server's `SELECT` returned, in any format.
         #[derive(Debug)]
         pub(super) enum SelectedTableEncoder {
-            $($Name(<$Encoder as RowEncoder>::Selected),)+
+            $($(#[$when])? $Name(<$Encoder as RowEncoder>::Selected),)+
         }
 
         impl Format {
             /// All formats, each with its default options.
             pub fn all() -> Vec<Format> {
-                vec![$(Format::$Name(<$Encoder as RowEncoder>::Options::default()),)+]
+                vec![$($(#[$when])? Format::$Name(<$Encoder as RowEncoder>::Options::default()),)+]
             }
 
             /// The format's name on the command line; `None` for a format that only its layout
             /// selects.
             pub fn name(&self) -> Option<&'static str> {
                 match self {
-                    $(Format::$Name(_) => <$Encoder>::NAME,)+
+                    $($(#[$when])? Format::$Name(_) => <$Encoder>::NAME,)+
                 }
             }
 
             /// The extension of file names, without the suffix of the compression.
             pub fn extension(&self) -> &'static str {
                 match self {
-                    $(Format::$Name(_) => <$Encoder>::EXTENSION,)+
+                    $($(#[$when])? Format::$Name(_) => <$Encoder>::EXTENSION,)+
                 }
             }
 
@@ -61,14 +61,14 @@ macro_rules! formats {
             /// several tables.
             pub fn is_sql(&self) -> bool {
                 match self {
-                    $(Format::$Name(_) => <$Encoder>::IS_SQL,)+
+                    $($(#[$when])? Format::$Name(_) => <$Encoder>::IS_SQL,)+
                 }
             }
 
             /// The ending of file names.
             pub fn file_ending(&self, compression: Compression) -> String {
                 match self {
-                    $(Format::$Name(_) => <$Encoder>::file_ending(compression),)+
+                    $($(#[$when])? Format::$Name(_) => <$Encoder>::file_ending(compression),)+
                 }
             }
 
@@ -76,7 +76,7 @@ macro_rules! formats {
             /// rows in this format.
             pub fn for_layout(&self, layout: Layout) -> Option<Format> {
                 match self {
-                    $(Format::$Name(options) => {
+                    $($(#[$when])? Format::$Name(options) => {
                         <$Encoder>::for_layout(options, layout).map(Format::$Name)
                     })+
                 }
@@ -85,7 +85,7 @@ macro_rules! formats {
             /// Makes the output have invisible columns, in a format that leaves them out by default.
             pub fn include_invisible(&mut self) {
                 match self {
-                    $(Format::$Name(options) => <$Encoder>::include_invisible(options),)+
+                    $($(#[$when])? Format::$Name(options) => <$Encoder>::include_invisible(options),)+
                 }
             }
 
@@ -93,7 +93,7 @@ macro_rules! formats {
             /// text.
             pub fn fingerprint(&self) -> String {
                 match self {
-                    $(Format::$Name(options) => <$Encoder>::fingerprint(options),)+
+                    $($(#[$when])? Format::$Name(options) => <$Encoder>::fingerprint(options),)+
                 }
             }
 
@@ -104,7 +104,7 @@ macro_rules! formats {
             pub fn encoder(&self, def: &TableDef) -> format::Result<TableEncoder> {
                 let stored = &stored_columns(def);
                 Ok(match self {
-                    $(Format::$Name(options) => {
+                    $($(#[$when])? Format::$Name(options) => {
                         TableEncoder::$Name(<$Encoder>::new(def, stored, options)?)
                     })+
                 })
@@ -118,7 +118,7 @@ macro_rules! formats {
                 columns: &[SelectedColumn],
             ) -> Option<SelectedTableEncoder> {
                 match self {
-                    $(Format::$Name(options) => {
+                    $($(#[$when])? Format::$Name(options) => {
                         <$Encoder>::selected(options, table, columns)
                             .map(SelectedTableEncoder::$Name)
                     })+
@@ -135,7 +135,7 @@ macro_rules! formats {
                 batch: &mut Encoded,
             ) -> format::Result<()> {
                 match self {
-                    $(TableEncoder::$Name(encoder) => {
+                    $($(#[$when])? TableEncoder::$Name(encoder) => {
                         if encoder.shape().is_history(row) {
                             return Ok(());
                         }
@@ -152,21 +152,28 @@ macro_rules! formats {
                 compression: Compression,
             ) -> Result<()> {
                 match self {
-                    $(TableEncoder::$Name(encoder) => encoder.finish(batch, compression),)+
+                    $($(#[$when])? TableEncoder::$Name(encoder) => encoder.finish(batch, compression),)+
                 }
             }
 
             /// The writer of the table's files.
             pub fn chunk_writer(&self, compression: Compression) -> Box<dyn ChunkWriter> {
                 match self {
-                    $(TableEncoder::$Name(encoder) => encoder.chunk_writer(compression),)+
+                    $($(#[$when])? TableEncoder::$Name(encoder) => encoder.chunk_writer(compression),)+
                 }
             }
 
             /// The table's columns that the output does not have.
             pub fn left_out(&self) -> &[LeftOut] {
                 match self {
-                    $(TableEncoder::$Name(encoder) => encoder.shape().left_out(),)+
+                    $($(#[$when])? TableEncoder::$Name(encoder) => encoder.shape().left_out(),)+
+                }
+            }
+
+            /// The type of each column, in formats that have types of their own.
+            pub fn column_types(&self) -> Vec<(String, String)> {
+                match self {
+                    $($(#[$when])? TableEncoder::$Name(encoder) => encoder.column_types(),)+
                 }
             }
 
@@ -174,7 +181,7 @@ macro_rules! formats {
             /// empty in formats whose files need no such list.
             pub fn loaded_columns(&self) -> Vec<(String, bool)> {
                 match self {
-                    $(TableEncoder::$Name(encoder) => encoder.loaded_columns(),)+
+                    $($(#[$when])? TableEncoder::$Name(encoder) => encoder.loaded_columns(),)+
                 }
             }
         }
@@ -186,25 +193,25 @@ macro_rules! formats {
                 batch: &mut Encoded,
             ) {
                 match self {
-                    $(SelectedTableEncoder::$Name(encoder) => encoder.row(values, batch),)+
+                    $($(#[$when])? SelectedTableEncoder::$Name(encoder) => encoder.row(values, batch),)+
                 }
             }
 
             pub fn finish(&self, batch: &mut Encoded) {
                 match self {
-                    $(SelectedTableEncoder::$Name(encoder) => encoder.finish(batch),)+
+                    $($(#[$when])? SelectedTableEncoder::$Name(encoder) => encoder.finish(batch),)+
                 }
             }
 
             pub fn head(&self) -> &[u8] {
                 match self {
-                    $(SelectedTableEncoder::$Name(encoder) => encoder.head(),)+
+                    $($(#[$when])? SelectedTableEncoder::$Name(encoder) => encoder.head(),)+
                 }
             }
 
             pub fn is_base64(&self, column: &SelectedColumn) -> bool {
                 match self {
-                    $(SelectedTableEncoder::$Name(encoder) => encoder.is_base64(column),)+
+                    $($(#[$when])? SelectedTableEncoder::$Name(encoder) => encoder.is_base64(column),)+
                 }
             }
         }
@@ -216,6 +223,10 @@ formats! {
     Outfile: super::outfile::OutfileEncoder, "The text of `SELECT * INTO OUTFILE`.";
     Csv: super::csv::CsvEncoder, "CSV (RFC 4180).";
     Ndjson: super::ndjson::NdjsonEncoder, "JSON, one object per line.";
+    #[cfg(feature = "columnar")]
+    Parquet: super::columnar::ParquetEncoder, "Parquet.";
+    #[cfg(feature = "columnar")]
+    Arrow: super::columnar::ArrowEncoder, "Arrow IPC.";
     ShellTsv: super::shell_tsv::ShellTsvEncoder, "The text of a MySQL Shell dump, for `LOAD DATA`.";
 }
 

@@ -8,6 +8,8 @@
 
 mod batch;
 mod chunk_writer;
+#[cfg(feature = "columnar")]
+pub mod columnar;
 pub mod csv;
 mod encoder;
 mod encoding_sink;

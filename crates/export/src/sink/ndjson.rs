@@ -143,9 +143,10 @@ fn write_value(
     stored: &[u8],
     batch: &mut Encoded,
 ) -> format::Result<()> {
-    let Encoded { bytes: out, scratch, unmapped, .. } = batch;
+    let Encoded { bytes: out, scratch, losses, .. } = batch;
+    let replaced_characters = &mut losses.replaced_characters;
     match notation {
-        Notation::Unquoted => *unmapped += column.codec().write_utf8(stored, out)?,
+        Notation::Unquoted => *replaced_characters += column.codec().write_utf8(stored, out)?,
         Notation::WithoutZeros => {
             let number = match column.codec().value(stored)? {
                 Value::UInt(number) => number,
@@ -167,12 +168,12 @@ fn write_value(
         }
         Notation::Text => {
             let (text, replaced) = column.codec().utf8(stored, scratch)?;
-            *unmapped += replaced;
+            *replaced_characters += replaced;
             append_string(text, out);
         }
         Notation::Json => {
             let start = out.len();
-            *unmapped += column.codec().write_utf8(stored, out)?;
+            *replaced_characters += column.codec().write_utf8(stored, out)?;
             escape_json_newlines(out, start);
         }
         Notation::Bytes => {

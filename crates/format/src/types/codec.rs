@@ -6,7 +6,7 @@ use super::{
 };
 use crate::charset::{Charset, CollationId};
 use crate::server::ServerVersion;
-use crate::value::{Json, Value};
+use crate::value::{Decimal, Json, Value};
 use crate::{Error, Result, bytes};
 
 /// A reader of the stored values of one column. It is created once per column and used for every
@@ -320,6 +320,16 @@ impl Codec {
             Kind::Inet4 => Value::Inet4(network::inet4(stored)?),
             Kind::Inet6 => Value::Inet6(network::inet6(stored)?),
         })
+    }
+
+    /// Returns a `DECIMAL` as [`Codec::value`] does, without checking its digits: its methods do. `None`
+    /// for other types.
+    #[inline]
+    pub fn unchecked_decimal<'a>(&self, stored: &'a [u8]) -> Option<Decimal<'a>> {
+        match self.kind {
+            Kind::Decimal { precision, scale, .. } => Some(Decimal { stored, precision, scale }),
+            _ => None,
+        }
     }
 
     /// Returns whether [`Codec::write_record_image`] writes the stored bytes unchanged.

@@ -44,6 +44,17 @@ struct Groups<'a> {
 }
 
 impl Groups<'_> {
+    /// The groups of a stored decimal, of the length of its type.
+    #[inline(always)]
+    fn new(stored: &[u8], precision: u8, scale: u8) -> Result<Groups<'_>> {
+        let size = size_bytes(precision, scale);
+        let Some(&first) = stored.first().filter(|_| stored.len() == size) else {
+            return Err(wrong_length("a decimal", size, stored.len()));
+        };
+        let mask = if first & 0x80 == 0 { u32::MAX } else { 0 };
+        Ok(Groups { rest: stored, mask, is_first: true })
+    }
+
     #[inline(always)]
     fn next(&mut self, digits: u8) -> Result<u32> {
         let len = bytes_for(digits);
@@ -68,6 +79,32 @@ fn too_large(digits: u8, number: u32) -> Error {
 }
 
 impl Decimal<'_> {
+    /// The number without its decimal point: `12.34` as 1234. `None` for a type of more than 38 digits.
+    ///
+    /// # Errors
+    /// The bytes are not a decimal of this type.
+    pub fn unscaled(&self) -> Result<Option<i128>> {
+        let Decimal { stored, precision, scale } = *self;
+        if precision > 38 {
+            return Ok(None);
+        }
+        let mut groups = Groups::new(stored, precision, scale)?;
+        let negative = groups.mask != 0;
+        let mut number = 0_i128;
+        let mut add = |digits: u8| {
+            number = number * i128::from(10_u32.pow(u32::from(digits)))
+                + i128::from(groups.next(digits)?);
+            Ok(())
+        };
+        let whole = precision.saturating_sub(scale);
+        add(whole % GROUP)?;
+        for _ in 0..whole / GROUP + scale / GROUP {
+            add(GROUP)?;
+        }
+        add(scale % GROUP)?;
+        Ok(Some(if negative { -number } else { number }))
+    }
+
     /// Appends the value's text: a `-` if negative, no superfluous zeros before the point, `scale`
     /// digits after it.
     pub fn write_text(&self, out: &mut Vec<u8>) -> Result<()> {
@@ -83,14 +120,8 @@ pub(crate) fn write_text(
     zerofill: bool,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let size = size_bytes(precision, scale);
-    let Some(&first) = stored.first().filter(|_| stored.len() == size) else {
-        return Err(wrong_length("a decimal", size, stored.len()));
-    };
-    let negative = first & 0x80 == 0;
-    let mut groups =
-        Groups { rest: stored, mask: if negative { u32::MAX } else { 0 }, is_first: true };
-    if negative {
+    let mut groups = Groups::new(stored, precision, scale)?;
+    if groups.mask != 0 {
         out.push(b'-');
     }
     let whole_start = out.len();

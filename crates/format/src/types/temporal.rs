@@ -276,6 +276,21 @@ pub(super) fn write_timestamp(
 }
 
 impl Date {
+    /// Returns the days since 1970-01-01 in the Gregorian calendar; `None` where no calendar has the date:
+    /// a part is zero, or the month has fewer days.
+    pub fn days(self) -> Option<i32> {
+        let Date { year, month, day } = self;
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let month_days = match month {
+            4 | 6 | 9 | 11 => 30,
+            2 if is_leap => 29,
+            2 => 28,
+            1..=12 => 31,
+            _ => return None,
+        };
+        (1..=month_days).contains(&day).then(|| civil_days(self))
+    }
+
     /// Returns the date as `YYYYMMDD`.
     #[inline(always)]
     fn digits(self) -> [u8; 8] {
@@ -292,6 +307,13 @@ impl Date {
 }
 
 impl Time {
+    /// Returns the time in microseconds.
+    pub fn total_micros(self) -> i64 {
+        let minutes = i64::from(self.hours) * 60 + i64::from(self.minutes);
+        let micros = (minutes * 60 + i64::from(self.seconds)) * 1_000_000 + i64::from(self.micros);
+        if self.negative { -micros } else { micros }
+    }
+
     /// Appends the time as `[-]hh:mm:ss[.ffffff]`, with three digits of hours where needed.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
@@ -311,6 +333,17 @@ impl Time {
 }
 
 impl DateTime {
+    /// Returns the microseconds from 1970-01-01 00:00:00 to this time in the same time zone; `None` where
+    /// no calendar has the date, or no day the time.
+    pub fn micros_since_1970(self) -> Option<i64> {
+        let DateTime { date, hours, minutes, seconds, micros, .. } = self;
+        if hours > 23 || minutes > 59 || seconds > 59 {
+            return None;
+        }
+        let of_day = (i64::from(hours) * 60 + i64::from(minutes)) * 60 + i64::from(seconds);
+        Some((i64::from(date.days()?) * 86_400 + of_day) * 1_000_000 + i64::from(micros))
+    }
+
     /// Appends date and time as `YYYY-MM-DD hh:mm:ss[.ffffff]`.
     #[inline(always)]
     pub fn write_text(self, out: &mut Vec<u8>) {
@@ -324,6 +357,12 @@ impl DateTime {
 }
 
 impl Timestamp {
+    /// Returns the microseconds since 1970-01-01 00:00:00 UTC; `None` for the zero date.
+    pub fn micros_since_1970(self) -> Option<i64> {
+        let micros = i64::from(self.seconds) * 1_000_000 + i64::from(self.micros);
+        (micros != 0).then_some(micros)
+    }
+
     /// Converts to date and time in UTC; the zero timestamp is the zero date.
     pub fn to_datetime(self) -> DateTime {
         let Timestamp { seconds, micros, fsp } = self;
@@ -348,11 +387,26 @@ impl Timestamp {
     }
 }
 
+/// Returns the day of a Gregorian date, counted from 1970-01-01 (the `days_from_civil` method).
+fn civil_days(date: Date) -> i32 {
+    let Date { year, month, day } = date;
+    let years = i32::from(year) - i32::from(month <= 2);
+    let era = years.div_euclid(400);
+    let year_of_era = years.rem_euclid(400);
+    let shifted_month = (i32::from(month) + 9) % 12;
+    let day_of_year = (153 * shifted_month + 2) / 5 + i32::from(day) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * DAYS_PER_ERA as i32 + day_of_era - DAYS_TO_1970 as i32
+}
+
+/// Days from 0000-03-01 to 1970-01-01.
+const DAYS_TO_1970: u32 = 719_468;
+/// Days of 400 years.
+const DAYS_PER_ERA: u32 = 146_097;
+
 /// Returns the Gregorian date of a day counted from 1970-01-01. Years are counted from March, so
 /// that leap days end them (the `civil_from_days` method).
 fn civil_date(days: u32) -> Date {
-    const DAYS_TO_1970: u32 = 719_468; // since 0000-03-01
-    const DAYS_PER_ERA: u32 = 146_097; // 400 years
     let days = days + DAYS_TO_1970;
     let era = days / DAYS_PER_ERA;
     let day_of_era = days % DAYS_PER_ERA;

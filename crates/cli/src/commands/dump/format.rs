@@ -26,6 +26,10 @@ pub(super) fn format(args: &DumpArgs) -> anyhow::Result<Format> {
         Format::Outfile(options) => set_outfile_options(options, args)?,
         Format::Csv(options) => set_csv_options(options, args)?,
         Format::Ndjson(options) => options.timestamps = timestamps(args),
+        #[cfg(feature = "columnar")]
+        Format::Parquet(options) => super::columnar::set_parquet_options(options, args)?,
+        #[cfg(feature = "columnar")]
+        Format::Arrow(options) => super::columnar::set_arrow_options(options, args)?,
         // The other formats have no options on the command line.
         _ => {}
     }

@@ -1,5 +1,7 @@
 //! `innoscan dump`.
 
+#[cfg(feature = "columnar")]
+mod columnar;
 mod format;
 mod ledger;
 mod live;
@@ -27,6 +29,7 @@ use innoscan_catalog::ledger::ObjectKinds;
 use innoscan_catalog::ledger::State;
 use innoscan_engine::ErrorKind;
 use innoscan_engine::LeftOutReason;
+use innoscan_engine::Losses;
 use innoscan_engine::Reason;
 use innoscan_engine::Remedy;
 use innoscan_engine::Table;
@@ -177,10 +180,15 @@ fn write(
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<(Summary, Layout)> {
     let layout = layout(args, &dump.tables);
+    if args.compress == Some(CompressArg::Snappy) && !args.is_columnar() {
+        anyhow::bail!("--compress snappy is for --format parquet; others take zstd, gzip or none");
+    }
     let format = match layout {
         Layout::MySqlShell if args.format.is_none() => Format::ShellTsv(ShellTsvOptions),
         _ => format(args)?,
     };
+    #[cfg(feature = "columnar")]
+    columnar::check(&format, args, &dump)?;
     for table in &dump.tables {
         messages::row_notes(table);
         if !args.no_schemas && args.format.as_ref().is_none_or(Format::is_sql) {
@@ -195,6 +203,10 @@ fn write(
     let mut scan = super::scan_options(&args.read, first, bar.callback(), cancel)?;
     scan.rows.on_corrupt = super::on_corrupt(&args.report);
     scan.rows.condition = super::condition(args.condition.as_deref())?;
+    #[cfg(feature = "columnar")]
+    {
+        scan.plan.memory_bytes -= columnar::group_bytes(&format).min(scan.plan.memory_bytes / 2);
+    }
     if args.outputdir != "-" {
         scan.plan.spill = scan.plan.spill.preferring(args.outputdir.clone().into());
     }
@@ -376,13 +388,7 @@ pub fn report_table(outcome: &TableOutcome, verbose: bool) {
             note!("innoscan: {name}: note: not written: {left}");
         }
     }
-    if outcome.unmapped_characters > 0 {
-        note!(
-            "innoscan: {name}: warning: {} not valid in the column's character set, replaced with \
-             U+FFFD; --format sql and text keep the bytes",
-            counted(outcome.unmapped_characters, "character")
-        );
-    }
+    report_losses(&name, outcome.losses);
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
         let message = messages::message(error, messages::Verb::Dump);
@@ -402,16 +408,46 @@ pub fn report_table(outcome: &TableOutcome, verbose: bool) {
     }
 }
 
+/// Reports values that the output does not hold.
+fn report_losses(name: &str, losses: Losses) {
+    let Losses { replaced_characters, dates_as_null, srids_left_out } = losses;
+    if replaced_characters > 0 {
+        note!(
+            "innoscan: {name}: warning: {} not valid in the column's character set, replaced with \
+             U+FFFD; --format sql and text keep the bytes",
+            counted(replaced_characters, "character")
+        );
+    }
+    if dates_as_null > 0 {
+        note!(
+            "innoscan: {name}: warning: {} that no calendar has (as 0000-00-00) became NULL; --types \
+             zero-dates=text keeps them, zero-dates=fail refuses the table",
+            counted(dates_as_null, "date")
+        );
+    }
+    if srids_left_out > 0 {
+        note!(
+            "innoscan: {name}: warning: {} of an SRID that is not the column's, which WKB does not \
+             hold; --types geometry=ewkb or geometry=struct keeps it",
+            counted(srids_left_out, "geometry value")
+        );
+    }
+}
+
 fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
 fn compression(args: &DumpArgs, layout: Layout) -> Compression {
     match args.compress {
+        // Columns are compressed within the file.
+        _ if args.is_columnar() => Compression::None,
         None => layout.compression(),
         Some(CompressArg::None) => Compression::None,
         Some(CompressArg::Zstd) => Compression::Zstd { level: 3 },
         Some(CompressArg::Gzip) => Compression::Gzip { level: 6 },
+        // Refused before: only columns are compressed so.
+        Some(CompressArg::Snappy) => Compression::None,
     }
 }
 

@@ -401,6 +401,7 @@ impl Writer<'_> {
         outcome.files = self.layout_writer.table(&facts(def, create_sql, &encoder))?;
         if self.options.rows {
             outcome.left_out = encoder.left_out().to_vec();
+            outcome.column_types = encoder.column_types();
         }
         Ok(encoder)
     }

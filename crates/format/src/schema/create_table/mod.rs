@@ -63,6 +63,13 @@ impl TableDef {
         out
     }
 
+    /// Returns a type as the server prints it, without charset and collation.
+    pub fn type_text(&self, ty: &ColumnType) -> String {
+        let mut text = String::new();
+        push_type(&mut text, ty, self.server);
+        text
+    }
+
     fn push_index(&self, out: &mut String, index: &IndexDef) {
         *out += match index.kind {
             IndexKind::Primary => ",\n  PRIMARY KEY",

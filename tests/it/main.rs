@@ -9,6 +9,8 @@ mod backups;
 mod changed_plan;
 mod check;
 mod checksums;
+#[cfg(feature = "columnar")]
+mod columns;
 mod corpus;
 mod cut_short;
 mod damage;

@@ -101,9 +101,8 @@ impl ColumnEncoder {
         }
         let arrays = batch.columns.iter_mut().map(|column| column.finish()).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let finished = |arrays| {
-            RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
-        };
+        let finished =
+            |arrays| RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options);
         let finished: std::result::Result<RecordBatch, ArrowError> =
             std::result::Result::and_then(arrays, finished);
         finished.map_err(|error| {

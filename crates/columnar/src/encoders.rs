@@ -54,11 +54,7 @@ impl<G: Send + 'static, O: Send + 'static> Encoders<G, O> {
     ///
     /// # Errors
     /// As those of [`Encoders::push`].
-    pub fn finish(
-        &mut self,
-        last: Option<G>,
-        take: &mut dyn FnMut(O) -> Result<()>,
-    ) -> Result<()> {
+    pub fn finish(&mut self, last: Option<G>, take: &mut dyn FnMut(O) -> Result<()>) -> Result<()> {
         let last = last.map(|group| (self.encode)(group));
         while !self.results.is_empty() {
             self.take_first(take)?;

@@ -27,8 +27,7 @@ pub(crate) fn field(
 ) -> Field {
     let is_date = matches!(form, Form::Date | Form::Timestamp | Form::TimestampUtc);
     // A date that no calendar has becomes NULL also in a NOT NULL column.
-    let is_nullable =
-        column.nullable || (is_date && options.zero_dates == ZeroDates::Null);
+    let is_nullable = column.nullable || (is_date && options.zero_dates == ZeroDates::Null);
     let mut metadata = HashMap::from([("mysql.type".to_owned(), def.type_text(&column.ty))]);
     if let Some(collation) = collation(column, def) {
         metadata.insert("mysql.collation".to_owned(), collation);
@@ -143,10 +142,12 @@ pub(crate) fn key_columns(def: &TableDef, schema: &Schema) -> Vec<KeyColumn> {
 
 fn is_enum(def: &TableDef, name: &str) -> bool {
     let column = def.columns.iter().find(|column| column.name == name);
-    column.is_some_and(|column| !matches!(
-        column.ty,
-        ColumnType::Int { .. } | ColumnType::Decimal { .. } | ColumnType::Year { .. }
-    ))
+    column.is_some_and(|column| {
+        !matches!(
+            column.ty,
+            ColumnType::Int { .. } | ColumnType::Decimal { .. } | ColumnType::Year { .. }
+        )
+    })
 }
 
 /// The columns each of which is unique by itself.

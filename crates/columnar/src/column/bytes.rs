@@ -177,7 +177,10 @@ impl ColumnBuilder for FixedBinaries {
         }
         let found = self.bytes.len() - before;
         if found != self.value_bytes as usize {
-            return Err(does_not_fit(format!("of {found} bytes"), &format!("{} bytes", self.value_bytes)));
+            return Err(does_not_fit(
+                format!("of {found} bytes"),
+                &format!("{} bytes", self.value_bytes),
+            ));
         }
         self.rows += 1;
         self.nulls.value();

@@ -105,7 +105,9 @@ fn append_floats(stored: &[u8], out: &mut Vec<f32>) -> format::Result<usize> {
     let (floats, rest) = stored.as_chunks::<4>();
     if !rest.is_empty() {
         let bytes = stored.len();
-        return Err(format::Error::corrupt(format!("a VECTOR of {bytes} bytes is no list of floats")));
+        return Err(format::Error::corrupt(format!(
+            "a VECTOR of {bytes} bytes is no list of floats"
+        )));
     }
     out.extend(floats.iter().map(|float| f32::from_le_bytes(*float)));
     Ok(floats.len())

@@ -67,8 +67,7 @@ impl<T: ArrowPrimitiveType, R: Read<T::Native>> ColumnBuilder for Numbers<T, R> 
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         let values = std::mem::take(&mut self.values);
-        let array =
-            PrimitiveArray::<T>::try_new(ScalarBuffer::from(values), self.nulls.finish())?;
+        let array = PrimitiveArray::<T>::try_new(ScalarBuffer::from(values), self.nulls.finish())?;
         Ok(Arc::new(array.with_data_type(self.ty.clone())))
     }
 }

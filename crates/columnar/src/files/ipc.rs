@@ -100,11 +100,8 @@ impl ArrowFiles {
     fn schema_message(&self, options: &IpcWriteOptions) -> Result<Messages> {
         let mut tracker = DictionaryTracker::new(true);
         let generator = IpcDataGenerator::default();
-        let message = generator.schema_to_bytes_with_dictionary_tracker(
-            &self.schema,
-            &mut tracker,
-            options,
-        );
+        let message =
+            generator.schema_to_bytes_with_dictionary_tracker(&self.schema, &mut tracker, options);
         messages([message], options).map_err(failed)
     }
 
@@ -183,8 +180,7 @@ impl FileWriter for ArrowFiles {
 
 impl Places {
     fn next(&mut self, (metadata_bytes, body_bytes): (usize, usize)) -> Block {
-        let block =
-            Block::new(self.written_bytes as i64, metadata_bytes as i32, body_bytes as i64);
+        let block = Block::new(self.written_bytes as i64, metadata_bytes as i32, body_bytes as i64);
         self.written_bytes += metadata_bytes + body_bytes;
         block
     }

@@ -7,7 +7,6 @@ pub(crate) mod parquet;
 use arrow_array::RecordBatch;
 use innoscan_engine::{Losses, Result};
 
-
 /// Takes the next bytes of a file.
 pub type Write<'w> = dyn FnMut(&[u8]) -> Result<()> + 'w;
 

@@ -95,8 +95,7 @@ impl FileWriter for ParquetFiles {
         let (writer, factory) =
             writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
         let schema = Arc::clone(&self.schema);
-        let encode =
-            Arc::new(move |group| encode_group(group, &schema, &factory).map_err(failed));
+        let encode = Arc::new(move |group| encode_group(group, &schema, &factory).map_err(failed));
         let encoders = Encoders::new(self.groups.threads, encode);
         let mut open = Open { writer, encoders, next: NextGroup::default(), rows: 0 };
         let begun = open.pass_on(out);
@@ -177,11 +176,7 @@ fn encode_group(
     writers.into_iter().map(|writer| writer.close()).collect()
 }
 
-fn properties(
-    def: &TableDef,
-    schema: &Schema,
-    options: ParquetOptions,
-) -> WriterProperties {
+fn properties(def: &TableDef, schema: &Schema, options: ParquetOptions) -> WriterProperties {
     let compression = match options.codec {
         Codec::None => Compression::UNCOMPRESSED,
         Codec::Snappy => Compression::SNAPPY,

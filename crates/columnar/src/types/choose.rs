@@ -25,7 +25,9 @@ pub(crate) fn form_of(
     let ty = column.ty();
     let class = column.codec().class();
     let of_column = options.columns.iter().rev();
-    if let Some((_, chosen)) = of_column.into_iter().find(|(name, _)| is_named(def, column.name(), name)) {
+    if let Some((_, chosen)) =
+        of_column.into_iter().find(|(name, _)| is_named(def, column.name(), name))
+    {
         return named_form(ty, class, *chosen).ok_or_else(|| {
             format::Error::unsupported(
                 format!(
@@ -47,10 +49,8 @@ pub(crate) fn form_of(
     if class == Class::Text && options.invalid_text == InvalidText::Binary {
         return Ok(Form::Binary);
     }
-    let is_date = matches!(
-        ty,
-        ColumnType::Date | ColumnType::DateTime(_) | ColumnType::Timestamp(_)
-    );
+    let is_date =
+        matches!(ty, ColumnType::Date | ColumnType::DateTime(_) | ColumnType::Timestamp(_));
     if is_date && options.zero_dates == ZeroDates::Text {
         return Ok(Form::Text);
     }

@@ -27,9 +27,7 @@ impl Kind {
             Kind::U64 => &[TypeName::UInt64, TypeName::Int64, TypeName::Decimal],
             Kind::WideDecimal => &[TypeName::Text, TypeName::Decimal256],
             Kind::Bit => &[TypeName::UInt64, TypeName::Int64, TypeName::Binary],
-            Kind::Time => {
-                &[TypeName::Duration, TypeName::Text, TypeName::Time64, TypeName::Int64]
-            }
+            Kind::Time => &[TypeName::Duration, TypeName::Text, TypeName::Time64, TypeName::Int64],
             Kind::Enum => &[TypeName::Dictionary, TypeName::Text, TypeName::Index],
             Kind::Set => &[TypeName::Text, TypeName::List],
             Kind::Json => &[TypeName::Text, TypeName::Json],

@@ -5,8 +5,8 @@
 
 use arrow_array::RecordBatch;
 use innoscan_columnar::{
-    ArrowContainer, ArrowFiles, BatchBuilder, ColumnEncoder, FileWriter, GroupOptions, ParquetFiles,
-    ParquetOptions, TypeOptions, TypeTable,
+    ArrowContainer, ArrowFiles, BatchBuilder, ColumnEncoder, FileWriter, GroupOptions,
+    ParquetFiles, ParquetOptions, TypeOptions, TypeTable,
 };
 use innoscan_engine::row_shape::{Purpose, RowShape};
 use innoscan_engine::{Losses, Result};

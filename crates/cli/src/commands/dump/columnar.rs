@@ -62,7 +62,10 @@ fn set_types(types: &mut TypeOptions, args: &DumpArgs) -> anyhow::Result<()> {
 
 fn groups(args: &DumpArgs) -> GroupOptions {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    GroupOptions::within(args.read.memory.0, args.read.threads.filter(|&n| n > 0).unwrap_or_else(cores))
+    GroupOptions::within(
+        args.read.memory.0,
+        args.read.threads.filter(|&n| n > 0).unwrap_or_else(cores),
+    )
 }
 
 /// Refuses columns that no table has, and binary output on a terminal.

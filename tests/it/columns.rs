@@ -1,0 +1,326 @@
+//! Parquet and Arrow: read back by the formats' own readers, every value of the fixtures is the one that
+//! the outputs write as text, which `parity` compares with the servers'.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Decimal256Type, DurationMicrosecondType, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use chrono::{DateTime, NaiveDate, TimeDelta};
+use innoscan::{Row, Table, Value};
+use innoscan_columnar::{ArrowContainer, GroupOptions, TypeOptions};
+use innoscan_export::dump::{Dump, DumpOptions, to_stream};
+use innoscan_export::sink::Format;
+use innoscan_export::sink::columnar::{ArrowFormatOptions, ParquetFormatOptions};
+use innoscan_format::types::Class;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::corpus;
+
+/// Small groups, so that most tables have several.
+const GROUPS: GroupOptions = GroupOptions { group_bytes: 20_000, threads: 2 };
+
+fn parquet_options(types: &str) -> ParquetFormatOptions {
+    let mut options = ParquetFormatOptions { groups: GROUPS, ..Default::default() };
+    options.types.choose(types).unwrap();
+    options
+}
+
+fn arrow_options(types: &str, container: ArrowContainer) -> ArrowFormatOptions {
+    let mut chosen = TypeOptions::default();
+    chosen.choose(types).unwrap();
+    ArrowFormatOptions { types: chosen, container, groups: GROUPS, ..Default::default() }
+}
+
+/// A dump of a table, and what it says of values it does not hold.
+fn dumped(table: &Table, format: Format) -> (Vec<u8>, innoscan_engine::Losses) {
+    let mut bytes = Vec::new();
+    let options = DumpOptions::new(format);
+    let mut summary = to_stream(Dump::of([table]), &mut bytes, &options, |_| ()).unwrap();
+    let outcome = summary.tables.pop().unwrap();
+    assert!(outcome.error.is_none(), "{}: {:?}", table.qualified_name(), outcome.error);
+    (bytes, outcome.losses)
+}
+
+fn read(bytes: Vec<u8>, format: &Format) -> (SchemaRef, Vec<RecordBatch>) {
+    match format {
+        Format::Parquet(_) => {
+            let bytes = bytes::Bytes::from(bytes);
+            let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();
+            let schema = builder.schema().clone();
+            (schema, builder.build().unwrap().map(|batch| batch.unwrap()).collect())
+        }
+        Format::Arrow(options) if options.container == ArrowContainer::File => {
+            let reader = FileReader::try_new(std::io::Cursor::new(bytes), None).unwrap();
+            (reader.schema(), reader.map(|batch| batch.unwrap()).collect())
+        }
+        _ => {
+            let reader = StreamReader::try_new(&bytes[..], None).unwrap();
+            (reader.schema(), reader.map(|batch| batch.unwrap()).collect())
+        }
+    }
+}
+
+/// A value in words, after its Arrow type; `None` for NULL.
+fn words(array: &dyn Array, row: usize) -> Option<Vec<u8>> {
+    if array.is_null(row) {
+        return None;
+    }
+    macro_rules! number {
+        ($ty:ty) => {
+            array.as_primitive::<$ty>().value(row).to_string()
+        };
+    }
+    let text = match array.data_type() {
+        DataType::Boolean => u8::from(array.as_boolean().value(row)).to_string(),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float32 => number!(Float32Type),
+        DataType::Float64 => number!(Float64Type),
+        DataType::Decimal128(..) => array.as_primitive::<Decimal128Type>().value_as_string(row),
+        DataType::Date32 => {
+            let days = array.as_primitive::<Date32Type>().value(row);
+            let date = NaiveDate::default() + TimeDelta::days(i64::from(days));
+            date.format("%Y-%m-%d").to_string()
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            let micros = array.as_primitive::<TimestampMicrosecondType>().value(row);
+            let time = DateTime::from_timestamp_micros(micros).unwrap();
+            time.format("%Y-%m-%d %H:%M:%S%.6f").to_string()
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            duration(array.as_primitive::<DurationMicrosecondType>().value(row))
+        }
+        DataType::Utf8 => array.as_string::<i32>().value(row).to_owned(),
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let key = dictionary.normalized_keys()[row];
+            dictionary.values().as_string::<i32>().value(key).to_owned()
+        }
+        DataType::Decimal256(..) => array.as_primitive::<Decimal256Type>().value_as_string(row),
+        DataType::Struct(_) => {
+            let fields = array.as_struct();
+            let srid = fields.column(0).as_primitive::<Int64Type>().value(row) as u32;
+            let wkb = fields.column(1).as_binary::<i32>().value(row);
+            return Some([&srid.to_le_bytes()[..], wkb].concat());
+        }
+        DataType::List(item) if *item.data_type() == DataType::Utf8 => {
+            let list = array.as_list::<i32>().value(row);
+            let members: Vec<&str> = list.as_string::<i32>().iter().flatten().collect();
+            members.join(",")
+        }
+        DataType::Binary => return Some(array.as_binary::<i32>().value(row).to_vec()),
+        DataType::FixedSizeBinary(_) => {
+            return Some(array.as_fixed_size_binary().value(row).to_vec());
+        }
+        DataType::List(_) => return Some(float_bytes(&*array.as_list::<i32>().value(row))),
+        DataType::FixedSizeList(_, _) => {
+            return Some(float_bytes(&*array.as_fixed_size_list().value(row)));
+        }
+        ty => panic!("{ty}"),
+    };
+    Some(text.into_bytes())
+}
+
+fn duration(micros: i64) -> String {
+    let sign = if micros < 0 { "-" } else { "" };
+    let (seconds, fraction) =
+        (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    format!("{sign}{hours:02}:{minutes:02}:{:02}.{fraction:06}", seconds % 60)
+}
+
+fn float_bytes(list: &dyn Array) -> Vec<u8> {
+    let floats = list.as_primitive::<Float32Type>().values();
+    floats.iter().flat_map(|float| float.to_le_bytes()).collect()
+}
+
+/// The words that a value must have: the text of the outputs, or where Arrow has another notion, that.
+fn expected(row: &Row, place: usize, ty: &DataType) -> Option<Vec<u8>> {
+    let column = &row.columns()[place];
+    let value = row.get(place).unwrap()?;
+    let text = row.text(place).unwrap()?;
+    let utf8 = || row.utf8(place).unwrap().unwrap().into_owned();
+    Some(match (value, ty) {
+        (_, DataType::Date32 | DataType::Timestamp(..)) => return of_calendar(&utf8()),
+        (Value::Float(real), DataType::Float32) => real.to_string().into_bytes(),
+        (Value::Double(real), _) => real.to_string().into_bytes(),
+        (Value::Int(_) | Value::UInt(_) | Value::Decimal(_), _) => without_zerofill(&utf8()),
+        // A YEAR(2) prints two of its digits.
+        (Value::Year(year), _) => year.to_string().into_bytes(),
+        (Value::Time(time), DataType::Duration(_)) => {
+            let mut text = Vec::new();
+            innoscan_format::value::Time { fsp: 6, ..time }.write_text(&mut text);
+            text
+        }
+        (Value::Uuid(bytes), DataType::FixedSizeBinary(_)) => bytes.to_vec(),
+        (Value::Inet4(bytes), DataType::FixedSizeBinary(_)) => bytes.to_vec(),
+        (Value::Inet6(bytes), DataType::FixedSizeBinary(_)) => bytes.to_vec(),
+        (Value::Geometry(stored), DataType::Binary) => stored[4..].to_vec(),
+        (Value::Geometry(stored), _) => stored.to_vec(),
+        (Value::Set(_), DataType::List(_)) => utf8().into_bytes(),
+        (_, DataType::Binary | DataType::FixedSizeBinary(_))
+        | (_, DataType::List(_) | DataType::FixedSizeList(..)) => text,
+        _ => {
+            assert!(column.codec().class() != Class::Binary, "{}: {ty}", column.name());
+            utf8().into_bytes()
+        }
+    })
+}
+
+/// The text of a date or time with six digits of a fraction; `None` if no calendar has it.
+fn of_calendar(text: &str) -> Option<Vec<u8>> {
+    let number = |from: usize, to: usize| text[from..to].parse::<u32>().unwrap();
+    NaiveDate::from_ymd_opt(number(0, 4) as i32, number(5, 7), number(8, 10))?;
+    let Some((seconds, fraction)) = text.split_once('.') else {
+        return Some(
+            if text.len() > 10 { format!("{text}.000000") } else { text.to_owned() }.into(),
+        );
+    };
+    Some(format!("{seconds}.{fraction:0<6}").into_bytes())
+}
+
+fn without_zerofill(text: &str) -> Vec<u8> {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let zeros = digits.bytes().take_while(|byte| *byte == b'0').count();
+    let digits = &digits[zeros..];
+    let zero = if digits.is_empty() || digits.starts_with('.') { "0" } else { "" };
+    format!("{sign}{zero}{digits}").into_bytes()
+}
+
+/// The differences of a table in a format.
+fn compare(name: &str, table: &Table, format: Format, differences: &mut String) -> u64 {
+    let (bytes, losses) = dumped(table, format.clone());
+    let (schema, batches) = read(bytes, &format);
+    let mut rows = table.rows().read().unwrap();
+    let (mut compared, mut nulled) = (0, 0);
+    let mut note = |what: &str| writeln!(differences, "{name}: {format:?}: {what}").unwrap();
+    for batch in &batches {
+        for at in 0..batch.num_rows() {
+            let Some(row) = rows.next() else {
+                note("has more rows");
+                return compared;
+            };
+            let row = row.unwrap();
+            for (place, array) in batch.columns().iter().enumerate() {
+                let (found, wanted) =
+                    (words(&**array, at), expected(&row, place, array.data_type()));
+                nulled += u64::from(found.is_none() && row.get(place).unwrap().is_some());
+                if found != wanted {
+                    let column = schema.field(place).name();
+                    let shown =
+                        |words: Option<Vec<u8>>| words.map(|it| it.escape_ascii().to_string());
+                    note(&format!("{column}: {:?} for {:?}", shown(found), shown(wanted)));
+                    return compared;
+                }
+                compared += 1;
+            }
+        }
+    }
+    if rows.next().is_some() {
+        note("has fewer rows");
+    }
+    if nulled != losses.dates_as_null {
+        note(&format!("{nulled} values became NULL, {losses:?}"));
+    }
+    compared
+}
+
+/// Whether each table is compared in each way, not in one of them.
+fn is_thorough() -> bool {
+    std::env::var_os("INNOSCAN_EVERY_POLICY").is_some()
+}
+
+#[test]
+fn every_value_of_the_fixtures() {
+    let (mut differences, mut compared) = (String::new(), 0);
+    for (number, listed) in corpus::tables().iter().filter(|table| !table.is_refused()).enumerate()
+    {
+        let table = listed.open().unwrap_or_else(|error| panic!("{error}"));
+        let formats = [
+            Format::Parquet(parquet_options("portable")),
+            Format::Arrow(arrow_options("native", ArrowContainer::File)),
+            Format::Parquet(parquet_options("native")),
+            Format::Arrow(arrow_options("native", ArrowContainer::Stream)),
+        ];
+        for (place, format) in formats.into_iter().enumerate() {
+            if place == number % 4 || is_thorough() {
+                compared += compare(&listed.name(), &table, format, &mut differences);
+            }
+        }
+    }
+    println!("{compared} values are equal");
+    assert!(differences.is_empty(), "{differences}");
+    assert!(compared > 500_000, "only {compared} values were compared");
+}
+
+/// The tables of the newest servers of both families that have columns of all types.
+fn tables_of_all_types() -> Vec<(String, Table)> {
+    let corpora = ["mariadb-10.11", "mariadb-11.8", "mysql-8.0.33", "mysql-9.7"];
+    let tables = corpus::tables().into_iter();
+    let databases = ["t_types/", "t_charset/", "t_geo/", "t_json/", "t_mariadb/", "t_mysql/"];
+    let of_types =
+        |it: &corpus::CorpusTable| databases.iter().any(|name| it.place().starts_with(name));
+    let tables = tables.filter(|it| of_types(it) && corpora.contains(&&*it.server()));
+    tables.map(|it| (it.name(), it.open().unwrap())).collect()
+}
+
+#[test]
+fn types_that_were_chosen() {
+    let choices = "tinyint1=int32,u64=decimal,wide-decimal=decimal256,bit=binary,time=text,enum=text,set=list,\
+                   json=json,geometry=struct,uuid=text,inet=binary,zero-dates=text,invalid-text=binary";
+    let (mut differences, mut compared, mut seen) = (String::new(), 0, BTreeSet::new());
+    for (name, table) in tables_of_all_types() {
+        let format = Format::Arrow(arrow_options(choices, ArrowContainer::Stream));
+        compared += compare(&name, &table, format.clone(), &mut differences);
+        let (schema, _) = read(dumped(&table, format.clone()).0, &format);
+        seen.extend(schema.fields().iter().map(|field| field.data_type().to_string()));
+    }
+    assert!(differences.is_empty(), "{differences}");
+    assert!(compared > 10_000, "only {compared} values were compared");
+    for ty in ["Decimal256(65, 30)", "List(non-null Utf8)", "FixedSizeBinary(16)"] {
+        assert!(seen.contains(ty), "no {ty} among {seen:?}");
+    }
+    assert!(!seen.contains("Date32") && !seen.contains("UInt64"), "{seen:?}");
+}
+
+/// The errors of tables that cannot be dumped with these types.
+fn refusals(types: &str) -> Vec<String> {
+    let mut refusals = Vec::new();
+    for (_, table) in tables_of_all_types() {
+        let format = Format::Parquet(parquet_options(types));
+        let options = DumpOptions::new(format);
+        let dumped = to_stream(Dump::of([&table]), &mut Vec::new(), &options, |_| ()).unwrap();
+        refusals.extend(dumped.tables[0].error.as_ref().map(ToString::to_string));
+    }
+    refusals
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    for (types, what) in [
+        ("zero-dates=fail", "a date that no calendar has"),
+        ("invalid-text=fail", "not valid in its charset"),
+        ("time=time64", "the value -838:59:59"),
+        ("u64=int64", "the value 12345678901234567890 as Int64"),
+        ("tinyint1=bool", "as Boolean"),
+    ] {
+        let refusals = refusals(types);
+        let is_right = |text: &String| text.contains("column `") && text.contains(what);
+        assert!(refusals.iter().any(is_right), "{types}: {refusals:?}");
+    }
+    assert!(refusals("portable").is_empty());
+}

@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-columns lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -26,6 +26,11 @@ test:
 # 6 GB of disk and half an hour.
 test-all:
 	tests/run.sh --all
+
+# Parquet files of the fixtures, read by pyarrow, DuckDB, polars and DataFusion, against the servers' own
+# text. Needs Python 3.11 with venv, and takes the readers from the package registry.
+test-columns: build
+	tests/columns/run.sh $(BIN)
 
 lint: install-toolchain
 	cargo fmt --all --check

@@ -14,8 +14,8 @@ use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use chrono::{DateTime, NaiveDate, TimeDelta};
-use innoscan::{Row, Table, Value};
-use innoscan_columnar::{ArrowContainer, GroupOptions, TypeOptions};
+use innoscan::{Row, RowsBuilder, Table, Value};
+use innoscan_columnar::{ArrowContainer, BatchReader, GroupOptions, TypeOptions};
 use innoscan_export::dump::{Dump, DumpOptions, to_stream};
 use innoscan_export::sink::Format;
 use innoscan_export::sink::columnar::{ArrowFormatOptions, ParquetFormatOptions};
@@ -312,15 +312,99 @@ fn refusals(types: &str) -> Vec<String> {
 #[test]
 fn what_does_not_fit_is_refused_by_name() {
     for (types, what) in [
-        ("zero-dates=fail", "a date that no calendar has"),
+        ("zero-dates=fail", "the value 0000-00-00 in a column of the type Date32"),
         ("invalid-text=fail", "not valid in its charset"),
         ("time=time64", "the value -838:59:59"),
-        ("u64=int64", "the value 12345678901234567890 as Int64"),
-        ("tinyint1=bool", "as Boolean"),
+        ("u64=int64", "the value 12345678901234567890 in a column of the type Int64"),
+        ("tinyint1=bool", "in a column of the type Boolean"),
     ] {
         let refusals = refusals(types);
         let is_right = |text: &String| text.contains("column `") && text.contains(what);
         assert!(refusals.iter().any(is_right), "{types}: {refusals:?}");
     }
     assert!(refusals("portable").is_empty());
+}
+
+/// A table of some thousand rows with a key of integers, and its rows.
+fn large_table() -> Table {
+    let tables = corpus::tables().into_iter().filter(|it| it.server() == "mysql-8.0.33");
+    let tables = tables.filter(|it| !it.is_refused() && !it.is("partitioned"));
+    let opened = tables.map(|it| it.open().unwrap());
+    let has_key = |table: &Table| {
+        let key = table.def.indexes.iter().find(|index| index.name == "PRIMARY");
+        key.is_some_and(|key| key.parts.len() == 1)
+    };
+    opened.filter(has_key).max_by_key(Table::size_bytes).unwrap()
+}
+
+fn rows_of(reader: BatchReader) -> Vec<RecordBatch> {
+    reader.map(|batch| batch.unwrap()).collect()
+}
+
+#[test]
+fn a_reader_reads_what_was_selected() {
+    let table = large_table();
+    let name = table.qualified_name();
+    let reader = |rows: RowsBuilder<'_>| {
+        let selection = rows.selection().unwrap();
+        BatchReader::new(selection, &TypeOptions::default()).unwrap()
+    };
+    let all = rows_of(reader(table.rows()));
+    let count = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+    assert_eq!(count(&all), table.rows().read().unwrap().count(), "{name}");
+    // A limit, columns, and both at once.
+    let last = table.columns().last().unwrap().name.clone();
+    let some = rows_of(reader(table.rows().limit(10).columns([&last])));
+    assert_eq!((count(&some), some[0].num_columns()), (10, 1), "{name}");
+    assert_eq!(some[0].schema().field(0).name(), &last);
+    assert_eq!(count(&rows_of(reader(table.rows().limit(0)))), 0);
+    // Splits have every row once, in order.
+    let splits = table.splits(5).unwrap();
+    let of_splits: Vec<RecordBatch> =
+        splits.iter().flat_map(|split| rows_of(reader(table.rows().split(split)))).collect();
+    let joined = |batches: &[RecordBatch]| {
+        arrow_select::concat::concat_batches(&batches[0].schema(), batches).unwrap()
+    };
+    assert_eq!(joined(&of_splits), joined(&all), "{name}");
+}
+
+/// The threads of this process that scan or decode for a reader of this test.
+fn threads_and_files() -> (usize, usize) {
+    let count = |dir: &str| std::fs::read_dir(dir).unwrap().count();
+    (count("/proc/self/task"), count("/proc/self/fd"))
+}
+
+fn readers_leak_nothing_alone() {
+    let table = large_table();
+    let read = |limit: usize| {
+        let selection = table.rows().selection().unwrap();
+        let mut reader = BatchReader::new(selection, &TypeOptions::default()).unwrap();
+        reader.by_ref().take(limit).for_each(|batch| _ = batch.unwrap());
+    };
+    // Not begun, dropped after a batch, read to the end; from two threads at once.
+    read(1);
+    let before = threads_and_files();
+    for round in 0..if is_thorough() { 10_000 } else { 200 } {
+        std::thread::scope(|scope| {
+            scope.spawn(|| read(round % 3));
+            read(if round % 10 == 0 { usize::MAX } else { round % 2 });
+        });
+    }
+    assert_eq!(threads_and_files(), before);
+}
+
+#[test]
+fn readers_leak_nothing() {
+    const ALONE: &str = "INNOSCAN_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return readers_leak_nothing_alone();
+    }
+    // In a process of its own: other tests start threads too.
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["columns::readers_leak_nothing", "--exact", "--test-threads", "1"])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }

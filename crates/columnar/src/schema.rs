@@ -9,7 +9,6 @@ use innoscan_format::schema::{
 };
 use innoscan_format::types::ColumnType;
 
-use crate::files::parquet::leaf_count;
 use crate::types::form::Form;
 use crate::types::{TypeOptions, ZeroDates};
 
@@ -138,6 +137,14 @@ pub(crate) fn key_columns(def: &TableDef, schema: &Schema) -> Vec<KeyColumn> {
         })
     };
     key.parts.iter().map_while(of_part).collect()
+}
+
+/// The number of Parquet columns of an Arrow column.
+fn leaf_count(ty: &DataType) -> usize {
+    match ty {
+        DataType::Struct(fields) => fields.iter().map(|field| leaf_count(field.data_type())).sum(),
+        _ => 1,
+    }
 }
 
 fn is_enum(def: &TableDef, name: &str) -> bool {

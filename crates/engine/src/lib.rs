@@ -52,7 +52,9 @@ pub use losses::Losses;
 pub use remedy::{Reason, Remedies, Remedy};
 pub use row_shape::{LeftOut, LeftOutReason, RowColumn, RowShape};
 pub use row_sink::RowSink;
-pub use rows::{IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, Row, Rows, RowsBuilder};
+pub use rows::{
+    IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, Row, Rows, RowsBuilder, ScanThread, Selection,
+};
 pub use scan::{
     Damage, Hooks, LeafId, Lost, OnCorrupt, PlanOptions, Progress, ProgressFn, RowOptions,
     RowOrder, ScanOptions, ScanOutcome, scan,

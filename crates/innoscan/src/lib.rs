@@ -65,7 +65,7 @@ pub use innoscan_engine::keys::Keys;
 pub use innoscan_engine::{
     Error, ErrorKind, FileCopy, IntoKey, IntoKeyRange, Key, KeyRange, KeyValue, LeftOut,
     LeftOutReason, Notes, Reason, Remedies, Remedy, Result, Row, RowColumn, RowShape, Rows,
-    RowsBuilder, Split, Table, TableFile,
+    RowsBuilder, ScanThread, Selection, Split, Table, TableFile,
 };
 pub use open::{OpenOptions, open};
 // how they are read,

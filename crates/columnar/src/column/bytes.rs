@@ -65,7 +65,10 @@ impl Strings {
 
 #[cold]
 fn too_long(bytes: usize) -> format::Error {
-    does_not_fit(format!("that ends {bytes} bytes into its batch"), "an array of less than 2 GiB")
+    does_not_fit(
+        format!("that ends at byte {bytes} of its batch"),
+        "Utf8 or Binary (2 GiB at most)",
+    )
 }
 
 /// The builder of a column of texts in UTF-8.
@@ -89,7 +92,7 @@ impl ColumnBuilder for Texts {
         if replaced > 0 {
             if self.refuses_invalid {
                 let text = String::from_utf8_lossy(text).into_owned();
-                return Err(does_not_fit(format!("'{text}', not valid in its charset,"), "text"));
+                return Err(does_not_fit(format!("'{text}', not valid in its charset,"), "Utf8"));
             }
             losses.replaced_characters += replaced;
         }
@@ -179,7 +182,7 @@ impl ColumnBuilder for FixedBinaries {
         if found != self.value_bytes as usize {
             return Err(does_not_fit(
                 format!("of {found} bytes"),
-                &format!("{} bytes", self.value_bytes),
+                &format!("FixedSizeBinary({})", self.value_bytes),
             ));
         }
         self.rows += 1;

@@ -31,8 +31,12 @@ impl Default for Ends {
 
 impl Ends {
     fn end(&mut self, items: usize) -> format::Result<()> {
-        let end = i32::try_from(items)
-            .map_err(|_| does_not_fit(format!("of {items} items in a batch"), "a list"))?;
+        let end = i32::try_from(items).map_err(|_| {
+            does_not_fit(
+                format!("that ends at item {items} of its batch"),
+                "List (2^31 items at most)",
+            )
+        })?;
         self.ends.push(end);
         self.nulls.value();
         Ok(())

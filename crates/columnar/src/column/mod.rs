@@ -18,7 +18,7 @@ use self::bytes::{Binaries, FixedBinaries, Texts};
 use self::dictionary::{Dictionary, Members};
 use self::geometry::{Geometries, ewkb, wkb};
 use self::lists::{FixedFloatLists, FloatLists, TextLists};
-use self::numbers::{Booleans, Numbers, fitting};
+use self::numbers::{Booleans, Numbers, fitting, refused};
 use crate::types::form::Form;
 
 /// The builder of one column's array.
@@ -124,12 +124,15 @@ impl ColumnRule {
     }
 
     fn dates(&self) -> Box<dyn ColumnBuilder> {
-        let refuses = self.refuses_zero_dates;
+        let (refuses, form) = (self.refuses_zero_dates, self.form);
         let codec = self.codec.clone();
-        if self.form == Form::Date {
+        if form == Form::Date {
             return Box::new(Numbers::<arrow::Date32Type, _>::new(
                 move |stored: &[u8], losses: &mut Losses| match codec.value(stored)? {
-                    Value::Date(date) => numbers::of_calendar(date.days(), refuses, losses),
+                    Value::Date(date) => match date.days() {
+                        None if refuses => Err(refused(&codec, stored, form)),
+                        days => Ok(numbers::of_calendar(days, losses)),
+                    },
                     value => Err(not_of_form(&value)),
                 },
             ));
@@ -140,10 +143,13 @@ impl ColumnRule {
                 Value::Timestamp(time) => time.micros_since_1970(),
                 value => return Err(not_of_form(&value)),
             };
-            numbers::of_calendar(micros, refuses, losses)
+            match micros {
+                None if refuses => Err(refused(&codec, stored, form)),
+                micros => Ok(numbers::of_calendar(micros, losses)),
+            }
         };
         let numbers = Numbers::<arrow::TimestampMicrosecondType, _>::new(micros);
-        Box::new(numbers.with_type(self.form.data_type()))
+        Box::new(numbers.with_type(form.data_type()))
     }
 
     /// How a value's bytes are copied.
@@ -171,7 +177,7 @@ pub(crate) fn not_of_form(value: &Value<'_>) -> format::Error {
 #[cold]
 pub(crate) fn does_not_fit(value: impl std::fmt::Display, form: &str) -> format::Error {
     format::Error::unsupported(
-        format!("the value {value} as {form}"),
+        format!("the value {value} in a column of the type {form}"),
         "choose another type for the column",
     )
 }

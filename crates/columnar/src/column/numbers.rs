@@ -93,7 +93,7 @@ pub(super) fn fitting<T: TryFrom<i64> + TryFrom<u64>>(codec: Codec, form: Form) 
 
 /// The error of a value that does not fit, with its text.
 #[cold]
-fn refused(codec: &Codec, stored: &[u8], form: Form) -> format::Error {
+pub(super) fn refused(codec: &Codec, stored: &[u8], form: Form) -> format::Error {
     let mut text = Vec::new();
     match codec.write_utf8(stored, &mut text) {
         Ok(_) => does_not_fit(String::from_utf8_lossy(&text), &form.name()),
@@ -101,20 +101,11 @@ fn refused(codec: &Codec, stored: &[u8], form: Form) -> format::Error {
     }
 }
 
-/// A date or time, or NULL in the place of one that no calendar has.
+/// A date or time; one that no calendar has is counted, and becomes NULL.
 #[inline]
-pub(super) fn of_calendar<T>(
-    number: Option<T>,
-    refuses: bool,
-    losses: &mut Losses,
-) -> format::Result<Option<T>> {
-    if number.is_none() {
-        if refuses {
-            return Err(does_not_fit("of a date that no calendar has", "a date"));
-        }
-        losses.dates_as_null += 1;
-    }
-    Ok(number)
+pub(super) fn of_calendar<T>(number: Option<T>, losses: &mut Losses) -> Option<T> {
+    losses.dates_as_null += u64::from(number.is_none());
+    number
 }
 
 /// The builder of a column of decimals of up to 38 digits, also of integers as such.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 use innoscan_engine::{Error, Losses, Result};
 use innoscan_format::schema::TableDef;
 use parquet::arrow::ArrowWriter;
@@ -251,14 +251,6 @@ fn with_field_ids(schema: &Schema) -> SchemaRef {
     });
     let fields: Vec<Field> = fields.collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
-/// The number of Parquet columns of an Arrow column.
-pub(crate) fn leaf_count(ty: &DataType) -> usize {
-    match ty {
-        DataType::Struct(fields) => fields.iter().map(|field| leaf_count(field.data_type())).sum(),
-        _ => 1,
-    }
 }
 
 #[cold]

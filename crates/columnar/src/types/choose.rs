@@ -156,86 +156,87 @@ fn portable(native: Form) -> Form {
 
 /// The form of a type that was chosen; `None` if the column cannot have it.
 fn named_form(ty: &ColumnType, class: Class, chosen: TypeName) -> Option<Form> {
-    let integer = |chosen| {
-        Some(match chosen {
-            TypeName::Bool => Form::Bool,
-            TypeName::Int8 => Form::Int8,
-            TypeName::Int16 => Form::Int16,
-            TypeName::Int32 => Form::Int32,
-            TypeName::Int64 => Form::Int64,
-            TypeName::UInt8 => Form::UInt8,
-            TypeName::UInt16 => Form::UInt16,
-            TypeName::UInt32 => Form::UInt32,
-            TypeName::UInt64 => Form::UInt64,
-            TypeName::Decimal => Form::Decimal128 { precision: DIGITS_U64, scale: 0 },
-            _ => return None,
-        })
-    };
     if chosen == TypeName::Text && !class.is_binary() {
         return Some(Form::Text);
     }
-    match (ty, class) {
-        (ColumnType::Int { .. } | ColumnType::Year { .. }, _) => integer(chosen),
-        (ColumnType::Bit { .. }, _) if chosen == TypeName::Binary => Some(Form::Binary),
-        (ColumnType::Bit { .. }, _) => integer(chosen),
-        (&ColumnType::Decimal { precision, scale, .. }, _) => match chosen {
-            TypeName::Decimal if precision <= DIGITS_128 => {
-                Some(Form::Decimal128 { precision, scale: scale as i8 })
-            }
-            TypeName::Decimal256 => Some(Form::Decimal256 { precision, scale: scale as i8 }),
-            _ => None,
-        },
-        (ColumnType::Float(_), _) if chosen == TypeName::Float32 => Some(Form::Float32),
-        (ColumnType::Float(_) | ColumnType::Double(_), _) => {
-            (chosen == TypeName::Float64).then_some(Form::Float64)
+    match class {
+        Class::Number | Class::Bit | Class::Temporal => named_number(ty, chosen),
+        Class::Enum => named_enum(ty, chosen),
+        _ => named_bytes(ty, class, chosen),
+    }
+}
+
+fn named_integer(chosen: TypeName) -> Option<Form> {
+    Some(match chosen {
+        TypeName::Bool => Form::Bool,
+        TypeName::Int8 => Form::Int8,
+        TypeName::Int16 => Form::Int16,
+        TypeName::Int32 => Form::Int32,
+        TypeName::Int64 => Form::Int64,
+        TypeName::UInt8 => Form::UInt8,
+        TypeName::UInt16 => Form::UInt16,
+        TypeName::UInt32 => Form::UInt32,
+        TypeName::UInt64 => Form::UInt64,
+        TypeName::Decimal => Form::Decimal128 { precision: DIGITS_U64, scale: 0 },
+        _ => return None,
+    })
+}
+
+fn named_number(ty: &ColumnType, chosen: TypeName) -> Option<Form> {
+    match (ty, chosen) {
+        (ColumnType::Bit { .. }, TypeName::Binary) => Some(Form::Binary),
+        (&ColumnType::Decimal { precision, scale, .. }, TypeName::Decimal) => {
+            let scale = scale as i8;
+            (precision <= DIGITS_128).then_some(Form::Decimal128 { precision, scale })
         }
-        (ColumnType::Date, _) => (chosen == TypeName::Date).then_some(Form::Date),
-        (ColumnType::DateTime(_), _) => (chosen == TypeName::Timestamp).then_some(Form::Timestamp),
-        (ColumnType::Timestamp(_), _) => {
-            (chosen == TypeName::Timestamp).then_some(Form::TimestampUtc)
+        (&ColumnType::Decimal { precision, scale, .. }, TypeName::Decimal256) => {
+            Some(Form::Decimal256 { precision, scale: scale as i8 })
         }
-        (ColumnType::Time(_), _) => match chosen {
-            TypeName::Duration => Some(Form::Duration),
-            TypeName::Time64 => Some(Form::Time64),
-            TypeName::Int64 => Some(Form::Int64),
-            _ => None,
-        },
-        (_, Class::Text) => match chosen {
-            TypeName::Binary => Some(Form::Binary),
-            TypeName::Json => Some(Form::Json),
-            _ => None,
-        },
-        (_, Class::Json) => (chosen == TypeName::Json).then_some(Form::Json),
-        (ColumnType::Enum { members, .. }, _) => match chosen {
-            TypeName::Dictionary if members.len() < 256 => Some(Form::Dictionary8),
-            TypeName::Dictionary => Some(Form::Dictionary16),
-            TypeName::Index => Some(Form::Int32),
-            _ => integer(chosen),
-        },
-        (_, Class::Set) => (chosen == TypeName::List).then_some(Form::TextList),
-        (_, Class::Uuid) => match chosen {
-            TypeName::Uuid => Some(Form::Uuid),
-            TypeName::Binary => Some(Form::FixedBinary(16)),
-            _ => None,
-        },
-        (ColumnType::Inet4, _) => (chosen == TypeName::Binary).then_some(Form::FixedBinary(4)),
-        (ColumnType::Inet6, _) => (chosen == TypeName::Binary).then_some(Form::FixedBinary(16)),
-        (_, Class::Geometry) => match chosen {
-            TypeName::Wkb => Some(Form::Wkb),
-            TypeName::Ewkb => Some(Form::Ewkb),
-            TypeName::Raw => Some(Form::Binary),
-            TypeName::Struct => Some(Form::GeometryStruct),
-            _ => None,
-        },
-        (_, Class::Vector) => (chosen == TypeName::List).then_some(Form::FloatList),
-        (_, Class::Binary) => match (chosen, fixed_bytes(ty)) {
-            (TypeName::Binary, _) => Some(Form::Binary),
-            (TypeName::Fixed, Some(bytes)) => Some(Form::FixedBinary(bytes)),
-            (TypeName::Uuid, Some(16)) => Some(Form::Uuid),
-            _ => None,
-        },
+        (ColumnType::Float(_), TypeName::Float32) => Some(Form::Float32),
+        (ColumnType::Float(_) | ColumnType::Double(_), TypeName::Float64) => Some(Form::Float64),
+        (ColumnType::Date, TypeName::Date) => Some(Form::Date),
+        (ColumnType::DateTime(_), TypeName::Timestamp) => Some(Form::Timestamp),
+        (ColumnType::Timestamp(_), TypeName::Timestamp) => Some(Form::TimestampUtc),
+        (ColumnType::Time(_), TypeName::Duration) => Some(Form::Duration),
+        (ColumnType::Time(_), TypeName::Time64) => Some(Form::Time64),
+        (ColumnType::Time(_), TypeName::Int64) => Some(Form::Int64),
+        (ColumnType::Int { .. } | ColumnType::Bit { .. }, _) => named_integer(chosen),
+        // Years reach 2155.
+        (ColumnType::Year { .. }, TypeName::Int16 | TypeName::Int32 | TypeName::Int64) => {
+            named_integer(chosen)
+        }
         _ => None,
     }
+}
+
+fn named_enum(ty: &ColumnType, chosen: TypeName) -> Option<Form> {
+    let ColumnType::Enum { members, .. } = ty else { return None };
+    match chosen {
+        TypeName::Dictionary if members.len() < 256 => Some(Form::Dictionary8),
+        TypeName::Dictionary => Some(Form::Dictionary16),
+        TypeName::Index => Some(Form::Int32),
+        _ => None,
+    }
+}
+
+fn named_bytes(ty: &ColumnType, class: Class, chosen: TypeName) -> Option<Form> {
+    Some(match (class, chosen) {
+        (Class::Text | Class::Json, TypeName::Json) => Form::Json,
+        (Class::Text | Class::Binary, TypeName::Binary) => Form::Binary,
+        (Class::Binary, TypeName::Fixed) => Form::FixedBinary(fixed_bytes(ty)?),
+        (Class::Binary, TypeName::Uuid) if fixed_bytes(ty) == Some(16) => Form::Uuid,
+        (Class::Set, TypeName::List) => Form::TextList,
+        (Class::Vector, TypeName::List) => Form::FloatList,
+        (Class::Uuid, TypeName::Uuid) => Form::Uuid,
+        (Class::Uuid, TypeName::Binary) => Form::FixedBinary(16),
+        (Class::Inet, TypeName::Binary) if *ty == ColumnType::Inet4 => Form::FixedBinary(4),
+        (Class::Inet, TypeName::Binary) => Form::FixedBinary(16),
+        (Class::Geometry, TypeName::Wkb) => Form::Wkb,
+        (Class::Geometry, TypeName::Ewkb) => Form::Ewkb,
+        (Class::Geometry, TypeName::Raw) => Form::Binary,
+        (Class::Geometry, TypeName::Struct) => Form::GeometryStruct,
+        _ => return None,
+    })
 }
 
 /// The length of a `BINARY(n)`.

@@ -1,20 +1,15 @@
-//! The iterator over rows: a scanning thread, and the receiving end of the channel for its batches.
+//! The iterator over rows.
 
 use std::iter::FusedIterator;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-
+use super::Selection;
 use super::batch::{BatchSink, RowBatch};
 use super::row::Row;
+use super::scan_thread::ScanThread;
+use crate::Result;
 use crate::row_shape::{RowColumn, RowShape};
-use crate::scan::{ScanOptions, ScanOutcome, scan_sized};
-use crate::{Error, Result, Table};
-
-/// The most batches that wait in the channel.
-const BATCHES_MAX: usize = 4;
+use crate::scan::ScanOutcome;
 
 /// A table's rows, read while they are iterated over.
 ///
@@ -28,57 +23,19 @@ pub struct Rows {
     next: usize,
     /// Rows that the limit still allows.
     left: u64,
-    scan: Option<Scan>,
-    outcome: Option<ScanOutcome>,
-}
-
-/// The scan's thread; dropping it stops the thread and waits for it.
-#[derive(Debug)]
-struct Scan {
-    batches: Option<Receiver<RowBatch>>,
-    thread: Option<JoinHandle<Result<ScanOutcome>>>,
-    cancel: Arc<AtomicBool>,
-}
-
-impl Scan {
-    fn start(table: Table, mut options: ScanOptions, shape: Arc<RowShape>) -> Result<Scan> {
-        let cancel = Arc::new(AtomicBool::new(false));
-        options.hooks.cancel = Some(Arc::clone(&cancel));
-        let (sender, batches) = bounded(BATCHES_MAX);
-        let sink = BatchSink(shape);
-        let thread = std::thread::Builder::new()
-            .name("rows".to_owned())
-            .spawn(move || run(&table, &options, &sink, &sender))
-            .map_err(Error::no_thread)?;
-        Ok(Scan { batches: Some(batches), thread: Some(thread), cancel })
-    }
-}
-
-impl Drop for Scan {
-    fn drop(&mut self) {
-        self.cancel.store(true, Ordering::Relaxed);
-        // A thread that waits to send notices that the receiver is gone.
-        self.batches = None;
-        if let Some(thread) = self.thread.take() {
-            // The result of a scan that was stopped is not needed.
-            _ = thread.join();
-        }
-    }
+    scan: Option<ScanThread<RowBatch>>,
 }
 
 impl Rows {
-    pub(super) fn start(
-        table: Table,
-        options: ScanOptions,
-        shape: Arc<RowShape>,
-        limit: Option<u64>,
-    ) -> Result<Rows> {
+    pub(super) fn start(selection: Selection) -> Result<Rows> {
+        let Selection { table, shape, options, limit } = selection;
         let left = limit.unwrap_or(u64::MAX);
+        let shape = Arc::new(shape);
         let scan = match left {
             0 => None,
-            _ => Some(Scan::start(table, options, Arc::clone(&shape))?),
+            _ => Some(ScanThread::start(table, options, BatchSink(Arc::clone(&shape)))?),
         };
-        Ok(Rows { shape, batch: None, next: 0, left, scan, outcome: None })
+        Ok(Rows { shape, batch: None, next: 0, left, scan })
     }
 
     /// The columns of the rows.
@@ -94,35 +51,19 @@ impl Rows {
     /// The outcome of the scan, with the damage it skipped; `None` before the last row was yielded,
     /// after an error, and where a limit ended the rows before the end of the table.
     pub fn outcome(&self) -> Option<&ScanOutcome> {
-        self.outcome.as_ref()
+        self.scan.as_ref()?.outcome()
     }
 
     /// The next batch that has rows, waiting for it; `None` at the end.
     fn next_batch(&mut self) -> Result<Option<Arc<RowBatch>>> {
-        let Some(scan) = &self.scan else { return Ok(None) };
-        for batch in scan.batches.iter().flatten() {
+        let Some(scan) = &mut self.scan else { return Ok(None) };
+        while let Some(batch) = scan.next_batch()? {
             if batch.rows() > 0 {
                 return Ok(Some(Arc::new(batch)));
             }
         }
-        let thread = self.scan.take().and_then(|mut scan| scan.thread.take());
-        if let Some(thread) = thread {
-            let ended = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            self.outcome = Some(ended?);
-        }
         Ok(None)
     }
-}
-
-fn run(
-    table: &Table,
-    options: &ScanOptions,
-    sink: &BatchSink,
-    batches: &Sender<RowBatch>,
-) -> Result<ScanOutcome> {
-    scan_sized(table, table.size_bytes(), options, sink, |batch, _| {
-        batches.send(batch).map_err(|_| Error::interrupted())
-    })
 }
 
 impl Iterator for Rows {

@@ -12,12 +12,16 @@ mod batch;
 mod iter;
 mod key;
 mod row;
+mod scan_thread;
+mod selection;
 
 use std::sync::Arc;
 
 pub use self::iter::Rows;
 pub use self::key::{IntoKey, IntoKeyRange, Key, KeyRange, KeyValue};
 pub use self::row::Row;
+pub use self::scan_thread::ScanThread;
+pub use self::selection::Selection;
 use crate::ahead::ReadAheadPolicy;
 use crate::condition::RowCondition;
 use crate::row_shape::{Purpose, RowShape, stored_columns};
@@ -178,10 +182,19 @@ impl RowsBuilder<'_> {
     /// Starts the scan and returns the iterator over its rows.
     ///
     /// # Errors
-    /// Those of [`shape`](Self::shape); the condition cannot be parsed; the split belongs to another table,
-    /// or to a file that was written to since. The iterator reports all other errors.
+    /// Those of [`selection`](Self::selection); the thread cannot be started. The iterator reports all other
+    /// errors.
     pub fn read(self) -> Result<Rows> {
-        let shape = Arc::new(self.shape()?);
+        Rows::start(self.selection()?)
+    }
+
+    /// The rows and columns that [`read`](Self::read) would yield, to be read by other means.
+    ///
+    /// # Errors
+    /// Those of [`shape`](Self::shape); the condition cannot be parsed; the split belongs to another table,
+    /// or to a file that was written to since.
+    pub fn selection(self) -> Result<Selection> {
+        let shape = self.shape()?;
         let condition = self.condition.as_deref().map(RowCondition::parse_where).transpose()?;
         let mut options = self.options;
         options.rows.condition = match self.keys.is_empty() {
@@ -196,6 +209,6 @@ impl RowsBuilder<'_> {
             None => self.table.clone(),
             Some(split) => self.table.of_split(split)?,
         };
-        Rows::start(table, options, shape, self.limit)
+        Ok(Selection { table, shape, options, limit: self.limit })
     }
 }

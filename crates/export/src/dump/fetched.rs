@@ -79,7 +79,7 @@ pub struct SmallTables {
 /// A message of a connection to the writer.
 enum Message {
     Definition(Box<Definition>),
-    Rows(Encoded, u32),
+    Rows(Box<Encoded>, u32),
     End(Option<TableChecksum>),
     /// The table cannot be fetched.
     Failed(Error),
@@ -174,7 +174,7 @@ impl FetchedTable<'_> {
     /// The next rows and their checksum; `None` at the end of the table.
     fn message(&mut self) -> Result<Option<(Encoded, u32)>> {
         self.end = match self.messages.recv().map_err(|_| nothing_sent())? {
-            Message::Rows(batch, sum) => return Ok(Some((batch, sum))),
+            Message::Rows(batch, sum) => return Ok(Some((*batch, sum))),
             Message::End(checksum) => Ending::Whole(checksum),
             Message::Failed(error) => Ending::Failed(Some(error)),
             Message::Lost(error) => Ending::Lost(error),
@@ -256,7 +256,7 @@ impl Connection<'_> {
         let mut total = 0_u32;
         let mut deliver = |batch: Encoded, sum: u32| {
             total = total.wrapping_add(sum);
-            sent(Message::Rows(batch, sum))
+            sent(Message::Rows(Box::new(batch), sum))
         };
         let mut stored = Vec::new();
         let mut places = Vec::new();

@@ -90,7 +90,7 @@ pub struct Encoded {
     pub(super) losses: Losses,
     /// The rows as columns, in formats that have columns; then there are no bytes.
     #[cfg(feature = "columnar")]
-    pub(super) columns: super::columnar::Columns,
+    pub(super) columns: Box<super::columns::Columns>,
     /// A buffer for one value.
     pub(super) scratch: Vec<u8>,
 }
@@ -127,8 +127,8 @@ impl Encoded {
     /// The size of the rows that were added, in bytes before compression.
     pub(super) fn len_bytes(&self) -> usize {
         #[cfg(feature = "columnar")]
-        if self.columns.stored_bytes() > 0 {
-            return self.columns.stored_bytes();
+        if self.columns.stored_bytes > 0 {
+            return self.columns.stored_bytes;
         }
         self.bytes.len()
     }
@@ -154,7 +154,10 @@ impl Encoded {
         self.rows = 0;
         self.losses = Losses::default();
         #[cfg(feature = "columnar")]
-        self.columns.clear();
+        {
+            // The builders of a batch belong to its table.
+            *self.columns = super::columns::Columns::default();
+        }
         self.statement = None;
     }
 

@@ -3,10 +3,9 @@
 //! Batches carry the rows as a record batch in the place of bytes. The files' writers put batches into
 //! groups, and encode these on threads of their own.
 
-use arrow_array::RecordBatch;
 use innoscan_columnar::{
-    ArrowContainer, ArrowFiles, BatchBuilder, ColumnEncoder, FileWriter, GroupOptions,
-    ParquetFiles, ParquetOptions, TypeOptions, TypeTable,
+    ArrowContainer, ArrowFiles, ColumnEncoder, FileWriter, GroupOptions, ParquetFiles,
+    ParquetOptions, TypeOptions, TypeTable,
 };
 use innoscan_engine::row_shape::{Purpose, RowShape};
 use innoscan_engine::{Losses, Result};
@@ -17,26 +16,6 @@ use super::batch::{Compression, Encoded};
 use super::chunk_writer::{ChunkOutput, ChunkWriter};
 use super::encoder::RowEncoder;
 use super::selected::NotSelectable;
-
-/// The rows of a batch as columns.
-#[derive(Debug, Default)]
-pub(super) struct Columns {
-    builder: BatchBuilder,
-    finished: Option<RecordBatch>,
-    /// The size of the rows, as stored.
-    stored_bytes: usize,
-}
-
-impl Columns {
-    pub fn stored_bytes(&self) -> usize {
-        self.stored_bytes
-    }
-
-    pub fn clear(&mut self) {
-        // The builders of a batch belong to its table.
-        *self = Columns::default();
-    }
-}
 
 /// The encoder of a table's rows as columns.
 #[derive(Debug)]

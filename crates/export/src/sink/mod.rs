@@ -10,6 +10,8 @@ mod batch;
 mod chunk_writer;
 #[cfg(feature = "columnar")]
 pub mod columnar;
+#[cfg(feature = "columnar")]
+mod columns;
 pub mod csv;
 mod encoder;
 mod encoding_sink;

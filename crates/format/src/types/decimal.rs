@@ -192,3 +192,30 @@ pub(super) fn value(stored: &[u8], precision: u8, scale: u8) -> Result<Value<'_>
     decimal.write_text(&mut Vec::new())?;
     Ok(Value::Decimal(decimal))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unscaled_numbers_are_the_digits_of_the_text() {
+        let all_nines = "9".repeat(38);
+        let texts = [
+            ("0", 1, 0),
+            ("-1", 1, 0),
+            ("1234567890.1234", 14, 4),
+            ("-0.000000001", 38, 9),
+            ("99999999999999999999.999999999999999999", 38, 18),
+            (&*all_nines, 38, 0),
+        ];
+        for (text, precision, scale) in texts {
+            let mut stored = Vec::new();
+            encode(text, precision, scale, &mut stored).unwrap();
+            let decimal = Decimal { stored: &stored, precision, scale };
+            let wanted: i128 = text.replace('.', "").parse().unwrap();
+            assert_eq!(decimal.unscaled().unwrap(), Some(wanted), "{text}");
+            assert!(Decimal { stored: &stored[1..], ..decimal }.unscaled().is_err());
+        }
+        assert_eq!(Decimal { stored: &[], precision: 39, scale: 0 }.unscaled().unwrap(), None);
+    }
+}

@@ -421,3 +421,31 @@ fn civil_date(days: u32) -> Date {
         day: (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u8,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_dates_are_inverse() {
+        for days in 0..60_000 {
+            assert_eq!(civil_date(days).days(), Some(days as i32));
+        }
+        let day = |year, month, day| Date { year, month, day }.days();
+        assert_eq!(day(1969, 12, 31), Some(-1));
+        assert_eq!(day(0, 1, 1), Some(-719_528));
+        assert_eq!(day(9999, 12, 31), Some(2_932_896));
+    }
+
+    #[test]
+    fn dates_that_no_calendar_has() {
+        let day = |year, month, day| Date { year, month, day }.days();
+        for date in [(0, 0, 0), (2024, 0, 10), (2024, 13, 1), (2024, 4, 31), (2024, 2, 30)] {
+            assert_eq!(day(date.0, date.1, date.2), None, "{date:?}");
+        }
+        assert_eq!((day(2023, 2, 29), day(1900, 2, 29)), (None, None));
+        assert!(day(2024, 2, 29).is_some() && day(2000, 2, 29).is_some());
+        let late = DateTime { hours: 24, date: civil_date(0), ..DateTime::default() };
+        assert_eq!(late.micros_since_1970(), None);
+    }
+}

@@ -34,6 +34,7 @@ use innoscan_engine::Reason;
 use innoscan_engine::Remedy;
 use innoscan_engine::Table;
 use innoscan_engine::counted;
+use innoscan_engine::scan::ScanOptions;
 use innoscan_export::dump::ConfirmFn;
 use innoscan_export::dump::Dump;
 use innoscan_export::dump::DumpOptions;
@@ -210,21 +211,7 @@ fn write(
     if args.outputdir != "-" {
         scan.plan.spill = scan.plan.spill.preferring(args.outputdir.clone().into());
     }
-    let defaults = DumpOptions::in_layout(layout, format);
-    let options = DumpOptions {
-        checksums: defaults.checksums && !args.no_checksums,
-        compression: compression(args, layout),
-        chunk_bytes: args.chunk_filesize.map_or(layout.chunk_bytes(), |size| Some(size.0)),
-        is_selection: is_selection(args),
-        definitions: !args.no_schemas,
-        rows: !args.no_data,
-        drop_tables: args.sql.add_drop_table,
-        overwrite: args.overwrite,
-        origin: of_server.origin,
-        confirm: of_server.confirm,
-        scan,
-        ..defaults
-    };
+    let options = dump_options(args, layout, format, of_server, scan);
     let finished = |outcome: &TableOutcome| {
         bar.clear();
         bar.next_table(outcome.rows);
@@ -245,6 +232,31 @@ fn write(
     };
     bar.clear();
     Ok((summary, layout))
+}
+
+/// The options of a dump from the arguments.
+fn dump_options(
+    args: &DumpArgs,
+    layout: Layout,
+    format: Format,
+    of_server: OfServer,
+    scan: ScanOptions,
+) -> DumpOptions {
+    let defaults = DumpOptions::in_layout(layout, format);
+    DumpOptions {
+        checksums: defaults.checksums && !args.no_checksums,
+        compression: compression(args, layout),
+        chunk_bytes: args.chunk_filesize.map_or(layout.chunk_bytes(), |size| Some(size.0)),
+        is_selection: is_selection(args),
+        definitions: !args.no_schemas,
+        rows: !args.no_data,
+        drop_tables: args.sql.add_drop_table,
+        overwrite: args.overwrite,
+        origin: of_server.origin,
+        confirm: of_server.confirm,
+        scan,
+        ..defaults
+    }
 }
 
 /// Whether the arguments select databases or tables.

@@ -1,5 +1,7 @@
 //! The sink of a scan that makes record batches.
 
+use std::sync::{Mutex, PoisonError};
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use innoscan_engine::{Losses, Result, RowSink};
@@ -15,6 +17,8 @@ const FULL_BYTES: usize = 8 << 20;
 #[derive(Debug)]
 pub struct ArrowSink {
     encoder: ColumnEncoder,
+    /// Used builders, which have room for the next batch.
+    builders: Mutex<Vec<BatchBuilder>>,
 }
 
 /// A batch while it is built, and when it is finished.
@@ -22,19 +26,20 @@ pub struct ArrowSink {
 pub struct ArrowBatch {
     builder: BatchBuilder,
     finished: Option<RecordBatch>,
+    losses: Losses,
 }
 
 impl ArrowBatch {
     /// The rows, and what was lost of them.
-    pub fn into_parts(mut self) -> (Option<RecordBatch>, Losses) {
-        (self.finished, self.builder.take_losses())
+    pub fn into_parts(self) -> (Option<RecordBatch>, Losses) {
+        (self.finished, self.losses)
     }
 }
 
 impl ArrowSink {
     /// A sink of the rows that an encoder takes.
     pub fn new(encoder: ColumnEncoder) -> ArrowSink {
-        ArrowSink { encoder }
+        ArrowSink { encoder, builders: Mutex::default() }
     }
 
     /// The schema of all batches.
@@ -47,7 +52,8 @@ impl RowSink for ArrowSink {
     type Batch = ArrowBatch;
 
     fn new_batch(&self) -> ArrowBatch {
-        ArrowBatch::default()
+        let used = self.builders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        ArrowBatch { builder: used.unwrap_or_default(), ..ArrowBatch::default() }
     }
 
     #[inline]
@@ -67,9 +73,12 @@ impl RowSink for ArrowSink {
     }
 
     fn finish(&self, batch: &mut ArrowBatch) -> Result<()> {
-        if batch.builder.rows() > 0 {
-            batch.finished = Some(self.encoder.finish(&mut batch.builder)?);
+        let mut builder = std::mem::take(&mut batch.builder);
+        batch.losses = builder.take_losses();
+        if builder.rows() > 0 {
+            batch.finished = Some(self.encoder.finish(&mut builder)?);
         }
+        self.builders.lock().unwrap_or_else(PoisonError::into_inner).push(builder);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use innoscan_format::types::Codec;
 use innoscan_format::value::Value;
 
 use super::nulls::Nulls;
-use super::{ColumnBuilder, does_not_fit, not_of_form};
+use super::{ColumnBuilder, does_not_fit, not_of_form, taken};
 
 /// Values of any length, one after the other.
 #[derive(Debug)]
@@ -57,9 +57,10 @@ impl Strings {
 
     /// The parts of an array; the values are empty then.
     pub fn take(&mut self) -> (OffsetBuffer<i32>, Buffer, Option<arrow_buffer::NullBuffer>) {
-        let Strings { bytes, ends, mut nulls } = std::mem::take(self);
+        let (bytes, ends) = (taken(&mut self.bytes), taken(&mut self.ends));
+        self.ends.push(0);
         let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
-        (ends, Buffer::from_vec(bytes), nulls.finish())
+        (ends, Buffer::from_vec(bytes), self.nulls.finish())
     }
 }
 

@@ -12,7 +12,7 @@ use innoscan_format::types::Codec;
 use innoscan_format::value::Value;
 
 use super::nulls::Nulls;
-use super::{ColumnBuilder, not_of_form};
+use super::{ColumnBuilder, not_of_form, taken};
 
 /// The texts of an ENUM's or SET's members in UTF-8; an ENUM's begin with the empty text of index 0.
 pub(crate) type Members = Arc<StringArray>;
@@ -55,7 +55,7 @@ where
     }
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        let keys = ScalarBuffer::from(std::mem::take(&mut self.keys));
+        let keys = ScalarBuffer::from(taken(&mut self.keys));
         let keys = PrimitiveArray::<K>::try_new(keys, self.nulls.finish())?;
         let members = Arc::clone(&self.members) as ArrayRef;
         Ok(Arc::new(DictionaryArray::<K>::try_new(keys, members)?))

@@ -18,7 +18,7 @@ use self::bytes::{Binaries, FixedBinaries, Texts};
 use self::dictionary::{Dictionary, Members};
 use self::geometry::{Geometries, ewkb, wkb};
 use self::lists::{FixedFloatLists, FloatLists, TextLists};
-use self::numbers::{Booleans, Numbers, fitting, refused};
+use self::numbers::{Booleans, Numbers, integers, refused};
 use crate::types::form::Form;
 
 /// The builder of one column's array.
@@ -64,20 +64,14 @@ impl ColumnRule {
         let codec = self.codec.clone();
         match self.form {
             Form::Bool => Box::new(Booleans::new(codec)),
-            Form::Int8 => Box::new(Numbers::<arrow::Int8Type, _>::new(fitting(codec, self.form))),
-            Form::Int16 => Box::new(Numbers::<arrow::Int16Type, _>::new(fitting(codec, self.form))),
-            Form::Int32 => Box::new(Numbers::<arrow::Int32Type, _>::new(fitting(codec, self.form))),
-            Form::Int64 => Box::new(Numbers::<arrow::Int64Type, _>::new(fitting(codec, self.form))),
-            Form::UInt8 => Box::new(Numbers::<arrow::UInt8Type, _>::new(fitting(codec, self.form))),
-            Form::UInt16 => {
-                Box::new(Numbers::<arrow::UInt16Type, _>::new(fitting(codec, self.form)))
-            }
-            Form::UInt32 => {
-                Box::new(Numbers::<arrow::UInt32Type, _>::new(fitting(codec, self.form)))
-            }
-            Form::UInt64 => {
-                Box::new(Numbers::<arrow::UInt64Type, _>::new(fitting(codec, self.form)))
-            }
+            Form::Int8 => integers::<arrow::Int8Type>(codec, self.form),
+            Form::Int16 => integers::<arrow::Int16Type>(codec, self.form),
+            Form::Int32 => integers::<arrow::Int32Type>(codec, self.form),
+            Form::Int64 => integers::<arrow::Int64Type>(codec, self.form),
+            Form::UInt8 => integers::<arrow::UInt8Type>(codec, self.form),
+            Form::UInt16 => integers::<arrow::UInt16Type>(codec, self.form),
+            Form::UInt32 => integers::<arrow::UInt32Type>(codec, self.form),
+            Form::UInt64 => integers::<arrow::UInt64Type>(codec, self.form),
             Form::Float32 | Form::Float64 => self.reals(),
             Form::Decimal128 { precision, scale } => numbers::decimals(codec, precision, scale),
             Form::Decimal256 { precision, scale } => {
@@ -137,17 +131,11 @@ impl ColumnRule {
                 },
             ));
         }
-        let micros = move |stored: &[u8], losses: &mut Losses| {
-            let micros = match codec.value(stored)? {
-                Value::DateTime(time) => time.micros_since_1970(),
-                Value::Timestamp(time) => time.micros_since_1970(),
-                value => return Err(not_of_form(&value)),
-            };
-            match micros {
+        let micros =
+            move |stored: &[u8], losses: &mut Losses| match codec.micros_since_1970(stored)? {
                 None if refuses => Err(refused(&codec, stored, form)),
                 micros => Ok(numbers::of_calendar(micros, losses)),
-            }
-        };
+            };
         let numbers = Numbers::<arrow::TimestampMicrosecondType, _>::new(micros);
         Box::new(numbers.with_type(form.data_type()))
     }
@@ -165,6 +153,14 @@ impl ColumnRule {
             false => codec.write_text(stored, out),
         }
     }
+}
+
+/// Takes the values of a batch. The next batch gets room for as many, if they are not very many.
+fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
+    const ROOM_BYTES_MAX: usize = 4 << 20;
+    let room = values.len() + values.len() / 16;
+    let is_small = room * size_of::<T>() <= ROOM_BYTES_MAX;
+    std::mem::replace(values, Vec::with_capacity(if is_small { room } else { 0 }))
 }
 
 /// The error of a value whose type the column's form is not for.

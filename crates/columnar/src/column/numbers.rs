@@ -12,6 +12,7 @@ use innoscan_format::types::Codec;
 use innoscan_format::value::Value;
 
 use super::nulls::Nulls;
+use super::taken;
 use super::{ColumnBuilder, does_not_fit, not_of_form};
 use crate::types::form::Form;
 
@@ -66,20 +67,43 @@ impl<T: ArrowPrimitiveType, R: Read<T::Native>> ColumnBuilder for Numbers<T, R> 
     }
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        let values = std::mem::take(&mut self.values);
+        let values = taken(&mut self.values);
         let array = PrimitiveArray::<T>::try_new(ScalarBuffer::from(values), self.nulls.finish())?;
         Ok(Arc::new(array.with_data_type(self.ty.clone())))
     }
 }
 
-/// Reads an integer, a `YEAR`, the bits of a `BIT`, the index of an `ENUM` or the microseconds of a `TIME`
-/// as a number of a type that may be too small.
-pub(super) fn fitting<T: TryFrom<i64> + TryFrom<u64>>(codec: Codec, form: Form) -> impl Read<T> {
+/// The builder of a column of integers of a type that may be too small for the values.
+pub(super) fn integers<T: ArrowPrimitiveType>(codec: Codec, form: Form) -> Box<dyn ColumnBuilder>
+where
+    T::Native: TryFrom<i64> + TryFrom<u64>,
+{
+    match codec.integer() {
+        Some(integer) if integer.is_signed() => {
+            Box::new(Numbers::<T, _>::new(move |stored: &[u8], _: &mut Losses| {
+                match T::Native::try_from(integer.signed(stored)?) {
+                    Ok(number) => Ok(Some(number)),
+                    Err(_) => Err(refused(&codec, stored, form)),
+                }
+            }))
+        }
+        Some(integer) => Box::new(Numbers::<T, _>::new(move |stored: &[u8], _: &mut Losses| {
+            match T::Native::try_from(integer.unsigned(stored)?) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(refused(&codec, stored, form)),
+            }
+        })),
+        None => Box::new(Numbers::<T, _>::new(fitting(codec, form))),
+    }
+}
+
+/// Reads a `YEAR`, the bits of a `BIT`, the index of an `ENUM` or the microseconds of a `TIME` as a number of a
+/// type that may be too small.
+fn fitting<T: TryFrom<i64> + TryFrom<u64>>(codec: Codec, form: Form) -> impl Read<T> {
     move |stored: &[u8], _: &mut Losses| {
         let value = codec.value(stored)?;
         let number = match value {
-            Value::Int(number) => T::try_from(number).ok(),
-            Value::UInt(number) | Value::Bit(number) => T::try_from(number).ok(),
+            Value::Bit(number) => T::try_from(number).ok(),
             Value::Year(number) | Value::Enum(number) => T::try_from(u64::from(number)).ok(),
             Value::Time(time) => T::try_from(time.total_micros()).ok(),
             _ => return Err(not_of_form(&value)),

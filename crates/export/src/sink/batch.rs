@@ -154,10 +154,7 @@ impl Encoded {
         self.rows = 0;
         self.losses = Losses::default();
         #[cfg(feature = "columnar")]
-        {
-            // The builders of a batch belong to its table.
-            *self.columns = super::columns::Columns::default();
-        }
+        self.columns.clear();
         self.statement = None;
     }
 

@@ -12,3 +12,11 @@ pub(super) struct Columns {
     /// The size of the rows in bytes, as stored.
     pub stored_bytes: usize,
 }
+
+impl Columns {
+    /// Removes the rows. The builder is kept: batches are used again for rows of the same table.
+    pub fn clear(&mut self) {
+        self.finished = None;
+        self.stored_bytes = 0;
+    }
+}

@@ -322,6 +322,27 @@ impl Codec {
         })
     }
 
+    /// Returns the reader of a column of integers; `None` for other types.
+    pub fn integer(&self) -> Option<integer::Integer> {
+        match self.kind {
+            Kind::Int(integer) => Some(integer),
+            _ => None,
+        }
+    }
+
+    /// Returns a `DATETIME` or `TIMESTAMP` as microseconds since 1970-01-01 00:00:00, of its own time zone
+    /// or of UTC; `None` for a date that no calendar has, and for other types.
+    #[inline]
+    pub fn micros_since_1970(&self, stored: &[u8]) -> Result<Option<i64>> {
+        match self.kind {
+            Kind::DateTime { format, fsp } => temporal::datetime_micros(stored, format, fsp),
+            Kind::Timestamp { format, fsp } => {
+                Ok(temporal::timestamp(stored, format, fsp)?.micros_since_1970())
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Returns a `DECIMAL` as [`Codec::value`] does, without checking its digits: its methods do. `None`
     /// for other types.
     #[inline]

@@ -16,6 +16,14 @@ use crate::{Error, Result, bytes};
 /// Digits of a full group.
 const GROUP: u8 = 9;
 
+/// Ten to the power of the digits of a group.
+#[inline(always)]
+fn power(digits: u8) -> u32 {
+    const POWERS: [u32; 10] =
+        [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+    POWERS.get(usize::from(digits)).copied().unwrap_or(u32::MAX)
+}
+
 /// Returns the bytes that hold 0..=9 digits (`dig2bytes`).
 fn bytes_for(digits: u8) -> usize {
     match digits {
@@ -66,7 +74,7 @@ impl Groups<'_> {
         let sign = if std::mem::take(&mut self.is_first) { 0x80 << (8 * (len - 1)) } else { 0 };
         let number = (integer::unsigned(stored, len)? as u32 ^ self.mask ^ sign)
             & (u32::MAX >> (32 - 8 * len));
-        if number >= 10_u32.pow(u32::from(digits)) {
+        if number >= power(digits) {
             return Err(too_large(digits, number));
         }
         Ok(number)
@@ -83,6 +91,7 @@ impl Decimal<'_> {
     ///
     /// # Errors
     /// The bytes are not a decimal of this type.
+    #[inline]
     pub fn unscaled(&self) -> Result<Option<i128>> {
         let Decimal { stored, precision, scale } = *self;
         if precision > 38 {
@@ -90,18 +99,23 @@ impl Decimal<'_> {
         }
         let mut groups = Groups::new(stored, precision, scale)?;
         let negative = groups.mask != 0;
-        let mut number = 0_i128;
-        let mut add = |digits: u8| {
-            number = number * i128::from(10_u32.pow(u32::from(digits)))
-                + i128::from(groups.next(digits)?);
-            Ok(())
-        };
         let whole = precision.saturating_sub(scale);
-        add(whole % GROUP)?;
-        for _ in 0..whole / GROUP + scale / GROUP {
-            add(GROUP)?;
+        let full = whole / GROUP + scale / GROUP;
+        let rest = scale % GROUP;
+        let mut number = i128::from(groups.next(whole % GROUP)?);
+        if precision <= 18 {
+            let mut short = number as i64;
+            for _ in 0..full {
+                short = short * 1_000_000_000 + i64::from(groups.next(GROUP)?);
+            }
+            short = short * i64::from(power(rest)) + i64::from(groups.next(rest)?);
+            number = i128::from(short);
+        } else {
+            for _ in 0..full {
+                number = number * 1_000_000_000 + i128::from(groups.next(GROUP)?);
+            }
+            number = number * i128::from(power(rest)) + i128::from(groups.next(rest)?);
         }
-        add(scale % GROUP)?;
         Ok(Some(if negative { -number } else { number }))
     }
 

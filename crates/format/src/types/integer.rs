@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 /// A reader of integers of one width and signedness.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Integer {
+pub struct Integer {
     width: IntWidth,
     unsigned: bool,
     /// Digits to which `ZEROFILL` pads; 0 without it.
@@ -44,7 +44,7 @@ impl Integer {
     }
 
     /// Returns whether the type is signed, with its sign bit flipped.
-    pub(super) fn is_signed(self) -> bool {
+    pub fn is_signed(self) -> bool {
         !self.unsigned
     }
 
@@ -82,13 +82,15 @@ impl Integer {
         write_reversed(stored, self.width_bytes(), !self.unsigned, out)
     }
 
+    /// Reads a number of an unsigned type.
     #[inline]
-    fn unsigned(self, stored: &[u8]) -> Result<u64> {
+    pub fn unsigned(self, stored: &[u8]) -> Result<u64> {
         unsigned(stored, self.width as usize)
     }
 
+    /// Reads a number of a signed type.
     #[inline]
-    fn signed(self, stored: &[u8]) -> Result<i64> {
+    pub fn signed(self, stored: &[u8]) -> Result<i64> {
         signed(stored, self.width as usize)
     }
 }

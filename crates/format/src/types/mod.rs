@@ -21,6 +21,7 @@ pub(crate) mod temporal;
 
 pub use codec::{Class, Codec};
 pub use compressed_column::decompress_column;
+pub use integer::Integer;
 pub use network::{write_inet4, write_inet6, write_uuid};
 pub use received::ReceivedAs;
 

@@ -202,6 +202,21 @@ fn hires_datetime(bits: u64, fsp: u8) -> DateTime {
     DateTime { date: Date { year, month, day }, hours, minutes, seconds, micros, fsp }
 }
 
+/// Reads a `DATETIME` as microseconds since 1970; see [`DateTime::micros_since_1970`].
+#[inline]
+pub(super) fn datetime_micros(
+    stored: &[u8],
+    format: TemporalFormat,
+    fsp: u8,
+) -> Result<Option<i64>> {
+    let bits = integer::unsigned(stored, datetime_bytes(format, fsp))?;
+    Ok(match format {
+        TemporalFormat::New => new_datetime(bits, fsp).micros_since_1970(),
+        TemporalFormat::Old => old_datetime(bits).micros_since_1970(),
+        TemporalFormat::OldHires => hires_datetime(bits, fsp).micros_since_1970(),
+    })
+}
+
 /// Reads a `TIMESTAMP`.
 #[inline]
 pub(super) fn timestamp(stored: &[u8], format: TemporalFormat, fsp: u8) -> Result<Timestamp> {
@@ -278,17 +293,17 @@ pub(super) fn write_timestamp(
 impl Date {
     /// Returns the days since 1970-01-01 in the Gregorian calendar; `None` where no calendar has the date:
     /// a part is zero, or the month has fewer days.
+    #[inline]
     pub fn days(self) -> Option<i32> {
         let Date { year, month, day } = self;
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let month_days = match month {
-            4 | 6 | 9 | 11 => 30,
-            2 if is_leap => 29,
-            2 => 28,
-            1..=12 => 31,
-            _ => return None,
+        let is_leap = || year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let is_of_calendar = match (month, day) {
+            (1..=12, 1..=28) => true,
+            (2, 29) => is_leap(),
+            (1 | 3..=12, 29..=30) | (1 | 3 | 5 | 7 | 8 | 10 | 12, 31) => true,
+            _ => false,
         };
-        (1..=month_days).contains(&day).then(|| civil_days(self))
+        is_of_calendar.then(|| civil_days(self))
     }
 
     /// Returns the date as `YYYYMMDD`.
@@ -335,6 +350,7 @@ impl Time {
 impl DateTime {
     /// Returns the microseconds from 1970-01-01 00:00:00 to this time in the same time zone; `None` where
     /// no calendar has the date, or no day the time.
+    #[inline]
     pub fn micros_since_1970(self) -> Option<i64> {
         let DateTime { date, hours, minutes, seconds, micros, .. } = self;
         if hours > 23 || minutes > 59 || seconds > 59 {
@@ -390,13 +406,13 @@ impl Timestamp {
 /// Returns the day of a Gregorian date, counted from 1970-01-01 (the `days_from_civil` method).
 fn civil_days(date: Date) -> i32 {
     let Date { year, month, day } = date;
-    let years = i32::from(year) - i32::from(month <= 2);
-    let era = years.div_euclid(400);
-    let year_of_era = years.rem_euclid(400);
-    let shifted_month = (i32::from(month) + 9) % 12;
-    let day_of_year = (153 * shifted_month + 2) / 5 + i32::from(day) - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * DAYS_PER_ERA as i32 + day_of_era - DAYS_TO_1970 as i32
+    // Years are counted from March of 400 years before, so that none is negative.
+    let is_next_year = month > 2;
+    let years = u32::from(year) + 399 + u32::from(is_next_year);
+    let shifted_month = u32::from(month) + 9 - if is_next_year { 12 } else { 0 };
+    let day_of_year = (153 * shifted_month + 2) / 5 + u32::from(day) - 1;
+    let days = years * 365 + years / 4 - years / 100 + years / 400 + day_of_year;
+    days as i32 - (DAYS_TO_1970 + DAYS_PER_ERA) as i32
 }
 
 /// Days from 0000-03-01 to 1970-01-01.

@@ -247,8 +247,11 @@ fn is_thorough() -> bool {
 #[test]
 fn every_value_of_the_fixtures() {
     let (mut differences, mut compared) = (String::new(), 0);
-    for (number, listed) in corpus::tables().iter().filter(|table| !table.is_refused()).enumerate()
-    {
+    // The variants (`mysql-8.0.33-page4k`) have other pages, but not other types.
+    let is_wanted = |table: &corpus::CorpusTable| {
+        !table.is_refused() && (is_thorough() || table.server().matches('-').count() == 1)
+    };
+    for (number, listed) in corpus::tables().into_iter().filter(is_wanted).enumerate() {
         let table = listed.open().unwrap_or_else(|error| panic!("{error}"));
         let formats = [
             Format::Parquet(parquet_options("portable")),

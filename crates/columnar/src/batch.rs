@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions, StringArray};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{ArrowError, SchemaRef};
 use innoscan_engine::{Error, Losses, Result, RowColumn, RowShape};
 use innoscan_format as format;
@@ -55,7 +55,7 @@ impl ColumnEncoder {
         &self.schema
     }
 
-    /// Each column's name, its type on the server, and the form of its values.
+    /// Each column's name, and the form of its values.
     pub fn forms(&self) -> impl Iterator<Item = (&str, Form)> {
         let names = self.shape.columns().iter().map(RowColumn::name);
         names.zip(self.rules.iter().map(|rule| rule.form))
@@ -99,15 +99,12 @@ impl ColumnEncoder {
         if batch.columns.is_empty() {
             batch.columns = self.rules.iter().map(ColumnRule::builder).collect();
         }
-        let arrays = batch.columns.iter_mut().map(|column| column.finish()).collect();
+        let arrays: std::result::Result<Vec<ArrayRef>, ArrowError> =
+            batch.columns.iter_mut().map(|column| column.finish()).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let finished =
-            |arrays| RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options);
-        let finished: std::result::Result<RecordBatch, ArrowError> =
-            std::result::Result::and_then(arrays, finished);
-        finished.map_err(|error| {
-            Error::from(format::Error::corrupt(format!("rows are not as their columns: {error}")))
-        })
+        let schema = Arc::clone(&self.schema);
+        RecordBatch::try_new_with_options(schema, arrays.map_err(not_as_promised)?, &options)
+            .map_err(not_as_promised)
     }
 }
 
@@ -152,6 +149,11 @@ impl BatchBuilder {
             column.truncate(self.rows);
         }
     }
+}
+
+#[cold]
+fn not_as_promised(error: ArrowError) -> Error {
+    format::Error::corrupt(format!("rows are not as their columns promise: {error}")).into()
 }
 
 /// Adds the column to an error, also to one that has no place.

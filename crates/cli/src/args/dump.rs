@@ -354,10 +354,7 @@ pub enum CompressArg {
 impl DumpArgs {
     /// Whether the format is Parquet or Arrow, which compress columns themselves.
     pub fn is_columnar(&self) -> bool {
-        #[cfg(feature = "columnar")]
-        return matches!(self.format, Some(Format::Parquet(_) | Format::Arrow(_)));
-        #[cfg(not(feature = "columnar"))]
-        false
+        self.format.as_ref().is_some_and(Format::is_binary)
     }
 
     /// The keys of encrypted tables, with the option files.

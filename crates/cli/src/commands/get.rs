@@ -20,6 +20,7 @@ use crate::stats;
 const KEYS_MAX: usize = 1000;
 
 pub fn run(args: &GetArgs) -> anyhow::Result<Exit> {
+    dump::refuse_terminal(&args.format)?;
     let typed = typed_keys(args)?;
     let condition = wanted(args, &typed)?;
     let table = super::catalog(&args.from, &args.key_files)?.table(&args.source)?;

@@ -93,6 +93,7 @@ impl RowEncoder for ParquetEncoder {
 
     const NAME: Option<&'static str> = Some("parquet");
     const EXTENSION: &'static str = "parquet";
+    const IS_BINARY: bool = true;
 
     fn include_invisible(options: &mut ParquetFormatOptions) {
         options.include_invisible = true;
@@ -176,6 +177,7 @@ impl RowEncoder for ArrowEncoder {
 
     const NAME: Option<&'static str> = Some("arrow");
     const EXTENSION: &'static str = "arrow";
+    const IS_BINARY: bool = true;
 
     fn include_invisible(options: &mut ArrowFormatOptions) {
         options.include_invisible = true;

@@ -33,6 +33,9 @@ pub trait RowEncoder: Sized + Send + Sync {
     /// Whether the output is a script of SQL statements, which can hold definitions and several tables.
     const IS_SQL: bool = false;
 
+    /// Whether the output is binary, with its columns compressed within it.
+    const IS_BINARY: bool = false;
+
     /// The options for dumps in a layout; `None` if the layout does not hold rows in this format.
     fn for_layout(options: &Self::Options, layout: Layout) -> Option<Self::Options> {
         (layout == Layout::Files).then(|| options.clone())

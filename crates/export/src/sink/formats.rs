@@ -65,6 +65,13 @@ macro_rules! formats {
                 }
             }
 
+            /// Whether the output is binary, with its columns compressed within it.
+            pub fn is_binary(&self) -> bool {
+                match self {
+                    $($(#[$when])? Format::$Name(_) => <$Encoder>::IS_BINARY,)+
+                }
+            }
+
             /// The ending of file names.
             pub fn file_ending(&self, compression: Compression) -> String {
                 match self {

@@ -1,7 +1,5 @@
 //! The options of Parquet and Arrow from the arguments.
 
-use std::io::IsTerminal;
-
 use anyhow::bail;
 use innoscan_columnar::{ArrowContainer, Codec, GroupOptions, TypeOptions};
 use innoscan_export::dump::Dump;
@@ -68,8 +66,8 @@ fn groups(args: &DumpArgs) -> GroupOptions {
     )
 }
 
-/// Refuses columns that no table has, and binary output on a terminal.
-pub(super) fn check(format: &Format, args: &DumpArgs, dump: &Dump<'_>) -> anyhow::Result<()> {
+/// Refuses columns that no table has.
+pub(super) fn check(format: &Format, dump: &Dump<'_>) -> anyhow::Result<()> {
     let types = match format {
         Format::Parquet(options) => &options.types,
         Format::Arrow(options) => &options.types,
@@ -82,10 +80,6 @@ pub(super) fn check(format: &Format, args: &DumpArgs, dump: &Dump<'_>) -> anyhow
         && let Some(name) = types.column_of_none(&defs)
     {
         bail!("--column: no table of the dump has a column `{name}`");
-    }
-    if args.outputdir == "-" && std::io::stdout().is_terminal() {
-        let name = format.name().unwrap_or_default();
-        bail!("{name} is binary and would go to the terminal: use > FILE or -o DIR");
     }
     Ok(())
 }

@@ -54,6 +54,7 @@ use innoscan_export::sink::shell_tsv::ShellTsvOptions;
 use innoscan_live::snapshot::Consistency;
 use std::collections::BTreeSet;
 use std::io::BufWriter;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -189,7 +190,10 @@ fn write(
         _ => format(args)?,
     };
     #[cfg(feature = "columnar")]
-    columnar::check(&format, args, &dump)?;
+    columnar::check(&format, &dump)?;
+    if args.outputdir == "-" {
+        refuse_terminal(&format)?;
+    }
     for table in &dump.tables {
         messages::row_notes(table);
         if !args.no_schemas && args.format.as_ref().is_none_or(Format::is_sql) {
@@ -257,6 +261,15 @@ fn dump_options(
         scan,
         ..defaults
     }
+}
+
+/// Refuses binary output on a terminal.
+pub fn refuse_terminal(format: &Format) -> anyhow::Result<()> {
+    if format.is_binary() && std::io::stdout().is_terminal() {
+        let name = format.name().unwrap_or_default();
+        anyhow::bail!("{name} is binary, and would go to the terminal: write it to a file with >");
+    }
+    Ok(())
 }
 
 /// Whether the arguments select databases or tables.

@@ -94,17 +94,18 @@ fn primary_key_of(def: &TableDef) -> Option<&IndexDef> {
 /// The names of the primary key's columns.
 fn primary_key(def: &TableDef) -> Vec<&str> {
     let parts = primary_key_of(def).map_or(&[][..], |index| &index.parts);
-    parts.iter().filter_map(|part| part_name(def, part)).collect()
+    parts.iter().filter_map(|part| column_of(def, part)).collect()
 }
 
-/// The name of the column that is a part of an index as a whole.
-fn part_name<'d>(def: &'d TableDef, part: &IndexPart) -> Option<&'d str> {
-    match part.source {
-        IndexSource::Column(place) if part.prefix_chars.is_none() => {
-            def.columns.get(place).map(|column| column.name.as_str())
-        }
-        _ => None,
-    }
+/// The name of the column of a part of an index.
+fn column_of<'d>(def: &'d TableDef, part: &IndexPart) -> Option<&'d str> {
+    let IndexSource::Column(place) = part.source else { return None };
+    def.columns.get(place).map(|column| column.name.as_str())
+}
+
+/// The name of the column of a part of an index, unless only the beginning of its values is indexed.
+fn whole_column_of<'d>(def: &'d TableDef, part: &IndexPart) -> Option<&'d str> {
+    column_of(def, part).filter(|_| part.prefix_chars.is_none())
 }
 
 /// A column of the primary key by which readers may take rows to be sorted.
@@ -123,13 +124,12 @@ pub(crate) fn key_columns(def: &TableDef, schema: &Schema) -> Vec<KeyColumn> {
         return Vec::new();
     };
     let of_part = |part: &IndexPart| {
-        let (place, field) = schema.column_with_name(part_name(def, part)?)?;
+        let (place, field) = schema.column_with_name(whole_column_of(def, part)?)?;
         let ty = field.data_type();
         let is_ordered = ty.is_integer() || matches!(ty, DataType::Decimal128(..));
-        let is_number = is_ordered && !is_enum(def, field.name());
         let before = &schema.fields()[..place];
         let leaf = before.iter().map(|field| leaf_count(field.data_type())).sum();
-        is_number.then(|| KeyColumn {
+        (is_ordered && is_number(def, field.name())).then(|| KeyColumn {
             name: field.name().clone(),
             ty: ty.clone(),
             leaf,
@@ -147,10 +147,11 @@ fn leaf_count(ty: &DataType) -> usize {
     }
 }
 
-fn is_enum(def: &TableDef, name: &str) -> bool {
+/// Whether the server compares a column's values as numbers: an ENUM may be written as one too.
+fn is_number(def: &TableDef, name: &str) -> bool {
     let column = def.columns.iter().find(|column| column.name == name);
     column.is_some_and(|column| {
-        !matches!(
+        matches!(
             column.ty,
             ColumnType::Int { .. } | ColumnType::Decimal { .. } | ColumnType::Year { .. }
         )
@@ -162,7 +163,7 @@ pub(crate) fn unique_columns(def: &TableDef) -> impl Iterator<Item = &str> {
     let is_unique = |index: &&IndexDef| {
         matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && index.parts.len() == 1
     };
-    def.indexes.iter().filter(is_unique).filter_map(|index| part_name(def, &index.parts[0]))
+    def.indexes.iter().filter(is_unique).filter_map(|index| whole_column_of(def, &index.parts[0]))
 }
 
 /// GeoParquet 1.1's description of the columns with geometries; `None` if there are none. A column

@@ -11,7 +11,7 @@ use arrow_array::ArrayRef;
 use arrow_array::types as arrow;
 use innoscan_engine::Losses;
 use innoscan_format as format;
-use innoscan_format::types::{Class, Codec};
+use innoscan_format::types::Codec;
 use innoscan_format::value::Value;
 
 use self::bytes::{Binaries, FixedBinaries, Texts};
@@ -80,7 +80,12 @@ impl ColumnRule {
             Form::Date | Form::Timestamp | Form::TimestampUtc => self.dates(),
             Form::Duration | Form::Time64 => numbers::times(codec, self.form),
             Form::Text | Form::Json => Box::new(Texts::new(codec, self.refuses_invalid_text)),
-            Form::Binary => Box::new(Binaries::new(self.binary())),
+            // Text stays in its own charset.
+            Form::Binary => {
+                Box::new(Binaries::new(move |stored: &[u8], out: &mut Vec<u8>, _: &mut Losses| {
+                    codec.write_text(stored, out)
+                }))
+            }
             Form::FixedBinary(bytes) => Box::new(FixedBinaries::new(codec, bytes)),
             Form::Uuid => Box::new(FixedBinaries::new(codec, 16)),
             Form::Wkb => Box::new(Binaries::new(wkb(self.srid))),
@@ -138,20 +143,6 @@ impl ColumnRule {
             };
         let numbers = Numbers::<arrow::TimestampMicrosecondType, _>::new(micros);
         Box::new(numbers.with_type(form.data_type()))
-    }
-
-    /// How a value's bytes are copied.
-    fn binary(&self) -> impl bytes::Copy + 'static {
-        let codec = self.codec.clone();
-        let is_stored = matches!(codec.class(), Class::Geometry);
-        move |stored: &[u8], out: &mut Vec<u8>, _: &mut Losses| match is_stored {
-            true => {
-                out.extend_from_slice(stored);
-                Ok(())
-            }
-            // Text stays in its own charset.
-            false => codec.write_text(stored, out),
-        }
     }
 }
 

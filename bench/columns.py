@@ -12,12 +12,9 @@ whether the file's sums are those of the server.
 """
 
 import os
-import resource
 import subprocess
 import sys
 import time
-
-import pyarrow.parquet
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVER = [os.path.join(HERE, "../tests/servers/server.sh"), "mariadb-10.11"]

@@ -9,11 +9,11 @@ A corpus is a folder as `tests/data/unpack.sh` unpacks it: data/, expected/, tab
 
 import datetime
 import decimal
-import io
 import json
 import math
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -116,7 +116,6 @@ def expected(field, column):
                 "multipolygon", "geometrycollection", "geomcollection"):
         return field[4:]
     if word == "vector":
-        import struct
         return list(struct.unpack(f"<{len(field) // 4}f", field))
     if word in ("time", "json", "uuid", "inet4", "inet6"):
         return field.decode()
@@ -169,13 +168,13 @@ def python_values(array):
     return array.to_pylist()
 
 
-def by_pyarrow(path, columns):
+def by_pyarrow(path):
     table = pyarrow.parquet.read_table(path)
     table.validate(full=True)
     return [python_values(column.combine_chunks()) for column in table.columns]
 
 
-def by_duckdb(path, columns):
+def by_duckdb(path):
     connection = duckdb.connect()
     connection.execute("SET TimeZone='UTC'")
     found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet('{path}')").fetchall()
@@ -196,7 +195,7 @@ def by_duckdb(path, columns):
     return [[row[place] for row in rows] for place in range(len(parts))]
 
 
-def by_polars(path, columns):
+def by_polars(path):
     frame = polars.read_parquet(path)
     lists = []
     for name in frame.columns:
@@ -209,7 +208,7 @@ def by_polars(path, columns):
     return lists
 
 
-def by_datafusion(path, columns):
+def by_datafusion(path):
     context = datafusion.SessionContext()
     table = context.read_parquet(path).to_arrow_table()
     return [python_values(table.column(place).combine_chunks()) for place in range(table.num_columns)]
@@ -253,7 +252,7 @@ def check_table(innoscan, corpus, db, table, place, flags, count):
         shown = visible_fields(schema.metadata[b"innoscan.create_table"].decode(), columns)
         for consumer, read in CONSUMERS.items():
             try:
-                found = read(file.name, columns)
+                found = read(file.name)
             except Exception as error:  # Whatever a consumer raises is the finding.
                 count.wrong.append(f"{name}: {consumer}: {type(error).__name__}: {str(error)[:300]}")
                 continue

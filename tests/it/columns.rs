@@ -16,10 +16,12 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use chrono::{DateTime, NaiveDate, TimeDelta};
 use innoscan::{Row, RowsBuilder, Table, Value};
-use innoscan_columnar::{ArrowContainer, BatchReader, GroupOptions, TypeOptions};
+use innoscan_columnar::{
+    ArrowContainer, ArrowOptions, BatchReader, GroupOptions, ParquetOptions, TypeOptions,
+};
 use innoscan_export::dump::{Dump, DumpOptions, to_stream};
 use innoscan_export::sink::Format;
-use innoscan_export::sink::columnar::{ArrowFormatOptions, ParquetFormatOptions};
+use innoscan_export::sink::columnar::ColumnarOptions;
 use innoscan_format::types::Class;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -28,16 +30,17 @@ use crate::corpus;
 /// Small groups, so that most tables have several.
 const GROUPS: GroupOptions = GroupOptions { group_bytes: 20_000, threads: 2 };
 
-fn parquet_options(types: &str) -> ParquetFormatOptions {
-    let mut options = ParquetFormatOptions { groups: GROUPS, ..Default::default() };
+fn parquet_options(types: &str) -> ColumnarOptions<ParquetOptions> {
+    let mut options = ColumnarOptions { groups: GROUPS, ..Default::default() };
     options.types.choose(types).unwrap();
     options
 }
 
-fn arrow_options(types: &str, container: ArrowContainer) -> ArrowFormatOptions {
+fn arrow_options(types: &str, container: ArrowContainer) -> ColumnarOptions<ArrowOptions> {
     let mut chosen = TypeOptions::default();
     chosen.choose(types).unwrap();
-    ArrowFormatOptions { types: chosen, container, groups: GROUPS, ..Default::default() }
+    let files = ArrowOptions { container, ..Default::default() };
+    ColumnarOptions { types: chosen, files, groups: GROUPS, ..Default::default() }
 }
 
 /// A dump of a table, and what it says of values it does not hold.
@@ -58,7 +61,7 @@ fn read(bytes: Vec<u8>, format: &Format) -> (SchemaRef, Vec<RecordBatch>) {
             let schema = builder.schema().clone();
             (schema, builder.build().unwrap().map(|batch| batch.unwrap()).collect())
         }
-        Format::Arrow(options) if options.container == ArrowContainer::File => {
+        Format::Arrow(options) if options.files.container == ArrowContainer::File => {
             let reader = FileReader::try_new(std::io::Cursor::new(bytes), None).unwrap();
             (reader.schema(), reader.map(|batch| batch.unwrap()).collect())
         }

@@ -10,9 +10,9 @@ mod sink;
 mod types;
 
 pub use self::batch::{BatchBuilder, ColumnEncoder};
-pub use self::files::ipc::{ArrowContainer, ArrowFiles};
-pub use self::files::parquet::{Codec, ParquetFiles, ParquetOptions};
-pub use self::files::{FileWriter, GroupOptions};
+pub use self::files::ipc::{ArrowContainer, ArrowOptions};
+pub use self::files::parquet::{Codec, ParquetOptions};
+pub use self::files::{FileKind, FileWriter, GroupOptions};
 pub use self::reader::BatchReader;
 pub use self::sink::ArrowSink;
 pub use self::types::form::Form;

@@ -8,6 +8,7 @@ pub mod ahead;
 pub mod checksum_sink;
 pub mod clustered_index;
 pub mod condition;
+pub mod cores;
 mod counted;
 pub mod devices;
 mod error;

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::Result;
+use crate::cores::cores;
 use crate::scan::spawn;
 
 /// The most items that a thread processes before it sends the results.
@@ -13,8 +14,7 @@ const THINGS_AT_ONCE: usize = 32;
 /// The number of threads for work that mostly reads a little of each of many files: more than there are
 /// cores, since most of them wait.
 pub fn usual_threads() -> usize {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    (4 * cores).min(16)
+    (4 * cores()).min(16)
 }
 
 /// Runs `work` on each item with some threads. `take` receives each result soon after it is

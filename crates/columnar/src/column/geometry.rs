@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, Int64Array, StructArray};
+use arrow_array::types::BinaryType;
+use arrow_array::{ArrayRef, Int64Array, StructArray};
 use arrow_schema::ArrowError;
 use innoscan_engine::Losses;
 use innoscan_format as format;
 
 use super::ColumnBuilder;
-use super::bytes::{Copy, Strings};
+use super::bytes::AppendBytes;
+use super::ends::Strings;
 use super::nulls::Nulls;
 use crate::types::form::geometry_fields;
 
@@ -24,7 +26,7 @@ fn parts(stored: &[u8]) -> format::Result<(u32, &[u8])> {
 }
 
 /// Writes WKB without the SRID, which is `expected` in most columns.
-pub(super) fn wkb(expected: u32) -> impl Copy {
+pub(super) fn wkb(expected: u32) -> impl AppendBytes {
     move |stored: &[u8], out: &mut Vec<u8>, losses: &mut Losses| {
         let (srid, wkb) = parts(stored)?;
         losses.srids_left_out += u64::from(srid != expected);
@@ -34,7 +36,7 @@ pub(super) fn wkb(expected: u32) -> impl Copy {
 }
 
 /// Writes WKB with the SRID in it: a flag in the type, and the SRID after it (PostGIS, `liblwgeom/lwin_wkb.c`).
-pub(super) fn ewkb() -> impl Copy {
+pub(super) fn ewkb() -> impl AppendBytes {
     const HAS_SRID: u32 = 0x2000_0000;
     move |stored: &[u8], out: &mut Vec<u8>, _: &mut Losses| {
         let (srid, wkb) = parts(stored)?;
@@ -82,8 +84,7 @@ impl ColumnBuilder for Geometries {
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         let srids = Int64Array::from(std::mem::take(&mut self.srids));
-        let (ends, bytes, nulls) = self.wkbs.take();
-        let wkbs = BinaryArray::try_new(ends, bytes, nulls)?;
+        let wkbs = self.wkbs.take::<BinaryType>()?;
         let fields: Vec<ArrayRef> = vec![Arc::new(srids), Arc::new(wkbs)];
         Ok(Arc::new(StructArray::try_new(geometry_fields(), fields, self.nulls.finish())?))
     }

@@ -1,65 +1,18 @@
-//! Columns of lists: the members of a SET, the floats of a VECTOR.
+//! Columns of lists of any length: the members of a SET, the floats of a VECTOR.
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, ListArray, StringArray};
-use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_array::types::Utf8Type;
+use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{ArrowError, DataType};
 use innoscan_engine::Losses;
 use innoscan_format as format;
 use innoscan_format::types::Codec;
 use innoscan_format::value::Value;
 
-use super::bytes::Strings;
 use super::dictionary::Members;
-use super::nulls::Nulls;
-use super::{ColumnBuilder, does_not_fit, not_of_form};
-use crate::types::form::item;
-
-/// The ends of lists among their items.
-#[derive(Debug)]
-struct Ends {
-    ends: Vec<i32>,
-    nulls: Nulls,
-}
-
-impl Default for Ends {
-    fn default() -> Ends {
-        Ends { ends: vec![0], nulls: Nulls::default() }
-    }
-}
-
-impl Ends {
-    fn end(&mut self, items: usize) -> format::Result<()> {
-        let end = i32::try_from(items).map_err(|_| {
-            does_not_fit(
-                format!("that ends at item {items} of its batch"),
-                "List (2^31 items at most)",
-            )
-        })?;
-        self.ends.push(end);
-        self.nulls.value();
-        Ok(())
-    }
-
-    fn append_null(&mut self) {
-        self.nulls.null(self.ends.len() - 1);
-        self.ends.push(self.ends.last().copied().unwrap_or_default());
-    }
-
-    /// Cuts off lists; returns the items of those left.
-    fn truncate(&mut self, rows: usize) -> usize {
-        self.ends.truncate(rows + 1);
-        self.nulls.truncate(rows);
-        self.ends.last().copied().unwrap_or_default() as usize
-    }
-
-    fn finish(&mut self, ty: DataType, items: ArrayRef) -> Result<ArrayRef, ArrowError> {
-        let Ends { ends, mut nulls } = std::mem::take(self);
-        let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
-        Ok(Arc::new(ListArray::try_new(item(ty), ends, items, nulls.finish())?))
-    }
-}
+use super::ends::{Ends, Strings};
+use super::{ColumnBuilder, not_of_form};
 
 /// The builder of a column of a SET's members.
 pub(super) struct TextLists {
@@ -98,14 +51,13 @@ impl ColumnBuilder for TextLists {
     }
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        let (ends, bytes, nulls) = self.items.take();
-        let items = StringArray::try_new(ends, bytes, nulls)?;
-        self.lists.finish(DataType::Utf8, Arc::new(items))
+        let items = self.items.take::<Utf8Type>()?;
+        self.lists.take_lists(DataType::Utf8, Arc::new(items))
     }
 }
 
 /// Appends the floats of a VECTOR.
-fn append_floats(stored: &[u8], out: &mut Vec<f32>) -> format::Result<usize> {
+pub(super) fn append_floats(stored: &[u8], out: &mut Vec<f32>) -> format::Result<()> {
     let (floats, rest) = stored.as_chunks::<4>();
     if !rest.is_empty() {
         let bytes = stored.len();
@@ -114,7 +66,7 @@ fn append_floats(stored: &[u8], out: &mut Vec<f32>) -> format::Result<usize> {
         )));
     }
     out.extend(floats.iter().map(|float| f32::from_le_bytes(*float)));
-    Ok(floats.len())
+    Ok(())
 }
 
 /// The builder of a column of vectors of any number of floats.
@@ -141,56 +93,6 @@ impl ColumnBuilder for FloatLists {
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         let items = Float32Array::from(std::mem::take(&mut self.items));
-        self.lists.finish(DataType::Float32, Arc::new(items))
-    }
-}
-
-/// The builder of a column of vectors of one number of floats.
-#[derive(Debug)]
-pub(super) struct FixedFloatLists {
-    floats: i32,
-    items: Vec<f32>,
-    rows: usize,
-    nulls: Nulls,
-}
-
-impl FixedFloatLists {
-    pub fn new(floats: i32) -> FixedFloatLists {
-        FixedFloatLists { floats, items: Vec::new(), rows: 0, nulls: Nulls::default() }
-    }
-}
-
-impl ColumnBuilder for FixedFloatLists {
-    fn append(&mut self, stored: &[u8], _: &mut Losses) -> format::Result<()> {
-        let found = append_floats(stored, &mut self.items)?;
-        if found != self.floats as usize {
-            let wanted = self.floats;
-            return Err(format::Error::corrupt(format!(
-                "a VECTOR has {found} floats in the place of {wanted}"
-            )));
-        }
-        self.rows += 1;
-        self.nulls.value();
-        Ok(())
-    }
-
-    fn append_null(&mut self) {
-        self.nulls.null(self.rows);
-        self.rows += 1;
-        self.items.resize(self.rows * self.floats as usize, 0.0);
-    }
-
-    fn truncate(&mut self, rows: usize) {
-        self.rows = rows;
-        self.items.truncate(rows * self.floats as usize);
-        self.nulls.truncate(rows);
-    }
-
-    fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        self.rows = 0;
-        let items = Arc::new(Float32Array::from(std::mem::take(&mut self.items)));
-        let nulls = self.nulls.finish();
-        let item = item(DataType::Float32);
-        Ok(Arc::new(FixedSizeListArray::try_new(item, self.floats, items, nulls)?))
+        self.lists.take_lists(DataType::Float32, Arc::new(items))
     }
 }

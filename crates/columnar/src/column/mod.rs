@@ -2,6 +2,8 @@
 
 mod bytes;
 mod dictionary;
+mod ends;
+mod fixed;
 mod geometry;
 mod lists;
 mod nulls;
@@ -14,10 +16,11 @@ use innoscan_format as format;
 use innoscan_format::types::Codec;
 use innoscan_format::value::Value;
 
-use self::bytes::{Binaries, FixedBinaries, Texts};
+use self::bytes::{binaries, texts};
 use self::dictionary::{Dictionary, Members};
+use self::fixed::{FixedBinaries, FixedFloatLists};
 use self::geometry::{Geometries, ewkb, wkb};
-use self::lists::{FixedFloatLists, FloatLists, TextLists};
+use self::lists::{FloatLists, TextLists};
 use self::numbers::{Booleans, Numbers, integers, refused};
 use crate::types::form::Form;
 
@@ -79,17 +82,15 @@ impl ColumnRule {
             }
             Form::Date | Form::Timestamp | Form::TimestampUtc => self.dates(),
             Form::Duration | Form::Time64 => numbers::times(codec, self.form),
-            Form::Text | Form::Json => Box::new(Texts::new(codec, self.refuses_invalid_text)),
+            Form::Text | Form::Json => texts(codec, self.refuses_invalid_text),
             // Text stays in its own charset.
-            Form::Binary => {
-                Box::new(Binaries::new(move |stored: &[u8], out: &mut Vec<u8>, _: &mut Losses| {
-                    codec.write_text(stored, out)
-                }))
-            }
+            Form::Binary => binaries(move |stored: &[u8], out: &mut Vec<u8>, _: &mut Losses| {
+                codec.write_text(stored, out)
+            }),
             Form::FixedBinary(bytes) => Box::new(FixedBinaries::new(codec, bytes)),
             Form::Uuid => Box::new(FixedBinaries::new(codec, 16)),
-            Form::Wkb => Box::new(Binaries::new(wkb(self.srid))),
-            Form::Ewkb => Box::new(Binaries::new(ewkb())),
+            Form::Wkb => binaries(wkb(self.srid)),
+            Form::Ewkb => binaries(ewkb()),
             Form::GeometryStruct => Box::new(Geometries::default()),
             Form::Dictionary8 => {
                 Box::new(Dictionary::<arrow::UInt8Type>::new(codec, self.members.clone()))

@@ -17,19 +17,50 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
 use flatbuffers::FlatBufferBuilder;
 use innoscan_engine::{Error, Losses, Result};
+use innoscan_format::schema::TableDef;
 
 use super::groups::NextGroup;
-use super::{FileWriter, GroupOptions, Write};
+use super::{FileKind, FileWriter, GroupOptions, Write};
 use crate::encoders::Encoders;
+use crate::types::TypeTable;
 
 /// Whether the batches can be found without reading those before them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrowContainer {
     /// An Arrow file, which ends in the places of its batches.
-    #[default]
     File,
     /// An Arrow stream, which can be read while it is written.
     Stream,
+}
+
+/// The options of Arrow files and streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrowOptions {
+    /// File or stream.
+    pub container: ArrowContainer,
+    /// Whether columns are compressed, by zstd at level 1.
+    pub is_compressed: bool,
+}
+
+impl Default for ArrowOptions {
+    fn default() -> ArrowOptions {
+        ArrowOptions { container: ArrowContainer::Stream, is_compressed: true }
+    }
+}
+
+impl FileKind for ArrowOptions {
+    const NAME: &'static str = "arrow";
+    const TYPES: TypeTable = TypeTable::Native;
+
+    fn writer(
+        &self,
+        _: &TableDef,
+        schema: &SchemaRef,
+        _: TypeTable,
+        groups: GroupOptions,
+    ) -> Box<dyn FileWriter> {
+        Box::new(ArrowFiles { schema: Arc::clone(schema), options: *self, groups, open: None })
+    }
 }
 
 /// The beginning and the end of an Arrow file.
@@ -49,11 +80,9 @@ struct Messages {
 }
 
 /// Writes Arrow files or streams.
-pub struct ArrowFiles {
+struct ArrowFiles {
     schema: SchemaRef,
-    container: ArrowContainer,
-    /// Whether columns are compressed, by zstd at level 1.
-    is_compressed: bool,
+    options: ArrowOptions,
     groups: GroupOptions,
     open: Option<Open>,
 }
@@ -76,20 +105,10 @@ struct Places {
 }
 
 impl ArrowFiles {
-    /// The files of a table, whose batches have this schema.
-    pub fn new(
-        schema: &SchemaRef,
-        container: ArrowContainer,
-        is_compressed: bool,
-        groups: GroupOptions,
-    ) -> ArrowFiles {
-        ArrowFiles { schema: Arc::clone(schema), container, is_compressed, groups, open: None }
-    }
-
-    fn options(&self) -> Result<IpcWriteOptions> {
+    fn ipc_options(&self) -> Result<IpcWriteOptions> {
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5);
-        let codec = self.is_compressed.then_some(CompressionType::ZSTD);
-        let level = self.is_compressed.then_some(1);
+        let codec = self.options.is_compressed.then_some(CompressionType::ZSTD);
+        let level = self.options.is_compressed.then_some(1);
         options
             .and_then(|options| options.try_with_compression(codec))
             .and_then(|options| options.try_with_compression_level(level))
@@ -127,13 +146,13 @@ impl ArrowFiles {
 impl FileWriter for ArrowFiles {
     fn begin(&mut self, out: &mut Write<'_>) -> Result<()> {
         let mut places = Places::default();
-        if self.container == ArrowContainer::File {
+        if self.options.container == ArrowContainer::File {
             let mut magic = MAGIC.to_vec();
             magic.resize(ALIGNMENT, 0);
             places.written_bytes = magic.len();
             out(&magic)?;
         }
-        let options = self.options()?;
+        let options = self.ipc_options()?;
         let schema = self.schema_message(&options)?;
         places.written_bytes += schema.bytes.len();
         out(&schema.bytes)?;
@@ -167,7 +186,7 @@ impl FileWriter for ArrowFiles {
         };
         encoders.finish(next.rest(), &mut |batch| places.write_batch(&batch, out))?;
         out(END_OF_STREAM)?;
-        if self.container == ArrowContainer::File {
+        if self.options.container == ArrowContainer::File {
             let mut footer = self.footer(&places);
             let footer_bytes = footer.len() as u32;
             footer.extend_from_slice(&footer_bytes.to_le_bytes());

@@ -4,8 +4,15 @@ mod groups;
 pub(crate) mod ipc;
 pub(crate) mod parquet;
 
+use std::fmt::Debug;
+
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use innoscan_engine::cores::cores;
 use innoscan_engine::{Losses, Result};
+use innoscan_format::schema::TableDef;
+
+use crate::types::TypeTable;
 
 /// Takes the next bytes of a file.
 pub type Write<'w> = dyn FnMut(&[u8]) -> Result<()> + 'w;
@@ -29,6 +36,24 @@ pub trait FileWriter {
     /// # Errors
     /// As those of [`FileWriter::write`].
     fn finish(&mut self, losses: Losses, out: &mut Write<'_>) -> Result<()>;
+}
+
+/// A kind of files: what is always so, and its options.
+pub trait FileKind: Clone + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
+    /// The name of the kind, which file names end in.
+    const NAME: &'static str;
+
+    /// The default types of columns.
+    const TYPES: TypeTable;
+
+    /// The writer of a table's files, whose batches have `schema`.
+    fn writer(
+        &self,
+        def: &TableDef,
+        schema: &SchemaRef,
+        types: TypeTable,
+        groups: GroupOptions,
+    ) -> Box<dyn FileWriter>;
 }
 
 /// How rows are grouped and encoded.
@@ -65,7 +90,6 @@ impl GroupOptions {
 
 impl Default for GroupOptions {
     fn default() -> GroupOptions {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        GroupOptions { group_bytes: GroupOptions::GROUP_BYTES_MAX, threads }
+        GroupOptions { group_bytes: GroupOptions::GROUP_BYTES_MAX, threads: cores() }
     }
 }

@@ -18,7 +18,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
 use super::groups::NextGroup;
-use super::{FileWriter, GroupOptions, Write};
+use super::{FileKind, FileWriter, GroupOptions, Write};
 use crate::encoders::Encoders;
 use crate::schema::{KeyColumn, geo_metadata, key_columns, unique_columns};
 use crate::types::TypeTable;
@@ -42,15 +42,30 @@ pub struct ParquetOptions {
     pub codec: Codec,
     /// Number the fields from 1, for readers that map columns by number (Iceberg).
     pub field_ids: bool,
-    /// Whether rows come in the order of the primary key.
-    pub in_key_order: bool,
+    /// Whether rows come in another order than that of the primary key.
+    pub in_any_order: bool,
+}
+
+impl FileKind for ParquetOptions {
+    const NAME: &'static str = "parquet";
+    const TYPES: TypeTable = TypeTable::Portable;
+
+    fn writer(
+        &self,
+        def: &TableDef,
+        schema: &SchemaRef,
+        types: TypeTable,
+        groups: GroupOptions,
+    ) -> Box<dyn FileWriter> {
+        Box::new(ParquetFiles::new(def, schema, types, *self, groups))
+    }
 }
 
 /// The rows of a group at which it is full.
 const GROUP_ROWS_MAX: usize = 8 << 20;
 
 /// Writes Parquet files.
-pub struct ParquetFiles {
+struct ParquetFiles {
     schema: SchemaRef,
     properties: WriterProperties,
     groups: GroupOptions,
@@ -70,8 +85,7 @@ struct Open {
 }
 
 impl ParquetFiles {
-    /// The files of a table, whose batches have this schema.
-    pub fn new(
+    fn new(
         def: &TableDef,
         schema: &SchemaRef,
         types: TypeTable,
@@ -196,7 +210,7 @@ fn properties(def: &TableDef, schema: &Schema, options: ParquetOptions) -> Write
             builder = builder.set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
         }
     }
-    if options.in_key_order && !key.is_empty() {
+    if !options.in_any_order && !key.is_empty() {
         let sorting = key.iter().map(|column| SortingColumn {
             column_idx: column.leaf as i32,
             descending: column.descending,

@@ -58,6 +58,7 @@ pub use self::spill::Spill;
 use crate::RowSink;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
+use crate::cores::threads_or_cores;
 use crate::io_options::{IoOptions, pages_of};
 use crate::pool::{Evictable, FileSlot, Pool, PoolOptions};
 use crate::space::Space;
@@ -223,8 +224,7 @@ const TASK_BYTES: usize = 512 << 10;
 impl Budget {
     /// The budget of a plan. `threads`: decode threads; 0: one per core.
     pub fn new(plan: &ReadPlan, threads: usize, page_bytes: usize) -> Result<Budget> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
+        let threads = threads_or_cores(threads);
         let pages_of = |bytes: u64| pages_of(bytes, page_bytes) as usize;
         let reserve = threads + 2;
         let least = reserve + 2;

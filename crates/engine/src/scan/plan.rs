@@ -1,7 +1,5 @@
 //! The choice of a scan's plan: the one with the least cost.
 
-use std::thread;
-
 use innoscan_format::PageNo;
 use innoscan_format::page::PageFormat;
 use innoscan_io::Device;
@@ -11,6 +9,7 @@ use super::read_plan::ReadPlan;
 use super::{ReadAheadPolicy, RowOrder, ScanOptions};
 use crate::Result;
 use crate::ahead::{Linear, Logical, PolicyTraits};
+use crate::cores::cores;
 use crate::side_by_side::side_by_side;
 
 /// The windows of logical read-ahead that are compared, in bytes.
@@ -95,9 +94,8 @@ impl<'o> Planner<'o> {
     /// The simulations that may run at once: one for each core, as far as the scan's memory has room for
     /// their copies of the leaves.
     fn simulations(&self, leaves: usize) -> usize {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
         let room = self.options.plan.memory_bytes / (SIMULATED_LEAF_BYTES * leaves.max(1) as u64);
-        cores.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
+        cores().min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
     }
 }
 

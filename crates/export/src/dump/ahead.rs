@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use innoscan_engine::cores::threads_or_cores;
 use innoscan_engine::scan::{SMALL_TABLE_BYTES, spawn};
 use innoscan_engine::{Result, Table};
 
@@ -50,7 +51,7 @@ impl<'t> Ahead<'t> {
         Ahead {
             tables: tables.iter().filter(|_| reads).filter(is_small).copied().collect(),
             options,
-            window: AHEAD_TABLES * threads(options),
+            window: AHEAD_TABLES * threads_or_cores(options.scan.plan.threads),
             state: Mutex::default(),
             read: Condvar::new(),
             room: Condvar::new(),
@@ -64,7 +65,7 @@ impl<'t> Ahead<'t> {
         scope: &'scope std::thread::Scope<'scope, '_>,
     ) -> Result<()> {
         // A few tables are read as fast without threads.
-        let threads = threads(self.options).min(self.tables.len() / 2);
+        let threads = threads_or_cores(self.options.scan.plan.threads).min(self.tables.len() / 2);
         for number in 0..threads {
             spawn(scope, format!("table-{number}"), move || self.work())?;
         }
@@ -153,12 +154,5 @@ impl Drop for EndOnPanic<'_, '_> {
         if std::thread::panicking() {
             self.0.end();
         }
-    }
-}
-
-fn threads(options: &DumpOptions) -> usize {
-    match options.scan.plan.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
     }
 }

@@ -4,8 +4,7 @@
 //! groups, and encode these on threads of their own.
 
 use innoscan_columnar::{
-    ArrowContainer, ArrowFiles, ColumnEncoder, FileWriter, GroupOptions, ParquetFiles,
-    ParquetOptions, TypeOptions, TypeTable,
+    ArrowOptions, ColumnEncoder, FileKind, FileWriter, GroupOptions, ParquetOptions, TypeOptions,
 };
 use innoscan_engine::row_shape::{Purpose, RowShape};
 use innoscan_engine::{Losses, Result};
@@ -17,63 +16,24 @@ use super::chunk_writer::{ChunkOutput, ChunkWriter};
 use super::encoder::RowEncoder;
 use super::selected::NotSelectable;
 
-/// The encoder of a table's rows as columns.
-#[derive(Debug)]
-struct TableColumns {
-    encoder: ColumnEncoder,
-    def: TableDef,
-}
-
-impl TableColumns {
-    fn new(
-        def: &TableDef,
-        stored: &[usize],
-        include_invisible: bool,
-        types: &TypeOptions,
-    ) -> format::Result<TableColumns> {
-        let shape = RowShape::new(def, stored, Purpose::Select { include_invisible })?;
-        let encoder = ColumnEncoder::new(def, shape, types)?;
-        Ok(TableColumns { encoder, def: def.clone() })
-    }
-
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        let columns = &mut batch.columns;
-        self.encoder.row(row, &mut columns.builder)?;
-        columns.stored_bytes = columns.builder.stored_bytes();
-        Ok(())
-    }
-
-    fn finish(&self, batch: &mut Encoded) -> Result<()> {
-        if batch.columns.builder.rows() > 0 {
-            batch.columns.finished = Some(self.encoder.finish(&mut batch.columns.builder)?);
-            batch.losses += batch.columns.builder.take_losses();
-        }
-        Ok(())
-    }
-
-    fn column_types(&self) -> Vec<(String, String)> {
-        self.encoder.forms().map(|(name, form)| (name.to_owned(), form.name())).collect()
-    }
-}
-
-/// The options of Parquet.
+/// The options of files of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParquetFormatOptions {
+pub struct ColumnarOptions<F> {
     /// The types of columns.
     pub types: TypeOptions,
     /// The files.
-    pub files: ParquetOptions,
+    pub files: F,
     /// How rows are grouped and encoded.
     pub groups: GroupOptions,
     /// Write invisible columns too.
     pub include_invisible: bool,
 }
 
-impl Default for ParquetFormatOptions {
-    fn default() -> ParquetFormatOptions {
-        ParquetFormatOptions {
-            types: TypeOptions::of(TypeTable::Portable),
-            files: ParquetOptions { in_key_order: true, ..ParquetOptions::default() },
+impl<F: FileKind> Default for ColumnarOptions<F> {
+    fn default() -> ColumnarOptions<F> {
+        ColumnarOptions {
+            types: TypeOptions::of(F::TYPES),
+            files: F::default(),
             groups: GroupOptions::default(),
             include_invisible: false,
         }
@@ -81,147 +41,76 @@ impl Default for ParquetFormatOptions {
 }
 
 /// The encoder of Parquet.
-#[derive(Debug)]
-pub struct ParquetEncoder {
-    columns: TableColumns,
-    options: ParquetFormatOptions,
-}
-
-impl RowEncoder for ParquetEncoder {
-    type Options = ParquetFormatOptions;
-    type Selected = NotSelectable;
-
-    const NAME: Option<&'static str> = Some("parquet");
-    const EXTENSION: &'static str = "parquet";
-    const IS_BINARY: bool = true;
-
-    fn include_invisible(options: &mut ParquetFormatOptions) {
-        options.include_invisible = true;
-    }
-
-    fn fingerprint(options: &ParquetFormatOptions) -> String {
-        // Groups of other sizes have the same rows.
-        let ParquetFormatOptions { types, files, include_invisible, .. } = options;
-        format!("Parquet({types:?}, {files:?}, {include_invisible})")
-    }
-
-    fn new(
-        def: &TableDef,
-        stored: &[usize],
-        options: &ParquetFormatOptions,
-    ) -> format::Result<ParquetEncoder> {
-        let columns = TableColumns::new(def, stored, options.include_invisible, &options.types)?;
-        Ok(ParquetEncoder { columns, options: options.clone() })
-    }
-
-    fn shape(&self) -> &RowShape {
-        self.columns.encoder.shape()
-    }
-
-    fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        self.columns.row(row, batch)
-    }
-
-    fn finish(&self, batch: &mut Encoded, _: Compression) -> Result<()> {
-        self.columns.finish(batch)
-    }
-
-    fn chunk_writer(&self, _: Compression) -> Box<dyn ChunkWriter> {
-        let ParquetFormatOptions { types, files, groups, .. } = &self.options;
-        let (def, schema) = (&self.columns.def, self.columns.encoder.schema());
-        columnar(ParquetFiles::new(def, schema, types.table, *files, *groups))
-    }
-
-    fn column_types(&self) -> Vec<(String, String)> {
-        self.columns.column_types()
-    }
-}
-
-/// The options of Arrow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArrowFormatOptions {
-    /// The types of columns.
-    pub types: TypeOptions,
-    /// File or stream.
-    pub container: ArrowContainer,
-    /// Whether columns are compressed by zstd.
-    pub is_compressed: bool,
-    /// How rows are grouped and encoded.
-    pub groups: GroupOptions,
-    /// Write invisible columns too.
-    pub include_invisible: bool,
-}
-
-impl Default for ArrowFormatOptions {
-    fn default() -> ArrowFormatOptions {
-        ArrowFormatOptions {
-            types: TypeOptions::of(TypeTable::Native),
-            container: ArrowContainer::Stream,
-            is_compressed: true,
-            groups: GroupOptions::default(),
-            include_invisible: false,
-        }
-    }
-}
+pub type ParquetEncoder = ColumnarEncoder<ParquetOptions>;
 
 /// The encoder of Arrow.
+pub type ArrowEncoder = ColumnarEncoder<ArrowOptions>;
+
+/// The encoder of a table's rows as columns.
 #[derive(Debug)]
-pub struct ArrowEncoder {
-    columns: TableColumns,
-    options: ArrowFormatOptions,
+pub struct ColumnarEncoder<F> {
+    columns: ColumnEncoder,
+    def: TableDef,
+    options: ColumnarOptions<F>,
 }
 
-impl RowEncoder for ArrowEncoder {
-    type Options = ArrowFormatOptions;
+impl<F: FileKind> RowEncoder for ColumnarEncoder<F> {
+    type Options = ColumnarOptions<F>;
     type Selected = NotSelectable;
 
-    const NAME: Option<&'static str> = Some("arrow");
-    const EXTENSION: &'static str = "arrow";
+    const NAME: Option<&'static str> = Some(F::NAME);
+    const EXTENSION: &'static str = F::NAME;
     const IS_BINARY: bool = true;
 
-    fn include_invisible(options: &mut ArrowFormatOptions) {
+    fn include_invisible(options: &mut ColumnarOptions<F>) {
         options.include_invisible = true;
     }
 
-    fn fingerprint(options: &ArrowFormatOptions) -> String {
-        let ArrowFormatOptions { types, container, is_compressed, include_invisible, .. } = options;
-        format!("Arrow({types:?}, {container:?}, {is_compressed}, {include_invisible})")
+    fn fingerprint(options: &ColumnarOptions<F>) -> String {
+        // Groups of other sizes have the same rows.
+        let ColumnarOptions { types, files, include_invisible, groups: _ } = options;
+        format!("{}({types:?}, {files:?}, {include_invisible})", F::NAME)
     }
 
     fn new(
         def: &TableDef,
         stored: &[usize],
-        options: &ArrowFormatOptions,
-    ) -> format::Result<ArrowEncoder> {
-        let columns = TableColumns::new(def, stored, options.include_invisible, &options.types)?;
-        Ok(ArrowEncoder { columns, options: options.clone() })
+        options: &ColumnarOptions<F>,
+    ) -> format::Result<ColumnarEncoder<F>> {
+        let purpose = Purpose::Select { include_invisible: options.include_invisible };
+        let shape = RowShape::new(def, stored, purpose)?;
+        let columns = ColumnEncoder::new(def, shape, &options.types)?;
+        Ok(ColumnarEncoder { columns, def: def.clone(), options: options.clone() })
     }
 
     fn shape(&self) -> &RowShape {
-        self.columns.encoder.shape()
+        self.columns.shape()
     }
 
     fn row(&self, row: &[Option<&[u8]>], batch: &mut Encoded) -> format::Result<()> {
-        self.columns.row(row, batch)
+        let columns = &mut batch.columns;
+        self.columns.row(row, &mut columns.builder)?;
+        columns.stored_bytes = columns.builder.stored_bytes();
+        Ok(())
     }
 
     fn finish(&self, batch: &mut Encoded, _: Compression) -> Result<()> {
-        self.columns.finish(batch)
+        if batch.columns.builder.rows() > 0 {
+            batch.columns.finished = Some(self.columns.finish(&mut batch.columns.builder)?);
+            batch.losses += batch.columns.builder.take_losses();
+        }
+        Ok(())
     }
 
     fn chunk_writer(&self, _: Compression) -> Box<dyn ChunkWriter> {
-        let &ArrowFormatOptions { container, is_compressed, groups, .. } = &self.options;
-        let schema = self.columns.encoder.schema();
-        columnar(ArrowFiles::new(schema, container, is_compressed, groups))
+        let ColumnarOptions { types, files, groups, .. } = &self.options;
+        let files = files.writer(&self.def, self.columns.schema(), types.table, *groups);
+        Box::new(Columnar { files, losses: Losses::default() })
     }
 
     fn column_types(&self) -> Vec<(String, String)> {
-        self.columns.column_types()
+        self.columns.forms().map(|(name, form)| (name.to_owned(), form.name())).collect()
     }
-}
-
-fn columnar(files: impl FileWriter + 'static) -> Box<dyn ChunkWriter> {
-    Box::new(Columnar { files: Box::new(files), losses: Losses::default() })
 }
 
 /// The writer of files of record batches.

@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use innoscan_catalog::datadir::running_server;
+use innoscan_engine::cores::cores;
 use innoscan_engine::keys::Keys;
+use innoscan_engine::side_by_side;
 use innoscan_engine::{Error, Result};
 use innoscan_format::page::SpaceHead;
 pub use innoscan_format::schema::tablespaces::ListedSpace;
@@ -117,10 +119,9 @@ struct Known {
 /// 8000, up to 16 and to twice the cores (`fil_get_scan_threads`, fil0fil.cc, MySQL 9.7). A few
 /// rings are enough to keep a device busy.
 fn usual_threads(method: HeadMethod, files: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     match method {
-        HeadMethod::Batched => (4 * cores).min(16),
-        _ => 1 + (files / 8000).min((2 * cores).min(16)),
+        HeadMethod::Batched => side_by_side::usual_threads(),
+        _ => 1 + (files / 8000).min((2 * cores()).min(16)),
     }
 }
 

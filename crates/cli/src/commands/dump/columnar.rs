@@ -1,16 +1,19 @@
 //! The options of Parquet and Arrow from the arguments.
 
 use anyhow::bail;
-use innoscan_columnar::{ArrowContainer, Codec, GroupOptions, TypeOptions};
+use innoscan_columnar::{
+    ArrowContainer, ArrowOptions, Codec, GroupOptions, ParquetOptions, TypeOptions,
+};
+use innoscan_engine::cores::threads_or_cores;
 use innoscan_export::dump::Dump;
 use innoscan_export::sink::Format;
-use innoscan_export::sink::columnar::{ArrowFormatOptions, ParquetFormatOptions};
+use innoscan_export::sink::columnar::ColumnarOptions;
 use innoscan_format::schema::TableDef;
 
 use crate::args::{CompressArg, DumpArgs, OrderArg};
 
 pub(super) fn set_parquet_options(
-    options: &mut ParquetFormatOptions,
+    options: &mut ColumnarOptions<ParquetOptions>,
     args: &DumpArgs,
 ) -> anyhow::Result<()> {
     set_types(&mut options.types, args)?;
@@ -23,24 +26,24 @@ pub(super) fn set_parquet_options(
         }
     };
     options.files.field_ids = args.columnar.field_ids;
-    options.files.in_key_order = args.read.order == OrderArg::Key;
+    options.files.in_any_order = args.read.order != OrderArg::Key;
     options.groups = groups(args);
     Ok(())
 }
 
 pub(super) fn set_arrow_options(
-    options: &mut ArrowFormatOptions,
+    options: &mut ColumnarOptions<ArrowOptions>,
     args: &DumpArgs,
 ) -> anyhow::Result<()> {
     set_types(&mut options.types, args)?;
-    options.is_compressed = match args.compress {
+    options.files.is_compressed = match args.compress {
         None | Some(CompressArg::Zstd) => true,
         Some(CompressArg::None) => false,
         Some(CompressArg::Gzip | CompressArg::Snappy) => {
             bail!("with --format arrow, --compress takes zstd or none")
         }
     };
-    options.container = match args.outputdir == "-" {
+    options.files.container = match args.outputdir == "-" {
         true => ArrowContainer::Stream,
         false => ArrowContainer::File,
     };
@@ -59,11 +62,8 @@ fn set_types(types: &mut TypeOptions, args: &DumpArgs) -> anyhow::Result<()> {
 }
 
 fn groups(args: &DumpArgs) -> GroupOptions {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    GroupOptions::within(
-        args.read.memory.0,
-        args.read.threads.filter(|&n| n > 0).unwrap_or_else(cores),
-    )
+    let threads = threads_or_cores(args.read.threads.unwrap_or_default());
+    GroupOptions::within(args.read.memory.0, threads)
 }
 
 /// Refuses columns that no table has.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use innoscan_engine::cores::threads_or_cores;
 use innoscan_export::dump::{ConfirmFn, Dump, Origin};
 use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
@@ -99,8 +100,7 @@ fn origin(
 /// Number of connections that fetch small tables.
 fn sessions(args: &DumpArgs) -> usize {
     const MOST: usize = 16;
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.read.threads.unwrap_or_else(cores).clamp(1, MOST)
+    threads_or_cores(args.read.threads.unwrap_or_default()).min(MOST)
 }
 
 fn nothing() -> innoscan_engine::Error {

@@ -23,6 +23,7 @@ use innoscan_export::dump::{Dump, DumpOptions, to_stream};
 use innoscan_export::sink::Format;
 use innoscan_export::sink::columnar::ColumnarOptions;
 use innoscan_format::types::Class;
+use innoscan_io::{Direct, EngineKind};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::corpus;
@@ -406,13 +407,71 @@ fn readers_leak_nothing_alone() {
 
 #[test]
 fn readers_leak_nothing() {
+    alone("columns::readers_leak_nothing", readers_leak_nothing_alone);
+}
+
+/// The bytes that this process reads by `read` and `pread` meanwhile.
+fn read_bytes(work: impl FnOnce()) -> u64 {
+    let read = || {
+        let io = std::fs::read_to_string("/proc/self/io").unwrap();
+        let bytes = io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+        bytes.parse::<u64>().unwrap()
+    };
+    let before = read();
+    work();
+    read() - before
+}
+
+/// The rows of a reader with little memory, and the bytes that it reads.
+fn rows_and_bytes(rows: RowsBuilder<'_>) -> (usize, u64) {
+    // The smaller the memory, the smaller the tasks, and the first reads.
+    let mut selection = rows.memory_bytes(1 << 20).threads(1).selection().unwrap();
+    selection.options.io.engine = EngineKind::Pread;
+    selection.options.io.direct = Direct::Off;
+    let mut rows = 0;
+    let bytes = read_bytes(|| {
+        let reader = BatchReader::new(selection, &TypeOptions::default()).unwrap();
+        rows = rows_of(reader).iter().map(RecordBatch::num_rows).sum();
+    });
+    (rows, bytes)
+}
+
+fn a_reader_reads_no_more_than_needed_alone() {
+    let table = large_table();
+    let name = table.qualified_name();
+    let (rows, all) = rows_and_bytes(table.rows());
+    assert!(all > table.size_bytes() / 2, "{name}: {all} of {}", table.size_bytes());
+    let (few_rows, few) = rows_and_bytes(table.rows().limit(10));
+    assert!(few_rows == 10 && few < all / 4, "{name}: {few} of {all} bytes");
+    let (no_rows, none) = rows_and_bytes(table.rows().limit(0));
+    assert!(no_rows == 0 && none < 4096, "{name}: {none} bytes");
+    // A limit that is not met reads all.
+    let (limited_rows, limited) = rows_and_bytes(table.rows().limit(u64::MAX));
+    assert_eq!(limited_rows, rows, "{name}");
+    assert!(limited.abs_diff(all) < all / 10, "{name}: {limited} bytes, without a limit {all}");
+    // Rows without columns are counted.
+    let (counted, _) = rows_and_bytes(table.rows().columns(std::iter::empty::<&str>()));
+    assert_eq!(counted, rows, "{name}");
+    // Most of this table is in off-page values, which its key is read without.
+    let key = table.columns()[0].name.clone();
+    let (key_rows, of_key) = rows_and_bytes(table.rows().columns([&key]));
+    assert!(key_rows == rows && of_key < all / 4, "{name}: {of_key} of {all} bytes");
+}
+
+#[test]
+fn a_reader_reads_no_more_than_needed() {
+    let test = "columns::a_reader_reads_no_more_than_needed";
+    alone(test, a_reader_reads_no_more_than_needed_alone);
+}
+
+/// Runs a test in a process of its own: other tests start threads, and read, too.
+fn alone(test: &str, body: fn()) {
     const ALONE: &str = "INNOSCAN_ALONE";
     if std::env::var_os(ALONE).is_some() {
-        return readers_leak_nothing_alone();
+        return body();
     }
-    // In a process of its own: other tests start threads too.
     let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["columns::readers_leak_nothing", "--exact", "--test-threads", "1"])
+        .args([test, "--exact", "--test-threads", "1"])
         .env(ALONE, "1")
         .output()
         .unwrap();

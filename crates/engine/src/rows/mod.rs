@@ -112,7 +112,8 @@ impl RowsBuilder<'_> {
         self
     }
 
-    /// Limits the number of rows.
+    /// Limits the number of rows. Read-ahead then starts slowly, and is logical unless another policy is named:
+    /// a few rows of a large table are read with less than 4 MiB.
     pub fn limit(mut self, rows: u64) -> Self {
         self.limit = Some(rows);
         self
@@ -205,6 +206,10 @@ impl RowsBuilder<'_> {
             }
         }
         .map(Arc::new);
+        if self.limit.is_some() {
+            options.plan.slow_start = true;
+            options.plan.policy.get_or_insert(ReadAheadPolicy::Logical);
+        }
         let table = match &self.split {
             None => self.table.clone(),
             Some(split) => self.table.of_split(split)?,

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, bounded};
 use crate::scan::{ScanOptions, ScanOutcome, scan_sized};
 use crate::{Error, Result, RowSink, Table};
 
-/// The most batches that wait in the channel.
+/// The most batches that wait in the channel; 1 for a scan that may end early.
 const BATCHES_MAX: usize = 4;
 
 /// A scan on a thread of its own, whose batches are received one by one.
@@ -35,7 +35,7 @@ impl<B: Send + 'static> ScanThread<B> {
     ) -> Result<ScanThread<B>> {
         let cancel = Arc::new(AtomicBool::new(false));
         options.hooks.cancel = Some(Arc::clone(&cancel));
-        let (sender, batches) = bounded(BATCHES_MAX);
+        let (sender, batches) = bounded(if options.plan.slow_start { 1 } else { BATCHES_MAX });
         let run = move || {
             scan_sized(&table, table.size_bytes(), &options, &sink, |batch, _| {
                 sender.send(batch).map_err(|_| Error::interrupted())

@@ -8,6 +8,7 @@ mod in_flight;
 mod learnt;
 mod plan;
 mod run_length;
+mod slow_start;
 mod sorting;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use self::current::{Current, Leaves};
 use self::in_flight::InFlight;
 use self::learnt::Learnt;
 use self::run_length::RunLength;
+use self::slow_start::SlowStart;
 use super::plan::Planner;
 use super::requests::PageService;
 use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
@@ -73,6 +75,7 @@ pub(super) struct Driver<'s> {
     in_flight: InFlight,
     run_length: RunLength,
     learnt: Learnt,
+    slow_start: SlowStart,
     tasks: Sender<Task>,
     requests: PageService,
     /// A buffer for an opened branch page.
@@ -111,6 +114,7 @@ impl<'s> Driver<'s> {
             ),
             run_length: RunLength::new(IoOptions::ENOUGH_BYTES, options.io.run_bytes_max()),
             learnt: Learnt::new(options),
+            slow_start: SlowStart::new(planner.starts_slowly(), budget.task_leaves),
             pool,
             tasks,
             requests,
@@ -342,6 +346,9 @@ impl<'s> Driver<'s> {
                 _ => Next::NotYet,
             };
         };
+        if !self.slow_start.has_next() {
+            return Next::NotYet;
+        }
         match self.presence(current, leaf) {
             Presence::Here => {}
             Presence::Started => return Next::Requested,
@@ -352,6 +359,7 @@ impl<'s> Driver<'s> {
             return Next::NotYet;
         };
         current.policy.on_consumed(page, std::mem::take(&mut current.has_waited));
+        self.slow_start.note_used();
         current.is_due = false;
         match self.hand_out(current, leaf) {
             Some(Ok(bytes)) => {

@@ -47,6 +47,9 @@ pub struct PlanOptions {
     /// Where leaves are spilled: those read in file order that do not fit in memory while they wait for
     /// key order.
     pub spill: Spill,
+    /// Whether read-ahead starts with 1 MiB, and is then at most twice what was delivered: for a scan that may
+    /// end early. It needs a policy that is named and reads in key order.
+    pub slow_start: bool,
 }
 
 impl PlanOptions {
@@ -64,6 +67,7 @@ impl Default for PlanOptions {
             memory_bytes: PlanOptions::MEMORY_BYTES,
             threads: 0,
             spill: Spill::default(),
+            slow_start: false,
         }
     }
 }

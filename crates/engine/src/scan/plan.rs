@@ -53,6 +53,11 @@ impl<'o> Planner<'o> {
         self.options.plan.policy.is_none()
     }
 
+    /// Whether the scan starts slowly: only where the plan is known, and reads in key order.
+    pub fn starts_slowly(&self) -> bool {
+        self.options.plan.slow_start && !self.is_auto() && !self.traits().in_file_order
+    }
+
     /// The demands of the policy on pool and walk.
     pub fn traits(&self) -> PolicyTraits {
         // The policies to choose from differ only in the order of the leaves.

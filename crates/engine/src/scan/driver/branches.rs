@@ -50,6 +50,8 @@ impl Driver<'_> {
         if matches!(current.leaves, Leaves::Awaited) && !self.choose_plan(current)? {
             return Ok(());
         }
+        let delivered = self.delivered();
+        self.slow_start.pass(&mut current.pages, delivered);
         if current.pages.is_empty() {
             return Ok(());
         }
@@ -83,7 +85,8 @@ impl Driver<'_> {
             // The next leaf, and the one after it to know that it exists.
             return 2;
         }
-        LEAVES_AHEAD.max(2 * self.budget.window_pages)
+        let most = LEAVES_AHEAD.max(2 * self.budget.window_pages);
+        self.slow_start.leaves_ahead(most, self.delivered())
     }
 
     /// Requests the branch pages that the walk can use next, many at once.
@@ -96,6 +99,7 @@ impl Driver<'_> {
         }
         let spare = self.spare_frames();
         let at_once = if self.traits.descends_singly { 1 } else { BRANCHES_AT_ONCE };
+        let at_once = self.slow_start.branches_at_once(at_once, self.delivered());
         let most = (spare / 2).clamp(1, at_once);
         let file = current.slot;
         current.walk.wanted(most, &mut current.pages);

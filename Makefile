@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-columns lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-columns wheel test-python lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -31,6 +31,15 @@ test-all:
 # text. Needs Python 3.11 with venv, and takes the readers from the package registry.
 test-columns: build
 	tests/columns/run.sh $(BIN)
+
+# The wheel for Python 3.11 and later: into target/wheels. Needs python3 with venv, and takes maturin from
+# the package registry.
+wheel: install-toolchain
+	python/wheel.sh
+
+# The wheel in an environment of its own, with polars, DuckDB, pandas and pyarrow.
+test-python: install-toolchain
+	python/test.sh "$$(python/wheel.sh)"
 
 lint: install-toolchain
 	cargo fmt --all --check

@@ -1,4 +1,5 @@
 //! Rows of InnoDB tables as Arrow columns: the types that columns become, a sink of a scan that builds
+//! record batches, a reader of them, and Parquet and Arrow files.
 
 mod batch;
 mod column;

@@ -2,6 +2,7 @@
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use innoscan_engine::scan::ScanOutcome;
 use innoscan_engine::{Losses, Result, ScanThread, Selection};
 
 use crate::batch::ColumnEncoder;
@@ -20,6 +21,7 @@ pub struct BatchReader {
     /// The rows that the limit still allows.
     left: u64,
     losses: Losses,
+    outcome: Option<ScanOutcome>,
 }
 
 impl BatchReader {
@@ -37,12 +39,19 @@ impl BatchReader {
             next: Some((selection, sink)),
             scan: None,
             losses: Losses::default(),
+            outcome: None,
         })
     }
 
     /// What the batches so far do not hold of the values.
     pub fn losses(&self) -> Losses {
         self.losses
+    }
+
+    /// The outcome of the scan, with the damage it skipped; `None` before the last batch was read, after an
+    /// error, and where a limit ended the rows before the end of the table.
+    pub fn outcome(&self) -> Option<&ScanOutcome> {
+        self.outcome.as_ref()
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -63,6 +72,7 @@ impl BatchReader {
             }
             return Ok(Some(rows.slice(0, taken as usize)));
         }
+        self.outcome = scan.outcome().cloned();
         self.scan = None;
         Ok(None)
     }

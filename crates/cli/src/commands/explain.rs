@@ -6,7 +6,6 @@ use innoscan_engine::counted;
 use innoscan_engine::scan::{ReadAheadPolicy, RowOrder, ScanOptions};
 use innoscan_io::Device;
 use innoscan_tools::explain::{Cost, Explanation, choose, explain};
-use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::messages::Exit;
@@ -14,9 +13,6 @@ use crate::sizes::{ByteSize, MIB};
 
 /// The devices that are shown if none is named.
 const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
-
-/// The version of the JSON object.
-const FORMAT: u32 = 1;
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let table =
@@ -47,7 +43,8 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     }
     let name = table.qualified_name();
     if args.json {
-        out!("{}", to_json(&name, &explanation, &by_device, &options));
+        let costs = by_device.iter().map(|(name, device, costs)| (short(name), *device, &costs[..]));
+        out!("{}", explanation.to_json(&name, costs, &options));
         return Ok(Exit::Done);
     }
     out!("table         {name}");
@@ -206,7 +203,7 @@ fn print_costs(device: &str, explanation: &Explanation, costs: &[Cost], options:
         out!(
             "{:<9} {:>5} {window:>7} {:>10} {:>10.1} {:>9.1} {:>8.1} {:>11.2} {:>8} {:>7.0} MiB",
             cost.plan.policy,
-            order(cost),
+            cost.plan.order.name(),
             cost.requests(),
             bytes / MIB,
             bytes / 1024.0 / cost.requests().max(1) as f64,
@@ -259,64 +256,7 @@ fn what_it_wants(cost: &Cost, options: &ScanOptions) -> String {
     }
 }
 
-fn order(cost: &Cost) -> &'static str {
-    match cost.plan.order {
-        RowOrder::Key => "key",
-        RowOrder::Any => "any",
-    }
-}
-
 /// A size in whole MiB, as `--memory` takes it.
 fn mib_of(bytes: u64) -> String {
     ByteSize(bytes.next_multiple_of(1 << 20)).to_string()
-}
-
-fn to_json(
-    name: &str,
-    explanation: &Explanation,
-    by_device: &[(String, Device, Vec<Cost>)],
-    options: &ScanOptions,
-) -> Value {
-    let cost = |cost: &Cost| {
-        json!({
-            "policy": cost.plan.policy.to_string(),
-            "order": order(cost),
-            "window_bytes": cost.plan.window(),
-            "memory_bytes": cost.plan.memory_bytes,
-            "spilled_bytes": cost.spilled_bytes,
-            "requests": cost.requests(),
-            "demand_requests": cost.reads.demand_pages,
-            "read_bytes": cost.pages() * explanation.page_bytes,
-            "device_seconds": cost.device_time.as_secs_f64(),
-            "scan_seconds": cost.scan_time.as_secs_f64(),
-        })
-    };
-    let device = |(name, device, costs): &(String, Device, Vec<Cost>)| {
-        json!({
-            "name": short(name),
-            "iops": device.iops,
-            "bytes_per_second": device.bytes_per_second,
-            "latency_us": device.latency.as_micros() as u64,
-            "costs": costs.iter().map(cost).collect::<Vec<_>>(),
-            "best": choose(costs, options).map(cost),
-        })
-    };
-    let run = |window: u64| json!({ "window_bytes": window, "mean_run_pages": explanation.mean_run(window) });
-    json!({
-        "format": FORMAT,
-        "table": name,
-        "page_bytes": explanation.page_bytes,
-        "unzip_seconds": explanation.unzip_time().as_secs_f64(),
-        "file_pages": explanation.file_pages,
-        "leaf_pages": explanation.leaves(),
-        "branch_pages": explanation.branch_pages,
-        "branch_requests": explanation.branch_reads.requests(),
-        "free_pages": explanation.free_pages,
-        "other_index_pages": explanation.owners.other_index_pages,
-        "lob_pages": explanation.lob_pages(),
-        "reserve_pages": explanation.owners.reserve_pages,
-        "adjacent_share": explanation.adjacent_share(),
-        "runs": explanation.windows_bytes().into_iter().map(run).collect::<Vec<_>>(),
-        "devices": by_device.iter().map(device).collect::<Vec<_>>(),
-    })
 }

@@ -134,6 +134,14 @@ pub enum RowOrder {
 }
 
 impl RowOrder {
+    /// The name of the order.
+    pub fn name(self) -> &'static str {
+        match self {
+            RowOrder::Key => "key",
+            RowOrder::Any => "any",
+        }
+    }
+
     /// The policy to start with where the options name none.
     pub(crate) fn first_policy(self) -> ReadAheadPolicy {
         match self {

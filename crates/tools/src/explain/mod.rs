@@ -2,6 +2,7 @@
 //!
 //! The branch pages list all leaves in key order; a policy needs no more.
 
+mod json;
 pub(crate) mod leaves;
 mod segments;
 #[cfg(test)]

@@ -1,0 +1,192 @@
+//! Opening a table, and listing a directory.
+
+use std::path::PathBuf;
+
+use innoscan::{DataFiles, KeyFiles, Keys, OptionFiles, Result};
+use innoscan_catalog::catalog::Catalog;
+use innoscan_catalog::ledger::{Filter, ItemKind};
+use innoscan_export::listing::Listing;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::to_python;
+use crate::running::{Shared, run};
+use crate::table::Table;
+
+/// How a table was opened: enough to open it again, in another process.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub path: PathBuf,
+    pub places: Places,
+}
+
+/// Where the files and keys are that are not beside the table.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    pub datadir: Option<PathBuf>,
+    pub keyring: Option<PathBuf>,
+    pub key_file: Option<PathBuf>,
+    pub key_file_password_file: Option<PathBuf>,
+    pub defaults_file: Option<PathBuf>,
+    pub innodb_directories: Vec<PathBuf>,
+    pub force: bool,
+}
+
+impl Places {
+    /// The options of `open`.
+    pub fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("datadir", self.datadir.as_deref())?;
+        dict.set_item("keyring", self.keyring.as_deref())?;
+        dict.set_item("key_file", self.key_file.as_deref())?;
+        dict.set_item("key_file_password_file", self.key_file_password_file.as_deref())?;
+        dict.set_item("defaults_file", self.defaults_file.as_deref())?;
+        dict.set_item("innodb_directories", &self.innodb_directories)?;
+        dict.set_item("force", self.force)?;
+        Ok(dict)
+    }
+
+    fn option_files(&self) -> OptionFiles {
+        match &self.defaults_file {
+            Some(file) => OptionFiles { only: Some(file.clone()), ..OptionFiles::default() },
+            None => OptionFiles { none: true, ..OptionFiles::default() },
+        }
+    }
+
+    fn keys(&self) -> Result<Keys> {
+        let files = KeyFiles {
+            keyring: self.keyring.clone(),
+            key_file: self.key_file.clone(),
+            password_file: self.key_file_password_file.clone(),
+            option_files: self.option_files(),
+            ..KeyFiles::default()
+        };
+        files.keys(|| ())
+    }
+
+    fn catalog(&self, datadir: Option<PathBuf>, keys: Keys) -> Catalog {
+        let files =
+            DataFiles { directories: self.innodb_directories.clone(), ..DataFiles::default() };
+        let catalog = Catalog::new(datadir).with_force(self.force).with_keys(keys);
+        catalog.with_files(files, self.option_files())
+    }
+}
+
+impl Source {
+    fn open(&self) -> Result<innoscan::Table> {
+        let Places { datadir, force, .. } = &self.places;
+        let (Some(name), true) = (self.path.to_str(), datadir.is_some() || *force) else {
+            let files = &self.places.innodb_directories;
+            let files = DataFiles { directories: files.clone(), ..DataFiles::default() };
+            let keys = self.places.keys()?;
+            let options = innoscan::OpenOptions::default().with(|open| {
+                open.keys = keys;
+                open.files = files;
+                open.option_files = Some(self.places.option_files());
+            });
+            return options.open(&self.path);
+        };
+        self.places.catalog(datadir.clone(), self.places.keys()?).table(name)
+    }
+}
+
+/// Opens a table by the path of its `.ibd` or `.frm` file, with or without the ending, or, with `datadir`, by
+/// its name `db.table`.
+///
+/// The files must be those of a stopped server, a backup or a snapshot; those of a running server are refused
+/// unless `force` is true, and may then give old or missing rows.
+///
+/// keyring: MySQL's keyring, the configuration of its component, or a list of keys.
+/// key_file, key_file_password_file: MariaDB's key file or a list of keys, and the file with its password.
+/// defaults_file: the server's option file, which says where keys and files are.
+/// innodb_directories: directories with tables outside of the data directory.
+#[pyfunction]
+#[pyo3(signature = (path, *, datadir=None, keyring=None, key_file=None, key_file_password_file=None,
+                    defaults_file=None, innodb_directories=Vec::new(), force=false))]
+#[expect(clippy::too_many_arguments, reason = "named arguments of Python")]
+pub fn open(
+    py: Python<'_>,
+    path: PathBuf,
+    datadir: Option<PathBuf>,
+    keyring: Option<PathBuf>,
+    key_file: Option<PathBuf>,
+    key_file_password_file: Option<PathBuf>,
+    defaults_file: Option<PathBuf>,
+    innodb_directories: Vec<PathBuf>,
+    force: bool,
+) -> PyResult<Table> {
+    let places = Places {
+        datadir,
+        keyring,
+        key_file,
+        key_file_password_file,
+        defaults_file,
+        innodb_directories,
+        force,
+    };
+    let source = Source { path, places };
+    let table = run(py, &Shared::default(), None, || source.open())?;
+    for note in &table.notes.rows {
+        warn(py, note)?;
+    }
+    Ok(Table::new(source, table))
+}
+
+/// The names of all tables of a data directory or backup, `db.table`, those of the server's own databases not
+/// among them. A table that cannot be read gives a warning that says why.
+#[pyfunction]
+#[pyo3(signature = (datadir, *, keyring=None, key_file=None, key_file_password_file=None, defaults_file=None,
+                    innodb_directories=Vec::new(), force=false))]
+#[expect(clippy::too_many_arguments, reason = "named arguments of Python")]
+pub fn catalog(
+    py: Python<'_>,
+    datadir: PathBuf,
+    keyring: Option<PathBuf>,
+    key_file: Option<PathBuf>,
+    key_file_password_file: Option<PathBuf>,
+    defaults_file: Option<PathBuf>,
+    innodb_directories: Vec<PathBuf>,
+    force: bool,
+) -> PyResult<Vec<String>> {
+    let places = Places {
+        datadir: None,
+        keyring,
+        key_file,
+        key_file_password_file,
+        defaults_file,
+        innodb_directories,
+        force,
+    };
+    let listing = run(py, &Shared::default(), None, || {
+        let keys = places.keys()?;
+        Listing::of(&datadir, &Filter::all(), |root| places.catalog(root, keys.clone()))
+    })?;
+    for unlisted in &listing.unlisted {
+        warn(py, &unlisted.to_string())?;
+    }
+    let mut names = Vec::new();
+    for object in listing.objects.iter().filter(|object| !object.is_system) {
+        let item = &object.listed.item;
+        if item.kind != ItemKind::Table {
+            continue;
+        }
+        let name = format!("{}.{}", item.database, item.name);
+        match &object.error {
+            Some(reason) => warn(py, &format!("{name} cannot be read: {reason}"))?,
+            None => names.push(name),
+        }
+    }
+    Ok(names)
+}
+
+/// Gives a warning of the class `innoscan.InnoscanWarning`, at the line that called this module.
+pub fn warn(py: Python<'_>, what: &str) -> PyResult<()> {
+    let class = py.import("innoscan.errors")?.getattr("InnoscanWarning")?;
+    py.import("warnings")?.call_method1("warn", (what, class, 1))?;
+    Ok(())
+}
+
+/// The error of a result, as Python's.
+pub fn raised<T>(py: Python<'_>, result: Result<T>) -> PyResult<T> {
+    result.map_err(|error| to_python(py, &error))
+}

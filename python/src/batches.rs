@@ -31,13 +31,15 @@ impl Batches {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let next = || self.stream.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || {
+            let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+            stream.next().map(|batch| batch.map_err(|error| (stream.take_raised(), error)))
+        };
         match py.detach(next) {
             None => Ok(None),
             Some(Ok(rows)) => Ok(Some(Batch { rows })),
-            Some(Err(error)) => {
-                py.check_signals()?;
-                Err(to_python(py, &own_error(error)))
+            Some(Err((raised, error))) => {
+                Err(raised.unwrap_or_else(|| to_python(py, &own_error(error))))
             }
         }
     }

@@ -3,16 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use innoscan::{Error, Progress, ProgressFn, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::to_python;
-
-/// The time between two looks for signals and progress.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+use crate::stream::LOOK_EVERY;
 
 /// What work and the thread that waits for it share.
 #[derive(Clone, Default)]

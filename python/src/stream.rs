@@ -1,27 +1,55 @@
 //! The stream that consumers read. It touches Python only on the main thread, to answer signals.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use innoscan_columnar::BatchReader;
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::scan::Report;
 
-/// A reader that notes its end, and ends when the user interrupts Python.
+/// The time between two looks for signals.
+pub const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A reader that notes its end, and that signals end.
 pub struct Stream {
     reader: BatchReader,
     rows: u64,
     report: Arc<Mutex<Option<Report>>>,
     is_ended: bool,
+    /// The exception that the handler of a signal raised.
+    raised: Option<PyErr>,
 }
 
 impl Stream {
     pub fn new(reader: BatchReader, report: Arc<Mutex<Option<Report>>>) -> Stream {
-        Stream { reader, rows: 0, report, is_ended: false }
+        Stream { reader, rows: 0, report, is_ended: false, raised: None }
     }
+
+    /// The exception that ended the stream.
+    pub fn take_raised(&mut self) -> Option<PyErr> {
+        self.raised.take()
+    }
+
+    /// Waits for the next batch. Python runs handlers of signals on the main thread only.
+    fn wait(&mut self) -> Result<(), ArrowError> {
+        let is_main_thread = rustix::thread::gettid() == rustix::process::getpid();
+        while is_main_thread && !self.reader.wait(LOOK_EVERY).map_err(external)? {
+            // None: Python is ending.
+            if let Some(Err(raised)) = Python::try_attach(|py| py.check_signals()) {
+                let what = raised.to_string();
+                self.raised = Some(raised);
+                return Err(ArrowError::ExternalError(format!("interrupted: {what}").into()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn external(error: innoscan::Error) -> ArrowError {
+    ArrowError::ExternalError(Box::new(error))
 }
 
 impl Iterator for Stream {
@@ -31,26 +59,20 @@ impl Iterator for Stream {
         if self.is_ended {
             return None;
         }
-        if is_main_thread() && is_interrupted() {
-            self.is_ended = true;
-            return Some(Err(ArrowError::ExternalError(Box::new(innoscan::Error::interrupted()))));
-        }
-        match self.reader.next() {
-            Some(Ok(batch)) => {
-                self.rows += batch.num_rows() as u64;
-                Some(Ok(batch))
-            }
-            Some(Err(error)) => {
-                self.is_ended = true;
-                Some(Err(error))
-            }
+        let next = match self.wait() {
+            Ok(()) => self.reader.next(),
+            Err(error) => Some(Err(error)),
+        };
+        match &next {
+            Some(Ok(batch)) => self.rows += batch.num_rows() as u64,
+            Some(Err(_)) => self.is_ended = true,
             None => {
                 self.is_ended = true;
                 let report = Report::of(&self.reader, self.rows);
                 *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
-                None
             }
         }
+        next
     }
 }
 
@@ -58,23 +80,4 @@ impl RecordBatchReader for Stream {
     fn schema(&self) -> SchemaRef {
         self.reader.schema()
     }
-}
-
-/// Python runs handlers of signals on the main thread only.
-fn is_main_thread() -> bool {
-    rustix::thread::gettid() == rustix::process::getpid()
-}
-
-/// Whether the handler of a signal raised an exception. `KeyboardInterrupt` is raised again when the consumer
-/// returns to Python, since consumers raise their own exceptions for the errors of a stream.
-fn is_interrupted() -> bool {
-    let raised = Python::try_attach(|py| {
-        let Err(raised) = py.check_signals() else { return false };
-        if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
-            // The stream ends in any case.
-            _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
-        }
-        true
-    });
-    raised.unwrap_or(false)
 }

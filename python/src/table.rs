@@ -263,14 +263,14 @@ impl Table {
         format!("<Table {}, {} bytes>", self.table.qualified_name(), self.table.size_bytes())
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (PathBuf, Bound<'py, PyDict>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Reopened<'py>)> {
         let open = py.import("innoscan")?.getattr("_open_again")?;
         Ok((open, (self.source.path.clone(), self.source.places.to_dict(py)?)))
     }
 }
+
+/// The arguments with which a table is opened again.
+type Reopened<'py> = (PathBuf, Bound<'py, PyDict>);
 
 /// The options of a scan that can be interrupted.
 fn options(shared: &Shared) -> ScanOptions {

@@ -34,9 +34,7 @@ impl FileOptions {
                 return Err(PyValueError::new_err(why));
             }
         };
-        let mut parquet = ParquetOptions::default();
-        parquet.codec = codec;
-        parquet.field_ids = field_ids;
+        let parquet = ParquetOptions { codec, field_ids, ..ParquetOptions::default() };
         Ok(FileOptions { parquet, overwrite })
     }
 }

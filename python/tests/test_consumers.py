@@ -7,10 +7,10 @@ import pytest
 
 def test_duckdb_asks_several_times(orders):
     scan = orders.scan(["id", "total"])
-    total = duckdb.sql("select count(*), sum(total) from scan").fetchone()
+    total = duckdb.sql("select count(*), sum(total) from scan").fetchall()[0]
     assert (total[0], str(total[1])) == (400, "20325.45")
-    joined = duckdb.sql("select count(*) from scan a join scan b on a.id = b.id + 1").fetchone()
-    assert joined == (399,)
+    joined = duckdb.sql("select count(*) from scan a join scan b on a.id = b.id + 1").fetchall()
+    assert joined == [(399,)]
     assert duckdb.sql("select id from scan limit 2").fetchall() == [(1,), (2,)]
 
 

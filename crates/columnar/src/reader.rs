@@ -1,5 +1,7 @@
 //! Record batches of a table, read while they are asked for.
 
+use std::time::Duration;
+
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use innoscan_engine::scan::ScanOutcome;
@@ -54,12 +56,27 @@ impl BatchReader {
         self.outcome.as_ref()
     }
 
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    /// Waits, at most so long, until a batch or the end is present; whether it is. Whoever must look after
+    /// something else meanwhile calls this before [`next`](Iterator::next).
+    ///
+    /// # Errors
+    /// The scan cannot begin.
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        self.begin()?;
+        Ok(self.scan.as_ref().is_none_or(|scan| scan.wait(timeout)))
+    }
+
+    fn begin(&mut self) -> Result<()> {
         if let Some((Selection { table, options, .. }, sink)) = self.next.take()
             && self.left > 0
         {
             self.scan = Some(ScanThread::start(table, options, sink)?);
         }
+        Ok(())
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.begin()?;
         let Some(scan) = &mut self.scan else { return Ok(None) };
         while let Some(batch) = scan.next_batch()? {
             let (rows, losses) = batch.into_parts();

@@ -43,7 +43,8 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     }
     let name = table.qualified_name();
     if args.json {
-        let costs = by_device.iter().map(|(name, device, costs)| (short(name), *device, &costs[..]));
+        let costs =
+            by_device.iter().map(|(name, device, costs)| (short(name), *device, &costs[..]));
         out!("{}", explanation.to_json(&name, costs, &options));
         return Ok(Exit::Done);
     }

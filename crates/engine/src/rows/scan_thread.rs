@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, Select, bounded};
 
 use crate::scan::{ScanOptions, ScanOutcome, scan_sized};
 use crate::{Error, Result, RowSink, Table};
@@ -44,6 +45,14 @@ impl<B: Send + 'static> ScanThread<B> {
         let thread = std::thread::Builder::new().name("rows".to_owned()).spawn(run);
         let thread = Some(thread.map_err(Error::no_thread)?);
         Ok(ScanThread { batches: Some(batches), thread, cancel, outcome: None })
+    }
+
+    /// Waits, at most so long, until a batch or the end of the scan is present; whether it is.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        let Some(batches) = &self.batches else { return true };
+        let mut select = Select::new();
+        select.recv(batches);
+        select.ready_timeout(timeout).is_ok()
     }
 
     /// The next batch, waiting for it; `None` at the end.

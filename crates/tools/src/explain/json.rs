@@ -27,8 +27,7 @@ impl Explanation {
                 "best": choose(costs, options).map(|cost| self.cost_json(cost)),
             })
         };
-        let run =
-            |window: u64| json!({ "window_bytes": window, "mean_run_pages": self.mean_run(window) });
+        let run = |window: u64| json!({ "window_bytes": window, "mean_run_pages": self.mean_run(window) });
         json!({
             "format": FORMAT,
             "table": table,

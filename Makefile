@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-columns wheel test-python lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-columns wheel test-python test-engines lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -39,7 +39,11 @@ wheel: install-toolchain
 
 # The wheel in an environment of its own, with polars, DuckDB, pandas and pyarrow.
 test-python: install-toolchain
-	python/test.sh "$$(python/wheel.sh)"
+	python/test.sh tables "$$(python/wheel.sh)"
+
+# The wheel with Ray, Dask, Daft and Spark. Needs Java 17 and 3 GB.
+test-engines: install-toolchain
+	python/test.sh engines "$$(python/wheel.sh)"
 
 lint: install-toolchain
 	cargo fmt --all --check

@@ -21,6 +21,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from . import Table, open
+from ._sql import comparison, membership
 
 __all__ = ["scan"]
 
@@ -114,7 +115,7 @@ def _comparison(name: str, operator: str, literal: Any, integers: set[str]) -> l
     number = _integer(literal)
     if name not in integers or number is None:
         return []
-    return [f"{_quoted(name)} {operator} {number}"]
+    return [comparison(name, operator, number)]
 
 
 def _membership(name: str, values: Any, integers: set[str]) -> list[str]:
@@ -127,7 +128,7 @@ def _membership(name: str, values: Any, integers: set[str]) -> list[str]:
         return []
     if not numbers or not all(type(number) is int for number in numbers):
         return []
-    return [f"{_quoted(name)} IN ({', '.join(map(str, numbers))})"]
+    return [membership(name, numbers)]
 
 
 def _integer(literal: Any) -> int | None:
@@ -137,7 +138,3 @@ def _integer(literal: Any) -> int | None:
             if kind.startswith(("Int", "UInt")) and type(number) is int:
                 return number
     return None
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -8,7 +8,7 @@ import pytest
 
 import innoscan
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 FIXTURES = [pathlib.Path(path) for path in os.environ["INNOSCAN_FIXTURES"].split(":")]
 
 

@@ -186,6 +186,7 @@ def test_ctrl_c(read, exception, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.filterwarnings("ignore::innoscan.InnoscanWarning")
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda path: path.name)
 def test_every_table_of_a_server(fixture, tmp_path):
     """A stream has the rows that a Parquet file has, which `make test-columns` compares with the server's."""

@@ -1,0 +1,107 @@
+"""Engines read a table from splits, and agree with the server's sums (orders: 400 rows, 20325.45)."""
+
+import decimal
+import os
+import pathlib
+import sys
+import warnings
+
+import innoscan
+import pyarrow as pa
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOTAL = decimal.Decimal("20325.45")
+warnings.simplefilter("ignore", innoscan.InnoscanWarning)
+
+
+@pytest.fixture(scope="session")
+def orders() -> innoscan.Table:
+    return innoscan.open(ROOT / "tests/data/orders/orders.ibd")
+
+
+def test_dask(orders):
+    import innoscan.dask
+
+    frame = innoscan.dask.read(orders, splits=3)
+    assert frame.npartitions == 3
+    assert frame.id.sum().compute() == 80_200
+    assert round(frame.total.astype(float).sum().compute(), 2) == float(TOTAL)
+    assert len(frame) == 400
+    assert frame.groupby("state").size().compute().sum() == 400
+    # Columns that are not used are not read.
+    assert "columns" in str(frame[["id"]].optimize(fuse=False).expr.tree_repr())
+    assert list(frame[["id"]].compute().columns) == ["id"]
+
+
+@pytest.fixture(scope="session")
+def ray_session():
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def test_ray(orders, ray_session):
+    import innoscan.ray
+
+    dataset = innoscan.ray.read(orders, splits=3)
+    assert dataset.count() == 400
+    assert dataset.sum("total") == TOTAL
+    assert dataset.select_columns(["id"]).schema().names == ["id"]
+    assert sorted(row["id"] for row in dataset.select_columns(["id"]).iter_rows()) == list(range(1, 401))
+    assert len(dataset.limit(5).take_all()) == 5
+
+
+def test_daft(orders):
+    import daft
+    import innoscan.daft
+
+    frame = innoscan.daft.read(orders, splits=3)
+    assert frame.count_rows() == 400
+    assert frame.sum("total").to_pydict() == {"total": [TOTAL]}
+    assert sorted(frame.select("id").to_pydict()["id"]) == list(range(1, 401))
+    few = frame.where(daft.col("id") > 395).select("customer").to_pydict()
+    assert few == {"customer": [f"customer {number}" for number in range(396, 401)]}
+    assert len(frame.limit(5).to_pydict()["id"]) == 5
+
+
+@pytest.fixture(scope="session")
+def spark():
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    import innoscan.spark
+
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = session.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    session = session.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
+    innoscan.spark.register(session)
+    yield session
+    session.stop()
+
+
+def test_spark(orders, spark):
+    reader = spark.read.format("innoscan").option("splits", "3")
+    frame = reader.load(os.fspath(orders.files[0]))
+    assert frame.rdd.getNumPartitions() == 3
+    assert frame.count() == 400
+    assert frame.selectExpr("sum(total)").collect()[0][0] == TOTAL
+    assert [row.id for row in frame.orderBy("id").collect()] == list(range(1, 401))
+    assert reader.option("columns", "id,total").load(os.fspath(orders.files[0])).columns == ["id", "total"]
+
+
+def test_spark_filters(orders, spark):
+    reader = spark.read.format("innoscan").option("splits", "3").option("pushFilters", "true")
+    frame = reader.load(os.fspath(orders.files[0]))
+    assert [row.customer for row in frame.where("id >= 5 AND id < 7 AND total > 0").collect()] == ["customer 5", "customer 6"]
+
+
+def test_what_readings_share(orders):
+    from innoscan._reading import Reading
+
+    reading = Reading(orders, columns=["id"], where="id > 390", limit=5)
+    assert pa.table(reading.scan(limit=3))["id"].to_pylist() == [391, 392, 393]
+    rows = [row for split in reading.splits(4) for batch in reading.batches(split) for row in batch["id"].to_pylist()]
+    assert rows == list(range(391, 396))

@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-columns wheel test-python test-engines lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -44,6 +44,16 @@ test-python: install-toolchain
 # The wheel with Ray, Dask, Daft and Spark. Needs Java 17 and 3 GB.
 test-engines: install-toolchain
 	python/test.sh engines "$$(python/wheel.sh)"
+
+# The command `innoscan sql`: into target/release/innoscan-sql. DataFusion needs Rust 1.94 and ten minutes.
+sql: install-toolchain
+	cargo build --release --locked --manifest-path sql/Cargo.toml --target-dir target/sql
+	mkdir -p target/release
+	cp target/sql/release/innoscan-sql target/release/
+
+# Its queries, on tables that servers wrote.
+test-sql: install-toolchain
+	cargo test --locked --manifest-path sql/Cargo.toml --target-dir target/sql
 
 lint: install-toolchain
 	cargo fmt --all --check

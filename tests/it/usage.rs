@@ -222,6 +222,11 @@ fn a_lone_h_is_help() {
 }
 
 #[test]
+fn sql_without_its_program_says_how_to_get_it() {
+    run(["sql", "SELECT 1", "--datadir", "/backup"]).is_usage(&["innoscan-sql", "`make sql`"]);
+}
+
+#[test]
 fn a_password_in_the_command_line_is_refused_and_not_repeated() {
     for typed in ["-psecret", "-ppw", "-pwd", "-p=secret", "-Apsecret", "--password=secret"] {
         let ended = run(["dump", "-S", "/tmp/no.sock", typed, "-A"]);

@@ -51,6 +51,8 @@ pub fn refusal(command: &clap::Command, verb: &Verb, typed: &ArgMatches) -> Opti
             typed.first_idle(args, VERIFY).or_else(|| typed.first_idle(&args.server, SERVER))
         }
         Verb::Inspect(args) => typed.of_file(&args.file),
+        // Its options are those of another program.
+        Verb::Sql(_) => None,
         Verb::Tablespaces(args) => {
             typed.first_idle(args, TABLESPACES).or_else(|| typed.first_idle(&args.server, SERVER))
         }

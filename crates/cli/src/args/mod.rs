@@ -7,6 +7,7 @@ mod habits;
 mod keys;
 mod ls;
 mod server;
+mod sql;
 mod tablespaces;
 mod verify;
 
@@ -28,6 +29,7 @@ pub use self::dump::{
 pub use self::keys::{KeyFileArgs, OfflineKeyArgs};
 pub use self::ls::LsArgs;
 pub use self::server::{LockArgs, ObjectArgs, ServerArgs};
+pub use self::sql::SqlArgs;
 pub use self::tablespaces::{ServerListArg, TablespacesArgs};
 pub use self::verify::VerifyArgs;
 use crate::sizes::ByteSize;
@@ -127,6 +129,8 @@ pub enum Verb {
     Tablespaces(TablespacesArgs),
     /// Print one page, field by field
     Inspect(InspectArgs),
+    /// Run a query over tables: SQL by DataFusion, in the program innoscan-sql
+    Sql(SqlArgs),
 }
 
 /// Where tables and their definitions come from.

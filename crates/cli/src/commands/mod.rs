@@ -9,6 +9,7 @@ mod inspect;
 mod ls;
 mod scan;
 mod schema;
+mod sql;
 mod tablespaces;
 mod verify;
 mod warm;
@@ -52,6 +53,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Bench(args) => bench::run(&args),
         Verb::Tablespaces(args) => tablespaces::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::Sql(args) => sql::run(&args),
     }
 }
 

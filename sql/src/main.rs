@@ -1,0 +1,168 @@
+//! SQL over the files of InnoDB tables, by DataFusion: the command `innoscan-sql`.
+
+mod catalog;
+mod filters;
+mod output;
+mod source;
+mod table;
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use datafusion::common::config::Dialect;
+use datafusion::error::DataFusionError;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use innoscan::{ErrorKind, KeyFiles, ScanOptions};
+use innoscan_engine::devices::KnownDevices;
+
+use crate::catalog::{Databases, InnodbFunction, Places};
+use crate::output::Format;
+
+/// The name of the data directory's catalog.
+const CATALOG: &str = "innodb";
+
+/// Runs a query over tables in their files, without a server.
+///
+/// A table is named db.table with --datadir, or innodb('path.ibd'). EXPLAIN shows what is read.
+#[derive(Parser)]
+#[command(name = "innoscan-sql", version)]
+struct Args {
+    /// The query; - reads it from standard input
+    query: String,
+    /// The data directory of a stopped server, a backup or a snapshot
+    #[arg(long, value_name = "DIR")]
+    datadir: Option<PathBuf>,
+    /// The database of tables that are named without one
+    #[arg(short = 'D', long, value_name = "DB")]
+    database: Option<String>,
+    /// The form of the rows
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// The file for the rows; default: standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Threads; default: one for each core
+    #[arg(long)]
+    threads: Option<usize>,
+    /// MySQL's keyring, the configuration of its component, or a list of keys
+    #[arg(long, value_name = "FILE")]
+    keyring: Option<PathBuf>,
+    /// MariaDB's key file, or a list of keys
+    #[arg(long, value_name = "FILE")]
+    file_key_management_filename: Option<PathBuf>,
+    /// The file with the password of MariaDB's key file
+    #[arg(long, value_name = "FILE")]
+    file_key_management_filekey: Option<PathBuf>,
+    /// Read the files of a running server, or one that was not shut down: rows may be old, missing or torn
+    #[arg(long)]
+    force: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    if let Some(threads) = args.threads {
+        runtime.worker_threads(threads.max(1));
+    }
+    let ended = runtime.enable_all().build().context("starting threads").and_then(|runtime| {
+        let ended = runtime.block_on(async {
+            tokio::select! {
+                ended = run(&args) => ended.map(|()| ExitCode::SUCCESS),
+                interrupted = tokio::signal::ctrl_c() => {
+                    interrupted.context("waiting for signals").map(|()| ExitCode::from(130))
+                }
+            }
+        });
+        runtime.shutdown_background();
+        ended
+    });
+    ended.unwrap_or_else(|error| {
+        let (what, code) = message(&error);
+        eprintln!("innoscan: {what}");
+        ExitCode::from(code)
+    })
+}
+
+/// The message of an error, and the exit code of the command `innoscan` for it.
+fn message(error: &anyhow::Error) -> (String, u8) {
+    if let Some(error) = error.chain().find_map(|cause| cause.downcast_ref::<innoscan::Error>()) {
+        let code = match error.kind() {
+            ErrorKind::Usage => 1,
+            ErrorKind::Resources => 4,
+            ErrorKind::Write | ErrorKind::BrokenPipe => 5,
+            _ => 2,
+        };
+        return (error.to_string(), code);
+    }
+    if error.chain().any(|cause| cause.is::<std::io::Error>()) {
+        return (format!("{error:#}"), 5);
+    }
+    match error.downcast_ref::<DataFusionError>() {
+        // Its text has the text of its causes.
+        Some(DataFusionError::ResourcesExhausted(_)) => (error.to_string(), 4),
+        Some(_) => (error.to_string(), 1),
+        None => (format!("{error:#}"), 1),
+    }
+}
+
+async fn run(args: &Args) -> Result<()> {
+    let query = match args.query.as_str() {
+        "-" => {
+            let mut query = String::new();
+            std::io::stdin().read_to_string(&mut query).context("reading the query")?;
+            query
+        }
+        query => query.to_owned(),
+    };
+    let session = session(args)?;
+    let rows = session.sql(&query).await?.execute_stream().await?;
+    match &args.output {
+        None => output::write(args.format, rows, &mut std::io::stdout()).await,
+        Some(path) => {
+            let file = std::fs::File::create_new(path);
+            let mut file = file.with_context(|| format!("creating {}", path.display()))?;
+            output::write(args.format, rows, &mut file).await?;
+            file.flush().with_context(|| format!("writing {}", path.display()))
+        }
+    }
+}
+
+fn session(args: &Args) -> Result<SessionContext> {
+    let keys = KeyFiles {
+        keyring: args.keyring.clone(),
+        key_file: args.file_key_management_filename.clone(),
+        password_file: args.file_key_management_filekey.clone(),
+        ..KeyFiles::default()
+    };
+    let mut options = ScanOptions::default();
+    options.io.known_devices = KnownDevices::of_user();
+    options.plan.threads = args.threads.unwrap_or(0);
+    let places = Arc::new(Places {
+        datadir: args.datadir.clone(),
+        keys: keys.keys(|| ())?,
+        force: args.force,
+        options,
+        notes: Mutex::default(),
+    });
+    let database = args.database.as_deref().unwrap_or("information_schema");
+    let mut config = SessionConfig::new()
+        .with_information_schema(true)
+        .with_create_default_catalog_and_schema(false)
+        .with_default_catalog_and_schema(CATALOG, database);
+    if let Some(threads) = args.threads {
+        config = config.with_target_partitions(threads.max(1));
+    }
+    let parser = &mut config.options_mut().sql_parser;
+    parser.dialect = Dialect::MySQL;
+    parser.enable_ident_normalization = false;
+    let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+    let session = SessionContext::new_with_state(state);
+    session.register_catalog(CATALOG, Arc::new(Databases(Arc::clone(&places))));
+    session.register_udtf("innodb", Arc::new(InnodbFunction(places)));
+    Ok(session)
+}

@@ -7,7 +7,7 @@ mod source;
 mod table;
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
@@ -19,6 +19,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use innoscan::{ErrorKind, KeyFiles, ScanOptions};
 use innoscan_engine::devices::KnownDevices;
+use tempfile::NamedTempFile;
 
 use crate::catalog::{Databases, InnodbFunction, Places};
 use crate::output::Format;
@@ -124,10 +125,17 @@ async fn run(args: &Args) -> Result<()> {
     match &args.output {
         None => output::write(args.format, rows, &mut std::io::stdout()).await,
         Some(path) => {
-            let file = std::fs::File::create_new(path);
-            let mut file = file.with_context(|| format!("creating {}", path.display()))?;
+            let writing = || format!("writing {}", path.display());
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let file = NamedTempFile::new_in(directory.unwrap_or(Path::new(".")));
+            let mut file = file.with_context(writing)?;
             output::write(args.format, rows, &mut file).await?;
-            file.flush().with_context(|| format!("writing {}", path.display()))
+            file.flush().and_then(|()| file.as_file().sync_all()).with_context(writing)?;
+            // The file gets its name when it is complete, and replaces none.
+            file.persist_noclobber(path)
+                .map(drop)
+                .map_err(|error| error.error)
+                .with_context(writing)
         }
     }
 }

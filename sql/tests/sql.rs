@@ -87,6 +87,32 @@ fn the_order_of_the_key_needs_no_sort() {
 }
 
 #[test]
+fn a_file_is_complete_or_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("orders.parquet");
+    let path = path.to_str().unwrap();
+    let orders = "SELECT * FROM innodb('tests/data/orders/orders.ibd')";
+    assert!(run(&[orders, "--format", "parquet", "-o", path]).status.success());
+    let written = std::fs::read(path).unwrap();
+    assert!(written.ends_with(b"PAR1"));
+    let again = run(&[orders, "-o", path]);
+    assert_eq!((again.status.code(), std::fs::read(path).unwrap()), (Some(5), written));
+    let bytes = std::fs::read(root().join("tests/data/orders/orders.ibd")).unwrap();
+    let mut damaged = bytes.clone();
+    let at = damaged.len() - 5000;
+    damaged[at] ^= 0xff;
+    let table = dir.path().join("damaged.ibd");
+    std::fs::write(&table, damaged).unwrap();
+    let other = dir.path().join("other.csv");
+    let sql = format!("SELECT * FROM innodb('{}')", table.display());
+    let failed = run(&[&*sql, "--format", "csv", "-o", other.to_str().unwrap()]);
+    let errors = String::from_utf8_lossy(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("checksum mismatch") && !other.exists(), "{errors}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
 fn errors_say_what_and_change_the_exit_code() {
     for (sql, code, what) in [
         ("SELECT 1 FROM innodb('nope.ibd')", 2, "nope.ibd"),

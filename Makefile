@@ -22,10 +22,11 @@ demo: build
 test:
 	tests/run.sh
 
-# The whole matrix: every server of tests/servers/README.md, installed and started. Needs about
-# 6 GB of disk and half an hour.
+# The whole matrix: every server of tests/servers/README.md, installed and started (about 6 GB of disk and half an
+# hour), and what `make test` does not build: the module for Python, and SQL (10 GB, and an hour more; Java 17).
 test-all:
 	tests/run.sh --all
+	$(MAKE) test-columns test-python test-engines test-sql
 
 # Parquet files of the fixtures, read by pyarrow, DuckDB, polars and DataFusion, against the servers' own
 # text. Needs Python 3.11 with venv, and takes the readers from the package registry.

@@ -24,8 +24,8 @@ class Report(TypedDict):
     replaced_characters: int
     dates_as_null: int
     srids_left_out: int
-    damaged: int
-    damage: list[str]
+    damaged: int | None
+    damage: list[str] | None
 
 class Checksum(TypedDict):
     rows: int

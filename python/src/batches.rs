@@ -8,9 +8,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::errors::to_python;
+use crate::errors::{own_error, to_python};
 use crate::stream::Stream;
-use crate::write::own_error;
 
 /// The batches of a scan. Dropping them ends the scan.
 #[pyclass(frozen, module = "innoscan")]

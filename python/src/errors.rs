@@ -1,5 +1,6 @@
 //! Errors of the library as Python's exceptions, one class for each kind.
 
+use arrow_schema::ArrowError;
 use innoscan::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -39,4 +40,16 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         Ok(PyErr::from_value(exception))
     };
     raised().unwrap_or_else(|failed: PyErr| failed)
+}
+
+/// The library's error in the error of a batch.
+pub fn own_error(error: ArrowError) -> Error {
+    let what = error.to_string();
+    match error {
+        ArrowError::ExternalError(source) => match source.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(_) => Error::resources(what),
+        },
+        _ => Error::resources(what),
+    }
 }

@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::RecordBatch;
 use innoscan::{Error, Progress, ProgressFn, Result};
+use innoscan_columnar::BatchReader;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::to_python;
+use crate::errors::{own_error, to_python};
 use crate::stream::LOOK_EVERY;
 
 /// What work and the thread that waits for it share.
@@ -28,9 +30,14 @@ impl Shared {
         })
     }
 
-    /// Ends work that was interrupted.
-    pub fn go_on(&self) -> Result<()> {
-        if self.cancel.load(Ordering::Relaxed) { Err(Error::interrupted()) } else { Ok(()) }
+    /// The next batch of a reader; an error as soon as the work is cancelled.
+    pub fn next_batch(&self, reader: &mut BatchReader) -> Result<Option<RecordBatch>> {
+        while !self.cancel.load(Ordering::Relaxed) {
+            if reader.wait(LOOK_EVERY)? {
+                return reader.next().transpose().map_err(own_error);
+            }
+        }
+        Err(Error::interrupted())
     }
 
     /// The newest progress.

@@ -19,7 +19,7 @@ use crate::open::{raised, warn};
 use crate::running::{Shared, progress_dict, run};
 use crate::split::Split;
 use crate::stream::Stream;
-use crate::write::{FileOptions, own_error, write};
+use crate::write::{FileOptions, write};
 
 /// The arguments of a scan.
 pub struct ScanArgs {
@@ -57,13 +57,14 @@ pub struct Report {
     pub read_bytes: Option<u64>,
     pub seconds: Option<f64>,
     pub losses: Losses,
-    pub damaged: u64,
-    pub damage: Vec<String>,
+    /// Pages and rows that were skipped, and where; `None`: not known.
+    pub damaged: Option<u64>,
+    pub damage: Option<Vec<String>>,
 }
 
 impl Report {
-    /// The report of a reader at its end, which yielded so many rows. What a scan read is not known where a limit
-    /// ended it.
+    /// The report of a reader at its end, which yielded so many rows. What a scan read and skipped is not known where
+    /// a limit ended it.
     pub fn of(reader: &BatchReader, rows: u64) -> Report {
         let losses = reader.losses();
         let Some(outcome) = reader.outcome() else {
@@ -74,8 +75,8 @@ impl Report {
             read_bytes: Some(outcome.read_bytes),
             seconds: Some(outcome.elapsed.as_secs_f64()),
             losses,
-            damaged: outcome.damaged,
-            damage: outcome.damage.iter().map(ToString::to_string).collect(),
+            damaged: Some(outcome.damaged),
+            damage: Some(outcome.damage.iter().map(ToString::to_string).collect()),
         }
     }
 
@@ -205,8 +206,8 @@ impl Scan {
     }
 
     /// The report of the newest stream that was read to its end; None before. `damaged` is the number of damaged
-    /// pages and rows that were skipped, `damage` says where; `replaced_characters`, `dates_as_null` and
-    /// `srids_left_out` count what the columns do not hold as the server does.
+    /// pages and rows that were skipped, `damage` says where; both are None where a limit ended the scan.
+    /// `replaced_characters`, `dates_as_null` and `srids_left_out` count what the columns do not hold as the server does.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,10 +225,10 @@ impl Scan {
     fn count(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let (selection, shared) = self.observed(&self.counted);
         run(py, &shared, progress, || {
+            let mut reader = BatchReader::new(selection, &self.types)?;
             let mut rows = 0;
-            for batch in BatchReader::new(selection, &self.types)? {
-                shared.go_on()?;
-                rows += batch.map_err(own_error)?.num_rows() as u64;
+            while let Some(batch) = shared.next_batch(&mut reader)? {
+                rows += batch.num_rows() as u64;
             }
             Ok(rows)
         })
@@ -252,8 +253,14 @@ impl Scan {
         let report =
             run(py, &shared, progress, || write(&selection, &self.types, &path, files, &shared))?;
         self.note(&report);
-        if report.damaged > 0 {
-            warn(py, &format!("damage was skipped: {}", report.damage.join("; ")))?;
+        match &report.damage {
+            Some(damage) if !damage.is_empty() => {
+                warn(py, &format!("damage was skipped: {}", damage.join("; ")))?;
+            }
+            None if self.selection.options.rows.on_corrupt == OnCorrupt::Skip => {
+                warn(py, "the limit ended the scan: whether damage was skipped is not known")?;
+            }
+            _ => {}
         }
         report.to_dict(py)
     }

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use arrow_array::RecordBatchReader;
-use arrow_schema::ArrowError;
 use innoscan::{Error, Result, RowOrder, Selection};
 use innoscan_columnar::{
     BatchReader, Codec, FileKind, GroupOptions, ParquetOptions, TypeOptions, TypeTable,
@@ -65,9 +64,7 @@ pub fn write(
     let mut out =
         |bytes: &[u8]| file.write_all(bytes).map_err(|error| Error::write(doing(), error));
     writer.begin(&mut out)?;
-    for batch in reader.by_ref() {
-        shared.go_on()?;
-        let batch = batch.map_err(own_error)?;
+    while let Some(batch) = shared.next_batch(&mut reader)? {
         rows += batch.num_rows() as u64;
         writer.write(&batch, &mut out)?;
     }
@@ -79,16 +76,4 @@ pub fn write(
     });
     named.map_err(|error| Error::write(doing(), error))?;
     Ok(report)
-}
-
-/// The library's error in the error of a batch.
-pub fn own_error(error: ArrowError) -> Error {
-    let what = error.to_string();
-    match error {
-        ArrowError::ExternalError(source) => match source.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(_) => Error::resources(what),
-        },
-        _ => Error::resources(what),
-    }
 }

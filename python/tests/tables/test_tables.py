@@ -120,6 +120,12 @@ def test_damage(orders, tmp_path):
     rows = pa.table(scan).num_rows
     report = scan.report
     assert 0 < rows < 400 and report["rows"] == rows and report["damaged"] == len(report["damage"]) == 1
+    with pytest.warns(innoscan.InnoscanWarning, match="damage was skipped: .*page"):
+        assert scan.to_parquet(tmp_path / "left.parquet")["rows"] == rows
+    # A limit ends a scan before it knows.
+    limited = damaged.scan(on_corrupt="skip", limit=3)
+    with pytest.warns(innoscan.InnoscanWarning, match="not known"):
+        assert limited.to_parquet(tmp_path / "three.parquet")["damaged"] is None
 
 
 def test_parquet(orders, tmp_path):

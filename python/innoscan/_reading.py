@@ -15,11 +15,6 @@ from . import Split, Table, open
 SPLIT_BYTES = 256 << 20
 
 
-def table_of(source: Table | str | os.PathLike[str], options: dict[str, Any]) -> Table:
-    """A table, or the one that a path and the options of ``open`` name."""
-    return source if isinstance(source, Table) else open(source, **options)
-
-
 @dataclass(frozen=True)
 class Reading:
     """A table and how it is read. The files must have the same path wherever it is read."""
@@ -42,6 +37,20 @@ class Reading:
             # Engines run as many tasks as there are cores.
             **{"threads": 1, **self.how},
         )
+
+    @classmethod
+    def of(
+        cls,
+        source: Table | str | os.PathLike[str],
+        columns: list[str] | None,
+        where: str | None,
+        types: str,
+        on_corrupt: str,
+        options: dict[str, Any],
+    ) -> Reading:
+        """Reads a table, or the one that a path and the options of ``open`` name."""
+        table = source if isinstance(source, Table) else open(source, **options)
+        return cls(table, columns, where, types=types, how={"on_corrupt": on_corrupt})
 
     @property
     def schema(self) -> pa.Schema:

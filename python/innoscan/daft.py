@@ -22,7 +22,7 @@ from daft.recordbatch import RecordBatch
 from daft.schema import Schema
 
 from . import Split, Table
-from ._reading import Reading, table_of
+from ._reading import Reading
 
 __all__ = ["read"]
 
@@ -42,8 +42,7 @@ def read(
     splits: the number of tasks; None: one for each 256 MiB. The other arguments are those of ``Table.scan``;
     ``options`` are those of ``open``.
     """
-    table = table_of(source, options)
-    reading = Reading(table, columns, where, types=types, how={"on_corrupt": on_corrupt})
+    reading = Reading.of(source, columns, where, types, on_corrupt, options)
     return _Source(reading, splits).read()
 
 

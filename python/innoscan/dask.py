@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 
 from . import Split, Table
-from ._reading import Reading, table_of
+from ._reading import Reading
 
 __all__ = ["read"]
 
@@ -39,8 +39,7 @@ def read(
     splits: the number of partitions; None: one for each 256 MiB. The other arguments are those of ``Table.scan``;
     ``options`` are those of ``open``.
     """
-    table = table_of(source, options)
-    reading = Reading(table, columns, where, types=types, how={"on_corrupt": on_corrupt})
+    reading = Reading.of(source, columns, where, types, on_corrupt, options)
     meta = _pandas(reading.schema.empty_table())
     texts = [str(split) for split in reading.splits(splits)]
     return dd.from_map(_Read(reading), texts, meta=meta)

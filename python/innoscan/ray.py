@@ -22,7 +22,7 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
 from . import Split, Table
-from ._reading import Reading, table_of
+from ._reading import Reading
 
 __all__ = ["read"]
 
@@ -42,8 +42,7 @@ def read(
     splits: the number of read tasks; None: as many as Ray finds useful. The other arguments are those of
     ``Table.scan``; ``options`` are those of ``open``.
     """
-    table = table_of(source, options)
-    reading = Reading(table, columns, where, types=types, how={"on_corrupt": on_corrupt})
+    reading = Reading.of(source, columns, where, types, on_corrupt, options)
     blocks = {} if splits is None else {"override_num_blocks": splits}
     return ray.data.read_datasource(_Source(reading), **blocks)
 

@@ -30,7 +30,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from . import Split
-from ._reading import Reading, table_of
+from ._reading import Reading
 from ._sql import comparison
 
 __all__ = ["InnoscanDataSource", "register"]
@@ -57,7 +57,7 @@ class InnoscanDataSource(spark.DataSource):
         places = {name: self.options[name] for name in _OPEN_OPTIONS if name in self.options}
         columns = self.options.get("columns")
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        return Reading(table_of(path, places), names, self.options.get("where"))
+        return Reading.of(path, names, self.options.get("where"), "portable", "fail", places)
 
     def schema(self) -> StructType:
         return from_arrow_schema(self._reading().schema)

@@ -53,6 +53,10 @@ impl Places {
         }
     }
 
+    fn files(&self) -> DataFiles {
+        DataFiles { directories: self.innodb_directories.clone(), ..DataFiles::default() }
+    }
+
     fn keys(&self) -> Result<Keys> {
         let files = KeyFiles {
             keyring: self.keyring.clone(),
@@ -65,28 +69,24 @@ impl Places {
     }
 
     fn catalog(&self, datadir: Option<PathBuf>, keys: Keys) -> Catalog {
-        let files =
-            DataFiles { directories: self.innodb_directories.clone(), ..DataFiles::default() };
         let catalog = Catalog::new(datadir).with_force(self.force).with_keys(keys);
-        catalog.with_files(files, self.option_files())
+        catalog.with_files(self.files(), self.option_files())
     }
 }
 
 impl Source {
     fn open(&self) -> Result<innoscan::Table> {
-        let Places { datadir, force, .. } = &self.places;
-        let (Some(name), true) = (self.path.to_str(), datadir.is_some() || *force) else {
-            let files = &self.places.innodb_directories;
-            let files = DataFiles { directories: files.clone(), ..DataFiles::default() };
-            let keys = self.places.keys()?;
-            let options = innoscan::OpenOptions::default().with(|open| {
-                open.keys = keys;
-                open.files = files;
-                open.option_files = Some(self.places.option_files());
-            });
-            return options.open(&self.path);
-        };
-        self.places.catalog(datadir.clone(), self.places.keys()?).table(name)
+        let keys = self.places.keys()?;
+        if let (Some(datadir), Some(name)) = (&self.places.datadir, self.path.to_str()) {
+            return self.places.catalog(Some(datadir.clone()), keys).table(name);
+        }
+        let options = innoscan::OpenOptions::default().with(|open| {
+            open.keys = keys;
+            open.files = self.places.files();
+            open.option_files = Some(self.places.option_files());
+            open.force = self.places.force;
+        });
+        options.open(&self.path)
     }
 }
 

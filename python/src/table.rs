@@ -83,8 +83,7 @@ impl Table {
     #[getter]
     fn primary_key(&self) -> Vec<String> {
         let columns = self.table.columns();
-        let key = self.table.def.indexes.iter().find(|index| index.name == "PRIMARY");
-        let parts = key.into_iter().flat_map(|key| &key.parts);
+        let parts = self.table.def.primary_key().into_iter().flat_map(|key| &key.parts);
         let columns = parts.filter_map(|part| match part.source {
             IndexSource::Column(number) => columns.get(number),
             IndexSource::Expression(_) => None,

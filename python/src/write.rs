@@ -6,7 +6,7 @@ use std::path::Path;
 use arrow_array::RecordBatchReader;
 use innoscan::{Error, Result, RowOrder, Selection};
 use innoscan_columnar::{
-    BatchReader, Codec, FileKind, GroupOptions, ParquetOptions, TypeOptions, TypeTable,
+    BatchReader, Codec, FileKind, GroupOptions, ParquetOptions, TypeOptions,
 };
 use innoscan_engine::cores::threads_or_cores;
 use pyo3::exceptions::PyValueError;
@@ -56,7 +56,7 @@ pub fn write(
     let groups = GroupOptions::within(plan.memory_bytes, threads_or_cores(plan.threads));
     let mut reader = BatchReader::new(selection.clone(), types)?;
     let schema = reader.schema();
-    let mut writer = parquet.writer(&selection.table.def, &schema, TypeTable::Native, groups);
+    let mut writer = parquet.writer(&selection.table.def, &schema, types.table, groups);
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let mut file = NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))
         .map_err(|error| Error::write(doing(), error))?;

@@ -39,26 +39,48 @@ impl Places {
         Catalog::new(datadir).with_force(self.force).with_keys(self.keys.clone())
     }
 
+    /// Prints a note once: most are about the directory, and the same for all its tables.
+    fn note(&self, note: &str) {
+        if self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(note.to_owned()) {
+            eprintln!("innoscan: note: {note}");
+        }
+    }
+
     fn provider(&self, table: innoscan::Result<Table>) -> Result<Arc<dyn TableProvider>> {
         let table = table.map_err(external)?;
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         for note in &table.notes.rows {
-            // Most are about the directory, and the same for all its tables.
-            if notes.insert(note.clone()) {
-                eprintln!("innoscan: note: {note}");
-            }
+            self.note(note);
         }
-        drop(notes);
         Ok(Arc::new(InnodbTable::new(table, &self.options).map_err(external)?))
     }
 
-    /// The tables of the data directory, as `(database, table)`.
-    fn tables(&self) -> innoscan::Result<Vec<(String, String)>> {
-        let Some(datadir) = &self.datadir else { return Ok(Vec::new()) };
-        let listing = Listing::of(datadir, &Filter::all(), |root| self.catalog(root))?;
+    /// Requires that the data directory may be read: lists of its tables cannot report an error.
+    ///
+    /// # Errors
+    /// It does not exist, its server runs, or it was not shut down cleanly.
+    pub fn require_readable(&self) -> innoscan::Result<()> {
+        let Some(datadir) = &self.datadir else { return Ok(()) };
+        std::fs::read_dir(datadir)
+            .map_err(|error| innoscan::Error::read("cannot open it", error).in_file(datadir))?;
+        self.catalog(Some(datadir.clone())).require_readable()
+    }
+
+    /// The tables of the data directory, as `(database, table)`; those that cannot be listed are noted.
+    fn tables(&self) -> Vec<(String, String)> {
+        let Some(datadir) = &self.datadir else { return Vec::new() };
+        let listing = match Listing::of(datadir, &Filter::all(), |root| self.catalog(root)) {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.note(&format!("tables are not listed: {error}"));
+                return Vec::new();
+            }
+        };
+        for unlisted in &listing.unlisted {
+            self.note(&format!("not listed: {unlisted}"));
+        }
         let objects = listing.objects.into_iter().filter(|object| !object.is_system);
         let tables = objects.filter(|object| object.listed.item.kind == ItemKind::Table);
-        Ok(tables.map(|table| (table.listed.item.database, table.listed.item.name)).collect())
+        tables.map(|table| (table.listed.item.database, table.listed.item.name)).collect()
     }
 }
 
@@ -68,8 +90,8 @@ pub struct Databases(pub Arc<Places>);
 
 impl CatalogProvider for Databases {
     fn schema_names(&self) -> Vec<String> {
-        let tables = self.0.tables().unwrap_or_default();
-        let mut names: Vec<String> = tables.into_iter().map(|(database, _)| database).collect();
+        let mut names: Vec<String> =
+            self.0.tables().into_iter().map(|(database, _)| database).collect();
         names.dedup();
         names
     }
@@ -93,7 +115,7 @@ struct Database {
 #[async_trait]
 impl SchemaProvider for Database {
     fn table_names(&self) -> Vec<String> {
-        let tables = self.places.tables().unwrap_or_default().into_iter();
+        let tables = self.places.tables().into_iter();
         tables.filter(|(database, _)| *database == self.name).map(|(_, table)| table).collect()
     }
 

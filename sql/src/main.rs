@@ -157,6 +157,7 @@ fn session(args: &Args) -> Result<SessionContext> {
         options,
         notes: Mutex::default(),
     });
+    places.require_readable()?;
     let database = args.database.as_deref().unwrap_or("information_schema");
     let mut config = SessionConfig::new()
         .with_information_schema(true)

@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{ColumnStatistics, Result, Statistics};
+use datafusion::common::{ColumnStatistics, Result, Statistics, internal_err};
 use datafusion::datasource::source::{DataSource, OpenArgs};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
@@ -82,9 +82,8 @@ impl TableSource {
     /// Reads on a thread of its own: what the filters say by then limits which pages are read.
     fn begin(self) -> Result<mpsc::Receiver<Result<RecordBatch>>> {
         let names = self.schema.fields().iter().map(|field| field.name().as_str());
-        let order = if self.in_key_order { RowOrder::Key } else { RowOrder::Any };
         let mut rows = self.rows.table.rows().options(self.rows.options.clone());
-        rows = rows.columns(names).order(order);
+        rows = rows.columns(names).order(self.order());
         let conditions = conditions(&self.filters, &self.rows.integers);
         if !conditions.is_empty() {
             rows = rows.condition(conditions.join(" AND "));
@@ -106,6 +105,10 @@ impl TableSource {
         let thread = std::thread::Builder::new().name("rows".to_owned()).spawn(read);
         thread.map_err(|error| external(innoscan_engine::Error::no_thread(error)))?;
         Ok(receiver)
+    }
+
+    fn order(&self) -> RowOrder {
+        if self.in_key_order { RowOrder::Key } else { RowOrder::Any }
     }
 
     /// The ordering by the key's columns, as far as they are selected.
@@ -146,7 +149,10 @@ impl Batches {
 
 impl DataSource for TableSource {
     fn open(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        // Without shared state, this source has one partition.
+        if self.partitions > 1 {
+            // Each partition would give all rows.
+            return internal_err!("the partitions of a table are opened without what they share");
+        }
         Ok(self.stream(Arc::new(self.batches())))
     }
 
@@ -179,7 +185,7 @@ impl DataSource for TableSource {
         if let Some(limit) = self.limit {
             facts.push(("limit", limit.to_string()));
         }
-        facts.push(("order", if self.in_key_order { "key" } else { "any" }.to_owned()));
+        facts.push(("order", self.order().name().to_owned()));
         facts.push(("partitions", self.partitions.to_string()));
         match kind {
             DisplayFormatType::TreeRender => {

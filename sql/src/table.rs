@@ -58,8 +58,7 @@ fn key_columns(table: &Table, integers: &HashSet<String>) -> Vec<String> {
     if table.files.len() > 1 {
         return Vec::new();
     }
-    let key = table.def.indexes.iter().find(|index| index.name == "PRIMARY");
-    let parts = key.into_iter().flat_map(|key| &key.parts);
+    let parts = table.def.primary_key().into_iter().flat_map(|key| &key.parts);
     let columns = parts.map_while(|part| match part.source {
         IndexSource::Column(number) if !part.descending => {
             let name = &table.columns().get(number)?.name;

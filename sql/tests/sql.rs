@@ -128,3 +128,16 @@ fn errors_say_what_and_change_the_exit_code() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn a_data_directory_that_cannot_be_read_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let absent = dir.path().join("absent");
+    for query in ["SHOW TABLES", "SELECT 1"] {
+        let output = run(&[query, "--datadir", absent.to_str().unwrap()]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{query}: {errors}");
+        assert!(errors.contains("cannot open it") && errors.contains("absent"), "{errors}");
+        assert!(output.stdout.is_empty());
+    }
+}

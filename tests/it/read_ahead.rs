@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use innoscan_engine::checksum_sink::Checksum;
+use innoscan_engine::scan::{ReadAheadPolicy, ScanOptions, scan};
 use innoscan_testkit::fixture::Fixture;
 use serde_json::Value;
 
+use crate::corpus;
 use crate::parity::command;
 
 fn fixture(name: &str) -> Fixture {
@@ -62,6 +65,26 @@ fn every_policy_sums_as_the_server_and_does_what_was_told() {
             assert_eq!(used == 0, policy == "none" || (policy, name) == ("linear", "grown"));
         }
     }
+}
+
+#[test]
+fn a_slow_start_reads_every_row_in_the_end() {
+    let mut tables = 0;
+    // One in seven: of every server and every kind.
+    for listed in corpus::tables().into_iter().filter(|it| !it.is_refused()).step_by(7) {
+        let table = listed.open().unwrap();
+        let rows = |slow_start: bool| {
+            let mut options = ScanOptions::default();
+            options.plan.policy = Some(ReadAheadPolicy::Logical);
+            options.plan.slow_start = slow_start;
+            options.plan.threads = 1;
+            options.plan.memory_bytes = 4 << 20;
+            scan(&table, &options, &Checksum::count_only(), |_| Ok(())).unwrap().rows
+        };
+        assert_eq!(rows(true), rows(false), "{}", listed.name());
+        tables += 1;
+    }
+    assert!(tables > 200, "{tables}");
 }
 
 #[test]

@@ -20,9 +20,7 @@ use innoscan_format::Error as FormatError;
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located};
 use innoscan_format::page::IndexPage;
-use innoscan_format::schema::{
-    ColumnDef, Family, IndexKind, IndexSource, ServerVersion, TableDef, counters,
-};
+use innoscan_format::schema::{ColumnDef, Family, IndexSource, ServerVersion, TableDef, counters};
 use innoscan_format::types::{Codec, ColumnType, IntWidth};
 use innoscan_format::value::Value;
 use innoscan_io::Direct;
@@ -104,7 +102,7 @@ const SEARCHED_BYTES_MAX: u64 = 1 << 30;
 /// `None` for a large table of the second kind.
 fn greatest(table: &Table, column: &ColumnDef, place: usize) -> Result<Option<u64>> {
     let def = &table.def;
-    let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+    let primary = def.primary_key();
     let leads = primary
         .and_then(|index| index.parts.first())
         .is_some_and(|part| part.source == IndexSource::Column(place));

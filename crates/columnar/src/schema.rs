@@ -86,14 +86,9 @@ pub(crate) fn schema(def: &TableDef, fields: Vec<Field>) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// The primary key.
-fn primary_key_of(def: &TableDef) -> Option<&IndexDef> {
-    def.indexes.iter().find(|index| index.kind == IndexKind::Primary)
-}
-
 /// The names of the primary key's columns.
 fn primary_key(def: &TableDef) -> Vec<&str> {
-    let parts = primary_key_of(def).map_or(&[][..], |index| &index.parts);
+    let parts = def.primary_key().map_or(&[][..], |index| &index.parts);
     parts.iter().filter_map(|part| column_of(def, part)).collect()
 }
 
@@ -120,7 +115,7 @@ pub(crate) struct KeyColumn {
 /// The leading columns of the primary key whose order is that of their Arrow type: integers and decimals.
 /// None for a partitioned table, each partition of which has an order of its own.
 pub(crate) fn key_columns(def: &TableDef, schema: &Schema) -> Vec<KeyColumn> {
-    let Some(key) = primary_key_of(def).filter(|_| def.partitioning.is_none()) else {
+    let Some(key) = def.primary_key().filter(|_| def.partitioning.is_none()) else {
         return Vec::new();
     };
     let of_part = |part: &IndexPart| {

@@ -48,6 +48,9 @@ pub struct OpenOptions {
     pub files: DataFiles,
     /// The option files of the server, which may say where its files are. `None`: none is read.
     pub option_files: Option<OptionFiles>,
+    /// Whether files of a running server, or of one that was not shut down cleanly, are read: rows may be old,
+    /// missing or torn.
+    pub force: bool,
 }
 
 impl OpenOptions {
@@ -81,7 +84,7 @@ impl OpenOptions {
     }
 
     fn catalog(&self, datadir: Option<PathBuf>) -> Catalog {
-        let catalog = Catalog::new(datadir).with_keys(self.keys.clone());
+        let catalog = Catalog::new(datadir).with_keys(self.keys.clone()).with_force(self.force);
         let no_file = OptionFiles { none: true, ..OptionFiles::default() };
         catalog.with_files(self.files.clone(), self.option_files.clone().unwrap_or(no_file))
     }

@@ -133,10 +133,13 @@ def test_parquet(orders, tmp_path):
     report = orders.scan(types="portable").to_parquet(path)
     assert report["rows"] == 400
     assert pq.read_table(path).cast(pa.schema(orders.scan(types="portable"))) == pa.table(orders.scan(types="portable"))
+    # The schema of Arrow would give a reader back the types that the portable ones replace.
+    assert b"ARROW:schema" not in pq.read_metadata(path).metadata
     with pytest.raises(errors.RefusedError, match="overwrite=True"):
         orders.scan().to_parquet(path)
     assert orders.scan(["id"], limit=3).to_parquet(path, overwrite=True, compression="snappy")["rows"] == 3
     assert pq.read_table(path)["id"].to_pylist() == [1, 2, 3]
+    assert b"ARROW:schema" in pq.read_metadata(path).metadata
 
 
 def test_progress_and_its_exceptions(large, tmp_path):

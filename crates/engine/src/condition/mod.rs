@@ -18,7 +18,7 @@ mod times;
 
 use std::ops::Bound;
 
-use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
+use innoscan_format::schema::{IndexSource, TableDef};
 
 pub(crate) use self::exact::Exact;
 pub use self::filter::RowFilter;
@@ -158,7 +158,7 @@ impl RowCondition {
     /// support; otherwise every row is read.
     pub fn may_use_key(&self, def: &TableDef) -> bool {
         let ConditionKind::All(comparisons) = &self.0 else { return true };
-        let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+        let primary = def.primary_key();
         let first = primary.and_then(|index| index.parts.first());
         let whole = first.filter(|part| part.prefix_chars.is_none());
         let column = match whole.map(|part| &part.source) {

@@ -2,7 +2,7 @@
 
 use innoscan_format::charset::Collator;
 use innoscan_format::key::{KeyOrder, KeyPart};
-use innoscan_format::schema::{ColumnDef, IndexKind, IndexSource, TableDef};
+use innoscan_format::schema::{ColumnDef, IndexSource, TableDef};
 use innoscan_format::types::{Codec, ColumnType};
 
 use super::{Cut, KeyRange};
@@ -82,7 +82,7 @@ fn part<'o>(def: &TableDef, order: &'o KeyOrder, nth: usize) -> Result<(&'o KeyP
 
 /// A column of the primary key, by its name if that is known.
 fn named(def: &TableDef, nth: usize) -> String {
-    let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+    let primary = def.primary_key();
     let column = primary.and_then(|index| match index.parts.get(nth)?.source {
         IndexSource::Column(place) => def.columns.get(place),
         IndexSource::Expression(_) => None,

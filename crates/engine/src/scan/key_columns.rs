@@ -2,7 +2,7 @@
 
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Located, Row};
-use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
+use innoscan_format::schema::{IndexSource, TableDef};
 use innoscan_format::types::Codec;
 
 /// The columns of a table's primary key; none when the table has none.
@@ -19,7 +19,7 @@ impl KeyColumns {
 
     /// The columns of `def`'s primary key, in records of `layout`.
     pub fn of(def: &TableDef, layout: &Layout) -> KeyColumns {
-        let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+        let primary = def.primary_key();
         let parts = primary.map(|index| index.parts.as_slice()).unwrap_or_default();
         let part_of = |source: &IndexSource| {
             let IndexSource::Column(column) = source else { return None };

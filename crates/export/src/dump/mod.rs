@@ -35,7 +35,7 @@ use innoscan_catalog::object::{Object, ObjectKind};
 use innoscan_catalog::source::EngineTable;
 use innoscan_engine::scan::ScanOptions;
 use innoscan_engine::{Error, Remedy, Result, Table};
-use innoscan_format::schema::{IndexKind, IndexSource, TableDef};
+use innoscan_format::schema::{IndexSource, TableDef};
 
 pub use self::dumped_file::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
@@ -56,7 +56,7 @@ const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
 
 /// The names of a primary key's columns.
 fn primary_key(def: &TableDef) -> Vec<String> {
-    let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+    let primary = def.primary_key();
     let parts = primary.map_or(&[][..], |index| &index.parts);
     let column = |source: &IndexSource| match source {
         IndexSource::Column(place) => def.columns.get(*place).map(|column| column.name.clone()),

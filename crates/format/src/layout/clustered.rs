@@ -178,7 +178,7 @@ fn stored_column(def: &TableDef, stored: &StoredColumn) -> Result<Column> {
 
 /// Returns the key parts of the clustered index; none when InnoDB generated a `DB_ROW_ID`.
 fn key_fields(def: &TableDef, columns: &[Column]) -> Result<Vec<Logical>> {
-    let primary = def.indexes.iter().find(|index| index.kind == IndexKind::Primary);
+    let primary = def.primary_key();
     let index = match primary {
         Some(index) => Some(index),
         None => def.indexes.iter().find(|index| promotes(def, index)),

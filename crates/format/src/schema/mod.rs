@@ -82,6 +82,11 @@ impl TableDef {
         }
     }
 
+    /// Returns the primary key.
+    pub fn primary_key(&self) -> Option<&IndexDef> {
+        self.indexes.iter().find(|index| index.kind == IndexKind::Primary)
+    }
+
     /// Returns the names of the general tablespaces in the definition (MySQL), quoted.
     pub fn general_tablespaces(&self) -> BTreeSet<&str> {
         let of_table = self.options.others.iter().filter(|(name, _)| name == "TABLESPACE");

@@ -5,9 +5,9 @@
     orders = innoscan.polars.scan("/backup/mysql/shop/orders.ibd")
     orders.filter(pl.col("id") >= 1_000_000).select("customer", "total").collect()
 
-The columns that a query needs are the only ones that are read. Comparisons of integer columns with numbers are passed
-on, so that only pages with such keys are read where the columns begin the primary key; polars filters again in any
-case. ``head`` and ``limit`` end the scan early.
+The columns that a query needs are the only ones that are read. Comparisons of integers, decimals, dates, times and
+bytes with values are passed on, and of text by equality, so that only pages with such keys are read where the columns
+begin the primary key; polars filters again in any case. ``head`` and ``limit`` end the scan early.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from . import Table, open
-from ._sql import comparison, membership
+from ._sql import Conditions
 
 __all__ = ["scan"]
 
@@ -52,7 +52,7 @@ def scan(
         "threads": threads,
     }
     schema = pl.DataFrame(table.scan(limit=0, **how)).schema
-    integers = {name for name in table._integer_columns if schema.get(name, pl.Null).is_integer()}
+    conditions = Conditions(table, types, column_types)
 
     def frames(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _batch_rows: int | None
@@ -60,7 +60,7 @@ def scan(
         wanted = columns
         where = None
         if predicate is not None:
-            where = _condition(predicate, integers)
+            where = _condition(predicate, conditions)
             if columns is not None:
                 columns = columns + [name for name in predicate.meta.root_names() if name not in columns]
         # With a predicate, the limit is that of the rows that satisfy it.
@@ -79,25 +79,25 @@ def scan(
     return register_io_source(frames, schema=schema)
 
 
-def _condition(predicate: pl.Expr, integers: set[str]) -> str | None:
+def _condition(predicate: pl.Expr, conditions: Conditions) -> str | None:
     """The part of a predicate that is a condition of SQL; None if none is."""
     try:
         tree = json.loads(predicate.meta.serialize(format="json"))
     except (ValueError, TypeError, pl.exceptions.PolarsError):
         # Literals that have no form in JSON: polars alone filters.
         return None
-    return " AND ".join(_terms(tree, integers)) or None
+    return " AND ".join(_terms(tree, conditions)) or None
 
 
-def _terms(node: Any, integers: set[str]) -> list[str]:
+def _terms(node: Any, conditions: Conditions) -> list[str]:
     """The conditions that all must be true; what is not understood is left to polars."""
     match node:
         case {"BinaryExpr": {"left": left, "op": "And" | "LogicalAnd", "right": right}}:
-            return _terms(left, integers) + _terms(right, integers)
+            return _terms(left, conditions) + _terms(right, conditions)
         case {"BinaryExpr": {"left": {"Column": name}, "op": op, "right": right}} if op in _OPERATORS:
-            return _comparison(name, _OPERATORS[op][0], right, integers)
+            return _comparison(name, _OPERATORS[op][0], right, conditions)
         case {"BinaryExpr": {"left": left, "op": op, "right": {"Column": name}}} if op in _OPERATORS:
-            return _comparison(name, _OPERATORS[op][1], left, integers)
+            return _comparison(name, _OPERATORS[op][1], left, conditions)
         case {
             "Function": {
                 "input": [{"Column": name}, low, high],
@@ -105,36 +105,27 @@ def _terms(node: Any, integers: set[str]) -> list[str]:
             }
         } if closed in _BETWEEN:
             above, below = _BETWEEN[closed]
-            return _comparison(name, above, low, integers) + _comparison(name, below, high, integers)
-        case {"Function": {"input": [{"Column": name}, {"Literal": _} as values], "function": {"Boolean": {"IsIn": _}}}}:
-            return _membership(name, values, integers)
+            return _comparison(name, above, low, conditions) + _comparison(name, below, high, conditions)
+        case {"Function": {"input": [{"Column": name}, values], "function": {"Boolean": {"IsIn": _}}}}:
+            return conditions.membership(name, _values(values))
     return []
 
 
-def _comparison(name: str, operator: str, literal: Any, integers: set[str]) -> list[str]:
-    number = _integer(literal)
-    if name not in integers or number is None:
-        return []
-    return [comparison(name, operator, number)]
+def _comparison(name: str, operator: str, literal: Any, conditions: Conditions) -> list[str]:
+    values = _values(literal)
+    return conditions.comparison(name, operator, values[0]) if len(values) == 1 else []
 
 
-def _membership(name: str, values: Any, integers: set[str]) -> list[str]:
-    if name not in integers:
+def _values(literal: Any) -> list[Any]:
+    """The values of a literal; empty for other expressions, and for times finer than those of Python."""
+    if not isinstance(literal, dict) or "Literal" not in literal:
         return []
     try:
-        literal = pl.Expr.deserialize(json.dumps(values).encode(), format="json")
-        numbers = pl.select(literal.explode()).to_series().to_list()
+        values = pl.select(pl.Expr.deserialize(json.dumps(literal).encode(), format="json")).to_series()
     except (ValueError, TypeError, pl.exceptions.PolarsError):
         return []
-    if not numbers or not all(type(number) is int for number in numbers):
+    if isinstance(values.dtype, pl.List):
+        values = values.explode()
+    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ns":
         return []
-    return [membership(name, numbers)]
-
-
-def _integer(literal: Any) -> int | None:
-    match literal:
-        case {"Literal": {"Scalar": dict(value)}} | {"Literal": {"Dyn": dict(value)}} | {"Literal": dict(value)}:
-            [(kind, number)] = value.items() if len(value) == 1 else [("", None)]
-            if kind.startswith(("Int", "UInt")) and type(number) is int:
-                return number
-    return None
+    return values.to_list()

@@ -11,8 +11,9 @@ Options, besides those of ``innoscan.open``:
 columns       the columns to read, with commas between them; Spark does not say which ones a query needs
 where         a condition as of ``Table.scan``
 splits        the number of partitions; by default one for each 256 MiB
-pushFilters   true: comparisons of integers are passed on, so that only pages with such keys are read. This needs
-              Spark 4.1 with spark.sql.python.filterPushdown.enabled, which is off by default
+pushFilters   true: comparisons with values are passed on, those of text by equality alone, so that only pages with
+              such keys are read. This needs Spark 4.1 with spark.sql.python.filterPushdown.enabled, which is off by
+              default
 
 The files must have the same path on every executor. Values have the ``portable`` types.
 """
@@ -31,7 +32,7 @@ from pyspark.sql.types import StructType
 
 from . import Split
 from ._reading import Reading
-from ._sql import comparison
+from ._sql import Conditions
 
 __all__ = ["InnoscanDataSource", "register"]
 
@@ -99,20 +100,20 @@ class _FilteringReader(_Reader):
     """Spark finds by the method that filters can be passed on."""
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
-        integers = set(self.reading.table._integer_columns)
+        conditions = Conditions(self.reading.table, self.reading.types)
         terms = [self.reading.where] if self.reading.where else []
         for pushed in filters:
-            terms += _terms(pushed, integers)
+            terms += _terms(pushed, conditions)
             # Spark filters again.
             yield pushed
         if terms:
             self.reading = replace(self.reading, where=" AND ".join(terms))
 
 
-def _terms(pushed: Any, integers: set[str]) -> list[str]:
+def _terms(pushed: Any, conditions: Conditions) -> list[str]:
     name = ".".join(getattr(pushed, "attribute", ()))
     value = getattr(pushed, "value", None)
-    operator = _OPERATORS.get(type(pushed).__name__)
-    if name not in integers or operator is None or type(value) is not int:
-        return []
-    return [comparison(name, operator, value)]
+    operator = type(pushed).__name__
+    if operator == "In":
+        return conditions.membership(name, value)
+    return conditions.comparison(name, _OPERATORS[operator], value) if operator in _OPERATORS else []

@@ -4,6 +4,7 @@ mod batches;
 mod errors;
 mod keys;
 mod open;
+mod push_down;
 mod running;
 mod scan;
 mod split;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _innoscan {
     #[pymodule_export]
     use super::open::{catalog, open};
+    #[pymodule_export]
+    use super::push_down::PushDown;
     #[pymodule_export]
     use super::scan::Scan;
     #[pymodule_export]

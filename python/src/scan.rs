@@ -140,7 +140,7 @@ impl Scan {
                 warn(py, &format!("{}: {left}", table.qualified_name()))?;
             }
         }
-        let types = types(&args.types, column_types)?;
+        let types = arrow_types(&args.types, column_types)?;
         let counted = raised(py, rows.columns([""; 0]).selection())?;
         let counted = Selection { options: selection.options.clone(), ..counted };
         Ok(Scan { selection, counted, types, shared: Arc::default(), report: Arc::default() })
@@ -289,9 +289,13 @@ fn on_corrupt(name: &str) -> PyResult<OnCorrupt> {
     }
 }
 
-fn types(typed: &str, columns: Option<&Bound<'_, PyDict>>) -> PyResult<TypeOptions> {
+/// The types of Arrow that a user chose: a table of types with changes, and types of single columns.
+pub fn arrow_types(
+    chosen: &str,
+    columns: Option<&Bound<'_, PyDict>>,
+) -> PyResult<TypeOptions> {
     let mut types = TypeOptions::default();
-    for text in typed.split(',').filter(|text| !text.is_empty()) {
+    for text in chosen.split(',').filter(|text| !text.is_empty()) {
         types.choose(text).map_err(PyValueError::new_err)?;
     }
     for (name, ty) in columns.into_iter().flatten() {

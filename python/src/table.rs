@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use innoscan::{ColumnType, Device, IndexSource, RowShape, ScanOptions};
+use innoscan::{Device, IndexSource, RowShape, ScanOptions};
+use innoscan_columnar::BatchReader;
 use innoscan_engine::checksum_sink::{Checksum, ChecksumKind, Sum, TableChecksum};
 use innoscan_engine::devices::KnownDevices;
 use innoscan_engine::scan::scan;
@@ -13,8 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
 use crate::open::{Source, raised};
+use crate::push_down::PushDown;
 use crate::running::{Shared, run};
-use crate::scan::{Scan, ScanArgs};
+use crate::scan::{Scan, ScanArgs, arrow_types};
 use crate::split::Split;
 
 /// The devices whose costs are explained where none is named.
@@ -91,12 +93,18 @@ impl Table {
         columns.map(|column| column.name.clone()).collect()
     }
 
-    /// The columns whose values are integers in SQL: not those of BIT, YEAR or ENUM.
-    #[getter]
-    fn _integer_columns(&self) -> Vec<String> {
-        let columns = self.table.columns().iter();
-        let integers = columns.filter(|column| matches!(column.ty, ColumnType::Int { .. }));
-        integers.map(|column| column.name.clone()).collect()
+    /// Which comparisons a scan with these types can take over.
+    fn _push_down(
+        &self,
+        py: Python<'_>,
+        types: &str,
+        column_types: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PushDown> {
+        let types = arrow_types(types, column_types)?;
+        let selection = raised(py, self.table.rows().with_invisible(true).selection())?;
+        let reader = raised(py, BatchReader::new(selection, &types))?;
+        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        Ok(PushDown(innoscan_columnar::PushDown::new(&self.table.def, &schema)))
     }
 
     /// The columns of `SELECT *` that the files do not have, each with the reason.

@@ -11,7 +11,7 @@ use datafusion::catalog::{
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::logical_expr::Expr;
-use innoscan::{Keys, ScanOptions, Table};
+use innoscan::{DataFiles, Keys, OptionFiles, ScanOptions, Table};
 use innoscan_catalog::catalog::{Catalog, TableName, directory_of};
 use innoscan_catalog::ledger::{Filter, ItemKind};
 use innoscan_export::listing::Listing;
@@ -22,6 +22,8 @@ use crate::table::{InnodbTable, external};
 pub struct Places {
     pub datadir: Option<PathBuf>,
     pub keys: Keys,
+    pub files: DataFiles,
+    pub option_files: OptionFiles,
     pub force: bool,
     pub options: ScanOptions,
     /// The notes that were printed.
@@ -36,7 +38,8 @@ impl std::fmt::Debug for Places {
 
 impl Places {
     fn catalog(&self, datadir: Option<PathBuf>) -> Catalog {
-        Catalog::new(datadir).with_force(self.force).with_keys(self.keys.clone())
+        let catalog = Catalog::new(datadir).with_force(self.force).with_keys(self.keys.clone());
+        catalog.with_files(self.files.clone(), self.option_files.clone())
     }
 
     /// Prints a note once: most are about the directory, and the same for all its tables.

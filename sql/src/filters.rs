@@ -3,53 +3,50 @@
 //! DataFusion filters again in any case, so what is not understood here is left to it, and a condition may let more
 //! rows through than its filter.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, InListExpr, Literal};
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
-
-/// The columns whose comparisons with integers mean the same in SQL of the server.
-pub type Integers = Arc<HashSet<String>>;
+use innoscan_columnar::{Comparable, PushDown};
 
 /// The conditions of the filters as they are now: dynamic filters know more when the other side of a join was read.
-pub fn conditions(filters: &[Arc<dyn PhysicalExpr>], integers: &Integers) -> Vec<String> {
+pub fn conditions(filters: &[Arc<dyn PhysicalExpr>], columns: &PushDown) -> Vec<String> {
     let mut terms = Vec::new();
     for filter in filters {
         // A filter that cannot be taken as it is now limits nothing.
         if let Ok(filter) = snapshot_physical_expr(Arc::clone(filter)) {
-            add_terms(&filter, integers, &mut terms);
+            add_terms(&filter, columns, &mut terms);
         }
     }
+    terms.retain(|term| columns.accepts(term));
     terms
 }
 
 /// Adds the terms that all must be true.
-fn add_terms(filter: &Arc<dyn PhysicalExpr>, integers: &Integers, terms: &mut Vec<String>) {
+fn add_terms(filter: &Arc<dyn PhysicalExpr>, columns: &PushDown, terms: &mut Vec<String>) {
     if let Some(binary) = filter.downcast_ref::<BinaryExpr>() {
         match binary.op() {
             Operator::And => {
-                add_terms(binary.left(), integers, terms);
-                add_terms(binary.right(), integers, terms);
+                add_terms(binary.left(), columns, terms);
+                add_terms(binary.right(), columns, terms);
             }
-            Operator::Or => terms.extend(alternatives(filter, integers)),
+            Operator::Or => terms.extend(alternatives(filter, columns)),
             _ => {
-                let compared = comparison(binary, integers);
-                let term = |(column, operator, number)| format!("{column} {operator} {number}");
+                let compared = comparison(binary, columns);
+                let term = |(column, operator, value)| format!("{column} {operator} {value}");
                 terms.extend(compared.map(term));
             }
         }
     } else if let Some(list) = filter.downcast_ref::<InListExpr>() {
-        terms.extend(membership(list, integers));
+        terms.extend(membership(list, columns));
     }
 }
 
 /// `id = 3 OR id = 9` as a membership: DataFusion writes short lists so.
-fn alternatives(filter: &Arc<dyn PhysicalExpr>, integers: &Integers) -> Option<String> {
-    let mut numbers = Vec::new();
+fn alternatives(filter: &Arc<dyn PhysicalExpr>, columns: &PushDown) -> Option<String> {
+    let mut values = Vec::new();
     let mut column = None;
     let mut left = vec![filter];
     while let Some(filter) = left.pop() {
@@ -58,24 +55,22 @@ fn alternatives(filter: &Arc<dyn PhysicalExpr>, integers: &Integers) -> Option<S
             left.extend([binary.right(), binary.left()]);
             continue;
         }
-        let (name, operator, number) = comparison(binary, integers)?;
+        let (name, operator, value) = comparison(binary, columns)?;
         if operator != "=" || column.get_or_insert_with(|| name.clone()) != &name {
             return None;
         }
-        numbers.push(number.to_string());
+        values.push(value);
     }
-    Some(format!("{} IN ({})", column?, numbers.join(", ")))
+    one_of(&column?, &values)
 }
 
-/// A column, an operator, and the number it is compared with.
-fn comparison(binary: &BinaryExpr, integers: &Integers) -> Option<(String, &'static str, i128)> {
-    let left = (column(binary.left(), integers), integer(binary.right()));
-    let right = (column(binary.right(), integers), integer(binary.left()));
-    let (column, operator, number) = match (left, right) {
-        ((Some(column), Some(number)), _) => (column, *binary.op(), number),
-        (_, (Some(column), Some(number))) => (column, binary.op().swap()?, number),
-        _ => return None,
+/// A column, an operator, and the value it is compared with.
+fn comparison(binary: &BinaryExpr, columns: &PushDown) -> Option<(String, &'static str, String)> {
+    let (column, operator, value) = match column(binary.left(), columns) {
+        Some(column) => (column, *binary.op(), binary.right()),
+        None => (column(binary.right(), columns)?, binary.op().swap()?, binary.left()),
     };
+    let (name, comparable) = column;
     let operator = match operator {
         Operator::Eq => "=",
         Operator::Lt => "<",
@@ -84,36 +79,32 @@ fn comparison(binary: &BinaryExpr, integers: &Integers) -> Option<(String, &'sta
         Operator::GtEq => ">=",
         _ => return None,
     };
-    Some((column, operator, number))
+    let is_sound = comparable.is_ordered() || operator == "=";
+    Some((name, operator, literal(value, comparable).filter(|_| is_sound)?))
 }
 
-fn membership(list: &InListExpr, integers: &Integers) -> Option<String> {
-    let column = column(list.expr(), integers).filter(|_| !list.negated())?;
-    let numbers: Option<Vec<String>> =
-        list.list().iter().map(|value| Some(integer(value)?.to_string())).collect();
-    let numbers = numbers.filter(|numbers| !numbers.is_empty())?;
-    Some(format!("{column} IN ({})", numbers.join(", ")))
+fn membership(list: &InListExpr, columns: &PushDown) -> Option<String> {
+    let (name, comparable) = column(list.expr(), columns).filter(|_| !list.negated())?;
+    let values: Option<Vec<String>> =
+        list.list().iter().map(|value| literal(value, comparable)).collect();
+    one_of(&name, &values?)
 }
 
-/// The quoted name of a column of integers, whatever it is cast to: a comparison with an integer has the same result.
-fn column(expr: &Arc<dyn PhysicalExpr>, integers: &Integers) -> Option<String> {
+fn one_of(column: &str, values: &[String]) -> Option<String> {
+    (!values.is_empty()).then(|| format!("{column} IN ({})", values.join(", ")))
+}
+
+/// The quoted name of a column, and how its values compare, unless a cast changes that.
+fn column(expr: &Arc<dyn PhysicalExpr>, columns: &PushDown) -> Option<(String, Comparable)> {
     if let Some(cast) = expr.downcast_ref::<CastExpr>() {
-        return column(cast.expr(), integers).filter(|_| cast.cast_type().is_integer());
+        let column = column(cast.expr(), columns);
+        return column.filter(|(_, comparable)| comparable.is_kept_by_cast(cast.cast_type()));
     }
     let name = expr.downcast_ref::<Column>()?.name();
-    integers.contains(name).then(|| format!("`{}`", name.replace('`', "``")))
+    Some((format!("`{}`", name.replace('`', "``")), columns.column(name)?))
 }
 
-fn integer(expr: &Arc<dyn PhysicalExpr>) -> Option<i128> {
-    Some(match expr.downcast_ref::<Literal>()?.value() {
-        ScalarValue::Int8(number) => i128::from((*number)?),
-        ScalarValue::Int16(number) => i128::from((*number)?),
-        ScalarValue::Int32(number) => i128::from((*number)?),
-        ScalarValue::Int64(number) => i128::from((*number)?),
-        ScalarValue::UInt8(number) => i128::from((*number)?),
-        ScalarValue::UInt16(number) => i128::from((*number)?),
-        ScalarValue::UInt32(number) => i128::from((*number)?),
-        ScalarValue::UInt64(number) => i128::from((*number)?),
-        _ => return None,
-    })
+fn literal(expr: &Arc<dyn PhysicalExpr>, comparable: Comparable) -> Option<String> {
+    let value = expr.downcast_ref::<Literal>()?.value();
+    comparable.literal(value.to_array().ok()?.as_ref(), 0)
 }

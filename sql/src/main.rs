@@ -17,7 +17,7 @@ use datafusion::common::config::Dialect;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use innoscan::{ErrorKind, KeyFiles, ScanOptions};
+use innoscan::{DataFiles, ErrorKind, KeyFiles, OptionFiles, ScanOptions};
 use innoscan_engine::devices::KnownDevices;
 use tempfile::NamedTempFile;
 
@@ -59,6 +59,15 @@ struct Args {
     /// The file with the password of MariaDB's key file
     #[arg(long, value_name = "FILE")]
     file_key_management_filekey: Option<PathBuf>,
+    /// Directories with files of tables outside of the data directory, separated by semicolons
+    #[arg(long, value_delimiter = ';', value_name = "DIRS")]
+    innodb_directories: Vec<PathBuf>,
+    /// The only option file to read: the server's, which says where keys and files are
+    #[arg(long, value_name = "FILE")]
+    defaults_file: Option<PathBuf>,
+    /// Read no option files
+    #[arg(long)]
+    no_defaults: bool,
     /// Read the files of a running server, or one that was not shut down: rows may be old, missing or torn
     #[arg(long)]
     force: bool,
@@ -141,10 +150,13 @@ async fn run(args: &Args) -> Result<()> {
 }
 
 fn session(args: &Args) -> Result<SessionContext> {
+    let option_files =
+        OptionFiles { only: args.defaults_file.clone(), extra: None, none: args.no_defaults };
     let keys = KeyFiles {
         keyring: args.keyring.clone(),
         key_file: args.file_key_management_filename.clone(),
         password_file: args.file_key_management_filekey.clone(),
+        option_files: option_files.clone(),
         ..KeyFiles::default()
     };
     let mut options = ScanOptions::default();
@@ -153,6 +165,8 @@ fn session(args: &Args) -> Result<SessionContext> {
     let places = Arc::new(Places {
         datadir: args.datadir.clone(),
         keys: keys.keys(|| ())?,
+        files: DataFiles { directories: args.innodb_directories.clone(), ..DataFiles::default() },
+        option_files,
         force: args.force,
         options,
         notes: Mutex::default(),

@@ -57,7 +57,12 @@ impl<'o> Writer<'o> {
     ) -> Result<Writer<'o>> {
         Ok(match format {
             Format::Table => Writer::Table(Vec::new(), schema, out),
-            Format::Csv => Writer::Csv(Box::new(arrow_csv::Writer::new(out))),
+            Format::Csv => {
+                let mut writer = arrow_csv::Writer::new(out);
+                // The header, also where no row follows.
+                writer.write(&RecordBatch::new_empty(schema)).context(WRITING)?;
+                Writer::Csv(Box::new(writer))
+            }
             Format::Json => Writer::Json(arrow_json::LineDelimitedWriter::new(out)),
             Format::Parquet => {
                 let zstd = parquet::basic::Compression::ZSTD(Default::default());

@@ -23,10 +23,10 @@ use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, Push
 use datafusion::physical_plan::sort_pushdown::SortOrderPushdownResult;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use innoscan::{RowOrder, ScanOptions, Table};
-use innoscan_columnar::{BatchReader, TypeOptions};
+use innoscan_columnar::{BatchReader, PushDown, TypeOptions};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::filters::{Integers, conditions};
+use crate::filters::conditions;
 use crate::table::external;
 
 /// Batches that wait for a partition to ask for them.
@@ -37,7 +37,7 @@ pub struct Rows {
     pub table: Table,
     pub options: ScanOptions,
     pub types: TypeOptions,
-    pub integers: Integers,
+    pub push_down: PushDown,
     /// The first columns of the primary key whose order a plan can use.
     pub key: Vec<String>,
     pub estimated_rows: u64,
@@ -84,7 +84,7 @@ impl TableSource {
         let names = self.schema.fields().iter().map(|field| field.name().as_str());
         let mut rows = self.rows.table.rows().options(self.rows.options.clone());
         rows = rows.columns(names).order(self.order());
-        let conditions = conditions(&self.filters, &self.rows.integers);
+        let conditions = conditions(&self.filters, &self.rows.push_down);
         if !conditions.is_empty() {
             rows = rows.condition(conditions.join(" AND "));
         }
@@ -174,7 +174,7 @@ impl DataSource for TableSource {
             ("table", self.rows.table.qualified_name()),
             ("columns", format!("[{}]", names.join(", "))),
         ];
-        let conditions = conditions(&self.filters, &self.rows.integers);
+        let conditions = conditions(&self.filters, &self.rows.push_down);
         if !conditions.is_empty() {
             facts.push(("reads", conditions.join(" AND ")));
         }

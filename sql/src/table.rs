@@ -1,6 +1,5 @@
 //! A table for DataFusion.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,8 +12,8 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
-use innoscan::{ColumnType, IndexSource, ScanOptions, Table};
-use innoscan_columnar::{BatchReader, TypeOptions};
+use innoscan::{IndexSource, ScanOptions, Table};
+use innoscan_columnar::{BatchReader, Comparable, PushDown, TypeOptions};
 
 use crate::source::{Rows, TableSource};
 
@@ -35,13 +34,11 @@ impl InnodbTable {
         let types = TypeOptions::default();
         let selection = table.rows().options(options.clone()).selection()?;
         let schema = BatchReader::new(selection, &types)?.schema();
-        let integers = table.columns().iter();
-        let integers = integers.filter(|column| matches!(column.ty, ColumnType::Int { .. }));
-        let integers: HashSet<String> = integers.map(|column| column.name.clone()).collect();
+        let push_down = PushDown::new(&table.def, &schema);
         let estimated_rows = table.splits(1)?.first().map_or(0, |split| split.estimated_rows());
         let rows = Rows {
-            key: key_columns(&table, &integers),
-            integers: Arc::new(integers),
+            key: key_columns(&table, &push_down),
+            push_down,
             estimated_rows,
             options: options.clone(),
             types,
@@ -52,17 +49,22 @@ impl InnodbTable {
     }
 }
 
-/// The first columns of the primary key whose order is that of DataFusion: ascending integers.
-fn key_columns(table: &Table, integers: &HashSet<String>) -> Vec<String> {
+/// The first columns of the primary key whose order is that of DataFusion. Dates are not: zero dates are first in the
+/// key, and NULL in DataFusion.
+fn key_columns(table: &Table, push_down: &PushDown) -> Vec<String> {
     // Partitions are read one after the other, so their keys are not in one order.
     if table.files.len() > 1 {
         return Vec::new();
     }
     let parts = table.def.primary_key().into_iter().flat_map(|key| &key.parts);
     let columns = parts.map_while(|part| match part.source {
-        IndexSource::Column(number) if !part.descending => {
+        IndexSource::Column(number) if !part.descending && part.prefix_chars.is_none() => {
             let name = &table.columns().get(number)?.name;
-            integers.contains(name).then(|| name.clone())
+            let is_ordered = matches!(
+                push_down.column(name)?,
+                Comparable::Integer | Comparable::Decimal { .. } | Comparable::Bytes
+            );
+            is_ordered.then(|| name.clone())
         }
         _ => None,
     });

@@ -47,7 +47,7 @@ fn only_pages_that_a_filter_needs_are_read() {
     let filtered = "SELECT customer FROM ORDERS WHERE id >= 5 AND 7 > id AND total > 1";
     assert_eq!(query(filtered, &[]), "customer\ncustomer 5\ncustomer 6\n");
     let line = plan(filtered);
-    assert!(line.contains("reads=`id` >= 5 AND `id` < 7,"), "{line}");
+    assert!(line.contains("reads=`id` >= 5 AND `id` < 7 AND `total` > 1,"), "{line}");
     assert!(line.contains("columns=[id, customer, total]"), "{line}");
     for (filter, reads) in [
         ("id IN (3, 9, 1000)", "reads=`id` IN (3, 9, 1000)"),
@@ -58,11 +58,33 @@ fn only_pages_that_a_filter_needs_are_read() {
         let line = plan(&format!("SELECT id FROM ORDERS WHERE {filter}"));
         assert!(line.contains(reads), "{line}");
     }
-    for filter in ["id = 1 OR total = 3", "customer = 'Ada'", "id <> 3", "id + 1 = 3"] {
+    for (filter, reads) in [
+        ("customer = 'Ada'", "reads=`customer` = 'Ada'"),
+        ("customer IN ('Ada', 'O''Neil')", "reads=`customer` IN ('Ada', 'O''Neil')"),
+        ("total > 100 AND total <= 2.5e2", "reads=`total` > 100"),
+    ] {
+        let line = plan(&format!("SELECT id FROM ORDERS WHERE {filter}"));
+        assert!(line.contains(reads), "{line}");
+    }
+    for filter in ["id = 1 OR total = 3", "customer > 'Ada'", "id <> 3", "id + 1 = 3"] {
         let sql = format!("SELECT id FROM ORDERS WHERE {filter}");
         let line = plan(&sql);
         assert!(!line.contains("reads="), "{filter}: {line}");
         assert!(!query(&sql, &[]).is_empty());
+    }
+}
+
+#[test]
+fn values_that_a_column_cannot_have_select_no_row() {
+    for (filter, rows) in [
+        ("id = -1", "id\n"),
+        ("id IN (1, -5)", "id\n1\n"),
+        ("id = 1 OR id = 99999999999999", "id\n1\n"),
+        ("id > -1 AND id < 2", "id\n1\n"),
+        ("total = 19.901", "id\n"),
+        ("customer = '\u{1f600}'", "id\n"),
+    ] {
+        assert_eq!(query(&format!("SELECT id FROM ORDERS WHERE {filter}"), &[]), rows, "{filter}");
     }
 }
 

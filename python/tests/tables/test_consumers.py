@@ -1,8 +1,14 @@
+import datetime
+import decimal
+
 import duckdb
+import innoscan
 import innoscan.polars
 import pandas as pd
 import polars as pl
 import pytest
+
+from conftest import FIXTURES
 
 
 def test_duckdb_asks_several_times(orders):
@@ -34,18 +40,32 @@ def pushed(monkeypatch):
 
 
 ID = pl.col("id")
+TOTAL = pl.col("total")
+CUSTOMER = pl.col("customer")
+PLACED = pl.col("placed")
 
 
 @pytest.mark.parametrize(
     ("predicate", "expected"),
     [
-        ((ID >= 2) & (ID < 6) & (pl.col("total") > 2), ["`id` >= 2", "`id` < 6"]),
+        ((ID >= 2) & (ID < 6) & (pl.col("total") > 2), ["`id` >= 2", "`id` < 6", "`total` > 2"]),
         (ID.is_in([5, 6, 1000]), ["`id` IN (5, 6, 1000)"]),
         (ID.is_between(7, 9, closed="left"), ["`id` >= 7", "`id` < 9"]),
         ((9 > ID) & (pl.col("customer") != "Ada"), ["`id` < 9"]),
         ((ID < 3) | (ID > 398), []),
         (pl.col("state") == "paid", []),
         ((ID == 4) & (ID * 2 < 9), ["`id` = 4"]),
+        # Values that the column cannot have.
+        (ID == -1, []),
+        (ID.is_in([5, -6, 99999999999999]), []),
+        (ID > -1, ["`id` > -1"]),
+        (TOTAL <= decimal.Decimal("19.90"), ["`total` <= 19.9"]),
+        (TOTAL == decimal.Decimal("19.901"), []),
+        (CUSTOMER == "customer 7", ["`customer` = 'customer 7'"]),
+        (CUSTOMER.is_in(["customer 8", "o'neil\\"]), ["`customer` IN ('customer 8', 'o''neil\\\\')"]),
+        (CUSTOMER > "customer 7", []),
+        (PLACED >= datetime.datetime(2024, 3, 1), ["`placed` >= '2024-03-01 00:00:00'"]),
+        (pl.lit(datetime.datetime(2024, 3, 1, 0, 0, 0, 500_000)) > PLACED, ["`placed` < '2024-03-01 00:00:00.5'"]),
     ],
 )
 def test_push_down(orders, pushed, predicate, expected):
@@ -62,3 +82,26 @@ def test_lazy_frames(orders):
     assert lazy.collect_schema() == pl.DataFrame(orders).schema
     assert lazy.select(pl.len()).collect().item() == 400
     assert lazy.head(3).select("id").collect()["id"].to_list() == [1, 2, 3]
+
+
+def test_push_down_loses_no_row(pushed):
+    for fixture in FIXTURES:
+        data = fixture / "data"
+        for name in innoscan.catalog(data)[::3]:
+            table = innoscan.open(name, datadir=data)
+            if table.size_bytes < 2_000_000:
+                compare_push_down(table)
+    assert sum(condition is not None for condition in pushed) > 2000
+
+
+def compare_push_down(table):
+    frame = pl.DataFrame(table)
+    lazy = innoscan.polars.scan(table)
+    kinds = table._push_down("native", None).kinds
+    for name in set(frame.columns) & set(kinds):
+        values = frame[name].drop_nulls().unique().sort().to_list()
+        for value in {value for value in values[:1] + values[len(values) // 2 :][:1] + values[-1:]}:
+            column, value = pl.col(name), pl.lit(value, frame.schema[name])
+            for predicate in [column == value, column <= value, column > value]:
+                read = lazy.filter(predicate).select(name).collect()
+                assert read.equals(frame.filter(predicate).select(name)), (table.name, predicate)

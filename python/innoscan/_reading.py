@@ -56,7 +56,7 @@ class Reading:
     def schema(self) -> pa.Schema:
         return pa.schema(self.scan())
 
-    def batches(self, split: Split, limit: int | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, split: Split | None, limit: int | None = None) -> Iterator[pa.RecordBatch]:
         return iter(pa.RecordBatchReader.from_stream(self.scan(split, limit)))
 
     def splits(self, count: int | None = None) -> list[Split]:

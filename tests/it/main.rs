@@ -43,8 +43,12 @@ mod read_ahead;
 mod restore;
 mod sdi;
 mod shell_loader;
+#[cfg(feature = "columnar")]
+mod single_file;
 mod small_tables;
 mod snapshots;
+#[cfg(feature = "columnar")]
+mod splits;
 mod string_literals;
 mod tablespaces;
 mod tidy;

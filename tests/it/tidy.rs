@@ -206,7 +206,7 @@ fn functions_are_short() {
 #[test]
 fn what_is_public_is_used() {
     let mut all = rust_sources();
-    for dir in ["tests/it", "fuzz"] {
+    for dir in ["tests/it", "fuzz", "python/src", "sql/src"] {
         let is_source = |path: &Path| {
             path.extension().is_some_and(|ext| ext == "rs")
                 && !path.components().any(|part| part.as_os_str() == "target")

@@ -3,12 +3,14 @@ import decimal
 
 import duckdb
 import innoscan
+import innoscan.datafusion
 import innoscan.polars
 import pandas as pd
 import polars as pl
 import pytest
 
 from conftest import FIXTURES
+from datafusion import SessionContext
 
 
 def test_duckdb_asks_several_times(orders):
@@ -18,6 +20,21 @@ def test_duckdb_asks_several_times(orders):
     joined = duckdb.sql("select count(*) from scan a join scan b on a.id = b.id + 1").fetchall()
     assert joined == [(399,)]
     assert duckdb.sql("select id from scan limit 2").fetchall() == [(1,), (2,)]
+
+
+def test_datafusion(orders):
+    context = SessionContext()
+    innoscan.datafusion.register(context, "orders", orders, splits=3)
+    rows = lambda sql: context.sql(sql).to_pylist()
+    assert rows("SELECT count(*) AS n, sum(total) AS total FROM orders") == [{"n": 400, "total": decimal.Decimal("20325.45")}]
+    assert rows("SELECT customer FROM orders WHERE id >= 5 AND 7 > id ORDER BY id") == [
+        {"customer": "customer 5"},
+        {"customer": "customer 6"},
+    ]
+    plan = str(context.sql("SELECT id FROM orders WHERE total > 5").execution_plan().display_indent())
+    assert "number_of_fragments=" in plan and "projection=[id]" in plan
+    joined = "SELECT count(*) AS n FROM orders a JOIN orders b ON a.id = b.id + 1 WHERE a.state <> 'new'"
+    assert rows(joined) == [{"n": pl.DataFrame(orders).filter((pl.col("state") != "new") & (pl.col("id") > 1)).height}]
 
 
 def test_pandas_and_polars(orders):

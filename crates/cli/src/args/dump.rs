@@ -1,5 +1,7 @@
 //! Arguments of `innoscan dump` and `innoscan get`.
 
+use std::path::Path;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use innoscan_export::sink::Format;
@@ -59,11 +61,11 @@ pub struct DumpArgs {
     #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     pub condition: Option<String>,
 
-    /// Output directory, or - for stdout
-    #[arg(short, long, default_value = "-", value_name = "DIR")]
+    /// Output directory; or one file, if its name ends like .parquet, .csv or .sql; or - for stdout
+    #[arg(short, long, default_value = "-", value_name = "DIR|FILE")]
     pub outputdir: String,
 
-    /// Output format [default: sql; in the layout mysqlsh, text for LOAD DATA]
+    /// Output format [default: sql; in the layout mysqlsh, text for LOAD DATA; or by the name of the output]
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub format: Option<Format>,
 
@@ -351,7 +353,57 @@ pub enum CompressArg {
     Snappy,
 }
 
+/// Where a dump is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DumpOutput<'a> {
+    /// One stream, to stdout.
+    Stdout,
+    /// One stream, into a file.
+    File(&'a Path),
+    /// The files of a layout.
+    Directory(&'a Path),
+}
+
+impl DumpOutput<'_> {
+    /// Whether the output is one stream.
+    pub fn is_stream(self) -> bool {
+        !matches!(self, DumpOutput::Directory(_))
+    }
+}
+
+/// The format of files whose names end so.
+fn format_of(extension: &str) -> Option<Format> {
+    let extension = if ["json", "jsonl"].contains(&extension) { "ndjson" } else { extension };
+    let mut formats = Format::all().into_iter();
+    formats.find(|format| format.name().is_some() && format.extension() == extension)
+}
+
 impl DumpArgs {
+    /// Where the dump is written. A name that ends like a format's files is one file, unless it is that of a
+    /// directory, or an option is about the files of a directory.
+    pub fn output(&self) -> DumpOutput<'_> {
+        let path = Path::new(&self.outputdir);
+        let needs_directory =
+            self.layout.is_some() || self.chunk_filesize.is_some() || self.resume.is_some();
+        match self.format_of_name() {
+            _ if self.outputdir == "-" => DumpOutput::Stdout,
+            Some(_) if !needs_directory && !path.is_dir() => DumpOutput::File(path),
+            _ => DumpOutput::Directory(path),
+        }
+    }
+
+    /// The format of which the name of the output is.
+    pub fn format_of_name(&self) -> Option<Format> {
+        format_of(Path::new(&self.outputdir).extension()?.to_str()?)
+    }
+
+    /// Takes the format from the name of the output, if no option says it.
+    pub fn infer_format(&mut self) {
+        if self.format.is_none() && self.layout.is_none() {
+            self.format = self.format_of_name();
+        }
+    }
+
     /// Whether the format is Parquet or Arrow, which compress columns themselves.
     pub fn is_columnar(&self) -> bool {
         self.format.as_ref().is_some_and(Format::is_binary)

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use innoscan_export::sink::Format;
 
-use super::dump::{DumpArgs, GetArgs, LayoutArg};
+use super::dump::{DumpArgs, DumpOutput, GetArgs, LayoutArg};
 use super::ls::LsArgs;
 use super::server::{ConsistencyArg, LockModeArg, ServerArgs};
 use super::tablespaces::{ServerListArg, TablespacesArgs};
@@ -148,7 +148,7 @@ impl DumpArgs {
     }
 
     fn is_to_directory(&self) -> bool {
-        self.outputdir != "-"
+        !self.output().is_stream()
     }
 
     fn is_of_shell(&self) -> bool {
@@ -181,7 +181,7 @@ impl DumpArgs {
         let is_many = named.iter().any(|names| names.len() > 1);
         let is_stream = !self.is_to_directory() && !self.is_sql() && self.regex.is_none();
         (is_stream && (is_all || is_many)).then(|| {
-            "in this format, rows of several tables cannot be distinguished on stdout: use -o DIR, name \
+            "in this format, rows of several tables cannot be distinguished in one stream: use -o DIR, name \
              one table, or use --format sql"
                 .to_owned()
         })
@@ -242,9 +242,14 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
         why: "it is for files, but none is named",
     },
     Rule {
-        options: &["layout", "chunk_filesize", "no_checksums", "resume", "overwrite"],
+        options: &["layout", "chunk_filesize", "no_checksums", "resume"],
         has_effect: |args| args.is_to_directory(),
-        why: "it is for dumps into a directory, but the output is stdout; name a directory with -o",
+        why: "it is for dumps into a directory, but the output is stdout or one file; name a directory with -o",
+    },
+    Rule {
+        options: &["overwrite"],
+        has_effect: |args| args.output() != DumpOutput::Stdout,
+        why: "it is for dumps into a directory or a file, but the output is stdout; name one with -o",
     },
     Rule {
         options: &["overwrite"],

@@ -24,7 +24,7 @@ use innoscan_io::{Device, duration};
 
 pub use self::data_files::DataFileArgs;
 pub use self::dump::{
-    BinaryArg, CompressArg, DumpArgs, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
+    BinaryArg, CompressArg, DumpArgs, DumpOutput, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
 };
 pub use self::keys::{KeyFileArgs, OfflineKeyArgs};
 pub use self::ls::LsArgs;
@@ -55,7 +55,10 @@ pub fn parse(typed: Vec<OsString>) -> Result<Verb, clap::Error> {
     command.build();
     let typed = habits::with_help(typed);
     let matches = command.try_get_matches_from_mut(typed).map_err(answered)?;
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    if let Verb::Dump(args) = &mut cli.verb {
+        args.infer_format();
+    }
     let refusal = matches.subcommand().and_then(|(name, typed)| {
         effect::refusal(command.find_subcommand(name)?, &cli.verb, typed)
     });

@@ -1,5 +1,6 @@
 //! Parquet files.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -235,7 +236,11 @@ fn key_values(schema: &Schema) -> Vec<KeyValue> {
     let columns: serde_json::Map<String, serde_json::Value> = schema
         .fields()
         .iter()
-        .map(|field| (field.name().clone(), serde_json::json!(field.metadata())))
+        .map(|field| {
+            // In an order, so that the same rows are the same file.
+            let metadata: BTreeMap<_, _> = field.metadata().iter().collect();
+            (field.name().clone(), serde_json::json!(metadata))
+        })
         .collect();
     let columns = serde_json::Value::Object(columns).to_string();
     values.push(KeyValue::new("innoscan.columns".to_owned(), columns));

@@ -19,6 +19,7 @@ mod outcome;
 #[cfg(test)]
 mod resume_tests;
 mod rows;
+mod single_file;
 mod small_files;
 mod statements;
 mod stream;
@@ -45,6 +46,7 @@ pub use self::layout::{REPLACED_NAME_PREFIX, stem};
 pub use self::objects::{Origin, SelectedColumn, SelectedRowsIter, SelectedTable};
 pub use self::outcome::Summary;
 pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
+pub use self::single_file::to_file;
 pub use self::stream::to_stream;
 pub use self::table_outcome::TableOutcome;
 use crate::phases::Phases;

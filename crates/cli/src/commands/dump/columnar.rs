@@ -10,7 +10,7 @@ use innoscan_export::sink::Format;
 use innoscan_export::sink::columnar::ColumnarOptions;
 use innoscan_format::schema::TableDef;
 
-use crate::args::{CompressArg, DumpArgs, OrderArg};
+use crate::args::{CompressArg, DumpArgs, DumpOutput, OrderArg};
 
 pub(super) fn set_parquet_options(
     options: &mut ColumnarOptions<ParquetOptions>,
@@ -43,9 +43,9 @@ pub(super) fn set_arrow_options(
             bail!("with --format arrow, --compress takes zstd or none")
         }
     };
-    options.files.container = match args.outputdir == "-" {
-        true => ArrowContainer::Stream,
-        false => ArrowContainer::File,
+    options.files.container = match args.output() {
+        DumpOutput::Stdout => ArrowContainer::Stream,
+        _ => ArrowContainer::File,
     };
     options.groups = groups(args);
     Ok(())

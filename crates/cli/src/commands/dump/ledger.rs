@@ -7,7 +7,7 @@ use innoscan_engine::counted;
 use innoscan_export::dump::Summary;
 
 use super::seconds;
-use crate::args::DumpArgs;
+use crate::args::{DumpArgs, DumpOutput};
 use crate::messages::Exit;
 use crate::remedies;
 use crate::sizes::bytes;
@@ -90,9 +90,11 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
         note!("innoscan: NOT DUMPED: {}", remedies::reason(&unlisted.to_reason()));
     }
     if let Some(missing) = ledger.what_is_missing() {
-        let list = match &*args.outputdir {
-            "-" => String::new(),
-            directory => format!(" ({directory}/innoscan.json lists them)"),
+        let list = match args.output() {
+            DumpOutput::Directory(directory) => {
+                format!(" ({}/innoscan.json lists them)", directory.display())
+            }
+            _ => String::new(),
         };
         note!("innoscan: the dump is NOT complete: {missing}{list}");
     }

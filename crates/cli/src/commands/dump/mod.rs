@@ -11,6 +11,7 @@ mod sources;
 use self::format::format;
 use crate::args::CompressArg;
 use crate::args::DumpArgs;
+use crate::args::DumpOutput;
 use crate::args::LayoutArg;
 use crate::args::ResumeArg;
 use crate::messages;
@@ -47,6 +48,7 @@ use innoscan_export::dump::Summary;
 use innoscan_export::dump::TableOutcome;
 use innoscan_export::dump::is_interrupted;
 use innoscan_export::dump::to_directory;
+use innoscan_export::dump::to_file;
 use innoscan_export::dump::to_stream;
 use innoscan_export::sink::Compression;
 use innoscan_export::sink::Format;
@@ -64,22 +66,24 @@ use std::time::Duration;
 const STREAM_BYTES: usize = 64 << 10;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    note_directory(args);
+    note_name(args);
     if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
 }
 
-/// Notes that the output is a directory if its name looks like a file's.
-fn note_directory(args: &DumpArgs) {
-    let directory = &args.outputdir;
-    let extension = Path::new(directory).extension().and_then(|extension| extension.to_str());
-    let is_of_format = |extension| {
-        extension == "json" || Format::all().iter().any(|format| format.extension() == extension)
-    };
-    let is_like_file = extension.is_some_and(is_of_format);
-    if is_like_file && !args.report.quiet && !Path::new(directory).exists() {
-        note!(
-            "innoscan: note: creating {directory} as a directory; to write one file, use > {directory}"
-        );
+/// Notes where the name of the output looks like something else.
+fn note_name(args: &DumpArgs) {
+    let Some(of_name) = args.format_of_name().filter(|_| !args.report.quiet) else { return };
+    let name = &args.outputdir;
+    let written = args.format.clone().unwrap_or_default();
+    match args.output() {
+        DumpOutput::Directory(path) if !path.exists() => {
+            note!("innoscan: note: creating {name} as a directory");
+        }
+        DumpOutput::File(_) if written.extension() != of_name.extension() => {
+            let format = written.name().unwrap_or_default();
+            note!("innoscan: note: {name} is written in the format {format}");
+        }
+        _ => {}
     }
 }
 
@@ -121,7 +125,7 @@ fn filter(args: &DumpArgs) -> anyhow::Result<Filter> {
             users: args.objects.users,
         },
         definitions: !args.no_schemas,
-        holds_objects: is_sql || args.outputdir != "-",
+        holds_objects: is_sql || !args.output().is_stream(),
         select_refusal: (!is_sql).then(|| {
             let why = "rows fetched by SELECT are not written in this format";
             Reason::new(why, Remedy::ChooseFormat("sql"))
@@ -191,7 +195,7 @@ fn write(
     };
     #[cfg(feature = "columnar")]
     columnar::check(&format, &dump)?;
-    if args.outputdir == "-" {
+    if args.output() == DumpOutput::Stdout {
         refuse_terminal(&format)?;
     }
     for table in &dump.tables {
@@ -212,8 +216,13 @@ fn write(
     {
         scan.plan.memory_bytes -= columnar::group_bytes(&format).min(scan.plan.memory_bytes / 2);
     }
-    if args.outputdir != "-" {
-        scan.plan.spill = scan.plan.spill.preferring(args.outputdir.clone().into());
+    let spill = match args.output() {
+        DumpOutput::Stdout => None,
+        DumpOutput::File(path) => Some(directory_of(path)),
+        DumpOutput::Directory(path) => Some(path),
+    };
+    if let Some(directory) = spill {
+        scan.plan.spill = scan.plan.spill.preferring(directory.to_owned());
     }
     let options = dump_options(args, layout, format, of_server, scan);
     let finished = |outcome: &TableOutcome| {
@@ -225,17 +234,24 @@ fn write(
             stats::print(form, &name, &outcome.scan, None);
         }
     };
-    let summary = match &*args.outputdir {
-        "-" => {
+    let summary = match args.output() {
+        DumpOutput::Stdout => {
             // Several small tables fit into one write.
             let mut stdout = BufWriter::with_capacity(STREAM_BYTES, std::io::stdout().lock());
             to_stream(dump, &mut stdout, &options, finished)?
         }
-        dir => to_directory(dump, Path::new(dir), &options, finished)
+        DumpOutput::File(path) => to_file(dump, path, &options, finished)?,
+        DumpOutput::Directory(path) => to_directory(dump, path, &options, finished)
             .map_err(|error| with_resume(error, args))?,
     };
     bar.clear();
     Ok((summary, layout))
+}
+
+/// The directory of a file that is written.
+fn directory_of(file: &Path) -> &Path {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 /// The options of a dump from the arguments.
@@ -301,7 +317,7 @@ fn with_resume(error: innoscan_engine::Error, args: &DumpArgs) -> anyhow::Error 
     // Other errors have a remedy of their own.
     use ErrorKind::{BrokenPipe, Interrupted, Resources, Server, Write};
     let ends_work = matches!(error.kind(), BrokenPipe | Interrupted | Resources | Server | Write);
-    if !ends_work || args.outputdir == "-" || !is_interrupted(Path::new(&args.outputdir)) {
+    if !ends_work || args.output().is_stream() || !is_interrupted(Path::new(&args.outputdir)) {
         return error.into();
     }
     let without = match args.lock.consistency() {
@@ -389,7 +405,7 @@ fn layout(args: &DumpArgs, tables: &[&Table]) -> Layout {
     let is_sql = args.format.as_ref().is_none_or(Format::is_sql);
     let named = tables.iter().all(|table| !table.def.schema.is_empty());
     match args.layout {
-        _ if args.outputdir == "-" => Layout::Files,
+        _ if args.output().is_stream() => Layout::Files,
         Some(LayoutArg::Files) => Layout::Files,
         Some(LayoutArg::Mydumper) => Layout::MyDumper,
         Some(LayoutArg::Mysqlsh) => Layout::MySqlShell,

@@ -117,15 +117,14 @@ def _comparison(name: str, operator: str, literal: Any, conditions: Conditions) 
 
 
 def _values(literal: Any) -> list[Any]:
-    """The values of a literal; empty for other expressions, and for times finer than those of Python."""
+    """The values of a literal; empty for other expressions, and for dates and times that Python does not have."""
     if not isinstance(literal, dict) or "Literal" not in literal:
         return []
     try:
         values = pl.select(pl.Expr.deserialize(json.dumps(literal).encode(), format="json")).to_series()
+        if isinstance(values.dtype, pl.List):
+            values = values.explode()
+        is_finer = isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ns"
+        return [] if is_finer else values.to_list()
     except (ValueError, TypeError, pl.exceptions.PolarsError):
         return []
-    if isinstance(values.dtype, pl.List):
-        values = values.explode()
-    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ns":
-        return []
-    return values.to_list()

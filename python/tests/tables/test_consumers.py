@@ -72,17 +72,18 @@ PLACED = pl.col("placed")
         ((ID < 3) | (ID > 398), []),
         (pl.col("state") == "paid", []),
         ((ID == 4) & (ID * 2 < 9), ["`id` = 4"]),
-        # Values that the column cannot have.
+        # Values that the column cannot have; polars itself sees to some.
         (ID == -1, []),
-        (ID.is_in([5, -6, 99999999999999]), []),
-        (ID > -1, ["`id` > -1"]),
+        (ID.is_in([5, -6, 99999999999999]), ["`id` IN (5)"]),
+        (ID > -1, []),
         (TOTAL <= decimal.Decimal("19.90"), ["`total` <= 19.9"]),
         (TOTAL == decimal.Decimal("19.901"), []),
         (CUSTOMER == "customer 7", ["`customer` = 'customer 7'"]),
         (CUSTOMER.is_in(["customer 8", "o'neil\\"]), ["`customer` IN ('customer 8', 'o''neil\\\\')"]),
         (CUSTOMER > "customer 7", []),
         (PLACED >= datetime.datetime(2024, 3, 1), ["`placed` >= '2024-03-01 00:00:00'"]),
-        (pl.lit(datetime.datetime(2024, 3, 1, 0, 0, 0, 500_000)) > PLACED, ["`placed` < '2024-03-01 00:00:00.5'"]),
+        (pl.lit(datetime.datetime(2024, 3, 1)) > PLACED, ["`placed` < '2024-03-01 00:00:00'"]),
+        (PLACED > datetime.datetime(2024, 3, 1, 0, 0, 0, 500_000), []),
     ],
 )
 def test_push_down(orders, pushed, predicate, expected):
@@ -116,9 +117,13 @@ def compare_push_down(table):
     lazy = innoscan.polars.scan(table)
     kinds = table._push_down("native", None).kinds
     for name in set(frame.columns) & set(kinds):
-        values = frame[name].drop_nulls().unique().sort().to_list()
-        for value in {value for value in values[:1] + values[len(values) // 2 :][:1] + values[-1:]}:
-            column, value = pl.col(name), pl.lit(value, frame.schema[name])
+        values = frame[name].drop_nulls().unique().sort()
+        for place in {0, values.len() // 2, values.len() - 1} if values.len() else ():
+            try:
+                column, value = pl.col(name), pl.lit(values[place], frame.schema[name])
+            except ValueError:
+                # Python has no year 0.
+                continue
             for predicate in [column == value, column <= value, column > value]:
                 read = lazy.filter(predicate).select(name).collect()
                 assert read.equals(frame.filter(predicate).select(name)), (table.name, predicate)

@@ -5,7 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p corpus/{page,space_header,frm,sdi,create_table,json,text}
+mkdir -p corpus/{page,space_header,frm,sdi,create_table,json,text,undo_record}
+for pages in ../tests/data/undo/*.pages; do
+  split -b 4096 "$pages" "corpus/undo_record/$(basename "$pages")-"
+done
 for name in mariadb-10.1.13 mariadb-11.4.5-page4k mysql-8.0.33-page4k mysql-8.0.33; do
   mkdir -p "$work/x"
   zstd -qdc --long=27 "../tests/data/$name.tar.zst" | tar -xC "$work/x"

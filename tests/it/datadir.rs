@@ -2,6 +2,7 @@
 //! left is refused with the reason.
 
 use innoscan::Keys;
+use innoscan_catalog::Prepared;
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
@@ -11,13 +12,13 @@ use innoscan_testkit::server::Server;
 const VERSION: &str = "mariadb-10.11";
 
 fn refusal(server: &Server) -> String {
-    let error = open(server, Trust::Verify).unwrap_err();
+    let error = open(server, Trust::Verify(Prepared::default())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
     error.to_string()
 }
 
 fn assert_clean(server: &Server) {
-    let datadir = open(server, Trust::Verify).unwrap();
+    let datadir = open(server, Trust::Verify(Prepared::default())).unwrap();
     assert!(matches!(datadir.shutdown(), Shutdown::Clean { .. }), "{:?}", datadir.shutdown());
 }
 

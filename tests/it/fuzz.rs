@@ -48,6 +48,12 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
             let own = seeds.map(|path| std::fs::read(crate::tests_dir(path)).unwrap());
             return own.into_iter().chain(key_files()).collect();
         }
+        "undo_record" => {
+            let files = ["mariadb-10.11", "mysql-8.0.33"].map(|server| {
+                std::fs::read(crate::tests_dir(&format!("data/undo/{server}.pages"))).unwrap()
+            });
+            return files.concat().chunks(4096).map(<[u8]>::to_vec).collect();
+        }
         // The first page of a value in each form, and what follows it.
         "compressed_lob" => {
             return (0..3)

@@ -53,6 +53,7 @@ mod string_literals;
 mod tablespaces;
 mod tidy;
 mod timestamps;
+mod unfinished;
 mod usage;
 mod verify;
 mod views;

@@ -292,7 +292,7 @@ fn objects_are_as_the_server_says(version: &str) {
     let (said, lists) = (said_by(&server), lists(&server));
     server.stop().unwrap();
 
-    let dictionary = MysqlDictionary::read(&server.data(), &Keys::default()).unwrap();
+    let dictionary = MysqlDictionary::read(&server.data(), None, &Keys::default()).unwrap();
     lists_are_the_same(&dictionary, &lists, &server.data());
     let found = dictionary.objects(is_of_user);
     assert!(found.unread.is_empty(), "{:?}", found.unread);
@@ -338,7 +338,7 @@ fn damaged_files_are_errors(data: &Path, whole: usize) {
         }
         garbled.truncate(garbled.len() - random.below(2) * random.below(garbled.len()));
         std::fs::write(dir.path().join("mysql.ibd"), garbled).unwrap();
-        let Ok(dictionary) = MysqlDictionary::read(dir.path(), &Keys::default()) else {
+        let Ok(dictionary) = MysqlDictionary::read(dir.path(), None, &Keys::default()) else {
             errors += 1;
             continue;
         };

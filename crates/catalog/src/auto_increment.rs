@@ -38,7 +38,8 @@ pub fn read_counters(mysql_ibd: &Path, keys: &Keys) -> Result<Counters> {
         return Err(Error::from(error).in_file(mysql_ibd));
     }
     let mut found = Counters::new();
-    for_each_row(&mut reader, &layout, counters::ROOT, |row| {
+    // The server writes counters without undo: they are never rolled back.
+    for_each_row(&mut reader, &layout, counters::ROOT, None, |row| {
         let [Some(id), Some(version), Some(metadata)] = row else {
             return Err(FormatError::corrupt("a row of innodb_dynamic_metadata has a NULL"));
         };

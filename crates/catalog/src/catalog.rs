@@ -5,6 +5,7 @@
 //! the system tablespace), or the user's own `CREATE TABLE`.
 
 mod already_read;
+mod directory;
 mod elsewhere;
 mod file_kind;
 mod given;
@@ -26,26 +27,26 @@ use innoscan_engine::{
 };
 use innoscan_format::Remedy as FormatRemedy;
 use innoscan_format::schema::data_directory::{data_directory, data_directory_option};
-use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
+use innoscan_format::schema::dictionary::dictionary_name;
 use innoscan_format::schema::filename::{self, TableFile as FileName};
 use innoscan_format::schema::{Partitioning, TableDef, from_frm};
 
 pub(crate) use self::already_read::AlreadyRead;
 use self::already_read::definition_in_sdi;
+use self::directory::Directory;
 use self::elsewhere::FilesElsewhere;
 pub(crate) use self::file_kind::is_fulltext;
 pub use self::file_kind::{FileKind, database_of, directory_of};
 use self::given::Given;
-use self::known::Known;
 use self::notes::notes;
 use self::partitions::{no_partition, partition_files, partition_paths};
 use self::spaces::Spaces;
-use crate::auto_increment::{self, Counters};
+use crate::auto_increment;
 use crate::data_files::DataFiles;
 use crate::datadir::{DataDir, Trust};
-use crate::dictionary;
 use crate::exported::Export;
 use crate::option_file::OptionFiles;
+use crate::prepared::Prepared;
 
 /// The server's own databases, which hold no user data.
 pub const SYSTEM_DATABASES: [&str; 4] =
@@ -57,6 +58,7 @@ pub struct Catalog {
     datadir: Option<PathBuf>,
     definition: Option<Given>,
     force: bool,
+    prepared: Prepared,
     keys: Keys,
     /// Where files outside of the data directory are, as far as the user says.
     files: DataFiles,
@@ -77,27 +79,6 @@ struct Place {
     root: Option<PathBuf>,
     /// The name of the database.
     schema: String,
-}
-
-/// A data directory that was checked, and its dictionary.
-#[derive(Clone, Debug)]
-struct Directory {
-    datadir: DataDir,
-    /// The dictionary of servers with `.frm` files.
-    dictionary: Known<Dictionary>,
-    /// The `AUTO_INCREMENT` counters of servers with SDI.
-    counters: Known<Counters>,
-}
-
-impl Directory {
-    fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<Directory> {
-        let datadir = DataDir::open(root, files, trust, keys)?;
-        Ok(Directory {
-            dictionary: dictionary_of(&datadir, trust, keys),
-            counters: counters_of(&datadir, trust, keys),
-            datadir,
-        })
-    }
 }
 
 /// The name of a table in SQL.
@@ -126,6 +107,12 @@ impl Catalog {
     pub fn with_force(mut self, force: bool) -> Catalog {
         self.force = force;
         self
+    }
+
+    /// Sets the choice for prepared transactions whose state the binary log does not tell.
+    #[must_use]
+    pub fn with_prepared(self, prepared: Prepared) -> Catalog {
+        Catalog { prepared, ..self }
     }
 
     /// Sets the keys of encrypted tablespaces.
@@ -338,7 +325,10 @@ impl Catalog {
         let newest_lsn = directory.and_then(|found| found.datadir.checkpoint());
         let notes = notes(directory, &def, is_one_file);
         let is_definition_given = self.definition.is_some();
-        let mut table = Table { is_definition_given, newest_lsn, notes, ..Table::new(def, files) };
+        let undo_logs = directory.and_then(|found| found.datadir.undo_logs().cloned());
+        let table = Table::new(def, files);
+        let mut table = Table { is_definition_given, newest_lsn, undo_logs, notes, ..table };
+        table.require_settled_definition()?;
         given_definition::check(&table)?;
         let counters = directory.and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
@@ -403,7 +393,7 @@ impl Catalog {
         if let Some(known) = self.dirs.borrow().get(root) {
             return Ok(known.clone());
         }
-        let trust = if self.force { Trust::Force } else { Trust::Verify };
+        let trust = if self.force { Trust::Force } else { Trust::Verify(self.prepared) };
         let files = self.files_of(root)?;
         let directory = Directory::open(root, &files, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
@@ -465,27 +455,6 @@ impl Catalog {
         let directory = self.directory_of(&frm.with_extension("ibd"), true)?;
         complete(&mut def, &stem(frm), directory.as_ref())?;
         Ok(def)
-    }
-}
-
-/// The dictionary of servers with `.frm` files, which keep foreign keys only in the system tablespace. A
-/// running server writes to that, so it is not read when the server's tables are merely exported.
-fn dictionary_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Dictionary> {
-    let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
-    match datadir.system_tablespace() {
-        Some(system) if trust != Trust::Exported && !is_sdi_era => {
-            Known::of(dictionary::read(system, keys))
-        }
-        _ => Known::Nothing,
-    }
-}
-
-/// The `AUTO_INCREMENT` counters, which a running server writes, and which are not read then.
-fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> {
-    let mysql = datadir.root().join("mysql.ibd");
-    match trust != Trust::Exported && mysql.is_file() {
-        true => Known::of(auto_increment::read_counters(&mysql, keys)),
-        false => Known::Nothing,
     }
 }
 

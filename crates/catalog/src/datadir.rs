@@ -5,22 +5,25 @@
 //! by its locks on the system tablespace, the redo log and others (`os0file.cc, os_file_lock`);
 //! an unclean shutdown by [`format::redo`](innoscan_format::redo).
 
+use std::collections::HashSet;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind as IoErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::system_tablespace::SystemTablespace;
-use innoscan_engine::{Error, Remedy, Result};
-use innoscan_format::Lsn;
+use innoscan_engine::undo_logs::UndoLogs;
+use innoscan_engine::{Error, ErrorKind, Remedy, Result};
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
+use innoscan_format::{IndexId, Lsn};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::Backup;
 use crate::data_files::DataFiles;
+use crate::prepared::Prepared;
 use crate::system_files;
-use crate::undo::{self, Unfinished};
+use crate::undo::{self, Found, Settled};
 
 /// Files in the data directory that MySQL 8 and MariaDB lock (`ma_control_file.c`), wherever their system tablespace is.
 /// MariaDB does not lock its redo log (10.11).
@@ -37,6 +40,7 @@ pub struct DataDir {
     trust: Trust,
     system: Option<Arc<SystemTablespace>>,
     undo_unread: Option<String>,
+    settled: Settled,
 }
 
 /// The state in which the server left the directory's files.
@@ -54,8 +58,9 @@ pub enum Shutdown {
 /// The strictness with which a directory is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Refuse a directory whose server is running or was not shut down cleanly.
-    Verify,
+    /// Refuse a directory whose server is running or was not shut down cleanly, and take back the changes of
+    /// unfinished transactions; of prepared ones by the user's choice.
+    Verify(Prepared),
     /// Allow a running server: the tables read are locked by `FLUSH TABLES ... FOR EXPORT`.
     Exported,
     /// Read any directory (`--force`): rows may be missing, old or torn.
@@ -68,7 +73,7 @@ impl DataDir {
         let system = files.system.find(root).map(Arc::new);
         let judge = || judge(root, &files.system.first(root), system.as_deref());
         let shutdown = match trust {
-            Trust::Verify => judge()?,
+            Trust::Verify(_) => judge()?,
             Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
             Trust::Force => match judge() {
                 Ok(shutdown) => shutdown,
@@ -76,12 +81,24 @@ impl DataDir {
             },
         };
         let root_path = root.to_owned();
-        let mut datadir = DataDir { root: root_path, shutdown, trust, system, undo_unread: None };
+        let (undo_unread, settled) = (None, Settled::default());
+        let mut datadir =
+            DataDir { root: root_path, shutdown, trust, system, undo_unread, settled };
         if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
-            match undo::unfinished(root, files, system, keys) {
-                Ok(unfinished) if unfinished.is_none() || trust == Trust::Force => {}
-                Ok(unfinished) => return Err(not_ended(root, unfinished)),
-                Err(error) => datadir.undo_unread = Some(error.to_string()),
+            match (undo::unfinished(root, files, system, keys), trust) {
+                (Err(error), Trust::Verify(_)) if error.kind() == ErrorKind::Corrupt => {
+                    return Err(damaged(root, &error));
+                }
+                (Err(error), _) => datadir.undo_unread = Some(error.to_string()),
+                (Ok(found), _) if found.is_none() => datadir.undo_unread = found.unread(),
+                (Ok(found), Trust::Verify(prepared)) => {
+                    datadir.undo_unread = found.unread();
+                    if !found.can_be_settled() {
+                        return Err(not_ended(root, &found));
+                    }
+                    datadir.settled = found.settle(root, prepared)?;
+                }
+                (Ok(_), Trust::Exported | Trust::Force) => {}
             }
         }
         Ok(datadir)
@@ -90,6 +107,28 @@ impl DataDir {
     /// The reason why it is unknown whether transactions were left unfinished, if it is.
     pub fn undo_unread(&self) -> Option<&str> {
         self.undo_unread.as_deref()
+    }
+
+    /// The undo logs of unfinished transactions whose changes are taken back; `None` if there are none.
+    pub fn undo_logs(&self) -> Option<&Arc<UndoLogs>> {
+        self.settled.logs.as_ref()
+    }
+
+    /// The ids of tables that were empty before unfinished transactions.
+    pub(crate) fn emptied(&self) -> &[u64] {
+        &self.settled.emptied
+    }
+
+    /// The same directory, whose tables with these clustered indexes were empty before unfinished transactions.
+    pub(crate) fn with_emptied(mut self, indexes: HashSet<IndexId>) -> DataDir {
+        let logs = self.settled.logs.as_ref();
+        self.settled.logs = logs.map(|logs| Arc::new(logs.with_emptied(indexes)));
+        self
+    }
+
+    /// What becomes of unfinished transactions, in sentences for the user.
+    pub fn settled_notes(&self) -> &[String] {
+        &self.settled.notes
     }
 
     /// The data directory of a server that contains an `.ibd` file in one of its databases, if any.
@@ -137,7 +176,7 @@ impl DataDir {
 /// Judges a directory by its redo log. `first`: the first file of its system tablespace, if that exists.
 fn judge(root: &Path, first: &Path, system: Option<&SystemTablespace>) -> Result<Shutdown> {
     if !root.is_dir() {
-        let error = std::io::Error::from(ErrorKind::NotADirectory);
+        let error = std::io::Error::from(IoErrorKind::NotADirectory);
         return Err(Error::read("cannot open the data directory", error).in_file(root));
     }
     let logs = redo_logs(root)?;
@@ -200,7 +239,7 @@ pub fn running_server(root: &Path, system: &Path) -> Option<Flock> {
 fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     let holder = match lock_holder(file) {
         Ok(holder) => holder,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::read("cannot query its lock", error).in_file(file)),
     };
     let Some(holder) = holder else { return Ok(()) };
@@ -298,8 +337,16 @@ fn not_clean(root: &Path, evidence: String) -> Error {
     .in_file(root)
 }
 
-fn not_ended(root: &Path, unfinished: Unfinished) -> Error {
-    let Unfinished { prepared, active } = unfinished;
+fn damaged(root: &Path, error: &Error) -> Error {
+    Error::refused_directory(
+        format!("it cannot be told which transactions were left unfinished: {error}"),
+        [Remedy::from("read a backup of the directory"), Remedy::ReadUnended],
+    )
+    .in_file(root)
+}
+
+fn not_ended(root: &Path, found: &Found) -> Error {
+    let (prepared, active) = found.counts();
     let why = format!(
         "{prepared} prepared and {active} active transactions were left unfinished: their \
          changes are in the files as if they were committed"

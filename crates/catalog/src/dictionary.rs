@@ -3,11 +3,15 @@
 //!
 //! The rows are interpreted by [`innoscan_format::schema::dictionary`].
 
+use std::sync::Arc;
+
 use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::for_each_row;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::system_tablespace::SystemTablespace;
+use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result};
+use innoscan_format::PageNo;
 use innoscan_format::layout::Layout;
 use innoscan_format::schema::RowFormat;
 use innoscan_format::schema::dictionary::{
@@ -15,14 +19,18 @@ use innoscan_format::schema::dictionary::{
 };
 use innoscan_io::Direct;
 
-/// Reads the dictionary from the system tablespace.
-pub fn read(system: &SystemTablespace, keys: &Keys) -> Result<Dictionary> {
+/// Reads the dictionary from the system tablespace. `undo_logs`: those of the directory's unfinished transactions.
+pub fn read(
+    system: &SystemTablespace,
+    undo_logs: Option<&Arc<UndoLogs>>,
+    keys: &Keys,
+) -> Result<Dictionary> {
     let mut reader = SpaceReader::new(system.open(Direct::Off, keys)?)?;
     let mut dictionary = Dictionary::new();
     let header = reader.with_page(format::HEADER_PAGE, |page| DictionaryHeader::parse(&page))?;
     let fixed = [(SystemTable::Tables, header.tables), (SystemTable::Indexes, header.indexes)];
     for (table, root) in fixed {
-        add_rows(&mut reader, table, root, &mut dictionary)?;
+        add_rows(&mut reader, (table, root), undo_logs, &mut dictionary)?;
     }
     let late = [
         (SystemTable::Foreign, format::SYS_FOREIGN),
@@ -33,7 +41,7 @@ pub fn read(system: &SystemTablespace, keys: &Keys) -> Result<Dictionary> {
         let known = dictionary.table(name);
         let root = known.and_then(|table| table.clustered().and_then(|index| index.root));
         if let Some(root) = root {
-            add_rows(&mut reader, table, root, &mut dictionary)?;
+            add_rows(&mut reader, (table, root), undo_logs, &mut dictionary)?;
         }
     }
     Ok(dictionary)
@@ -41,11 +49,11 @@ pub fn read(system: &SystemTablespace, keys: &Keys) -> Result<Dictionary> {
 
 fn add_rows(
     reader: &mut SpaceReader,
-    table: SystemTable,
-    root: innoscan_format::PageNo,
+    (table, root): (SystemTable, PageNo),
+    undo_logs: Option<&Arc<UndoLogs>>,
     dictionary: &mut Dictionary,
 ) -> Result<()> {
     let layout = Layout::compile(&table.def(), RowFormat::Redundant, None)
         .map_err(|error| Error::from(error).in_file(reader.space().file().path()))?;
-    for_each_row(reader, &layout, root, |row| dictionary.add(table, row))
+    for_each_row(reader, &layout, root, undo_logs, |row| dictionary.add(table, row))
 }

@@ -6,6 +6,7 @@
 
 mod auto_increment;
 mod backup;
+mod binlog;
 pub mod catalog;
 pub mod data_files;
 pub mod datadir;
@@ -17,9 +18,11 @@ mod mysql_definition;
 mod mysql_ibd;
 pub mod object;
 pub mod option_file;
+mod prepared;
 pub mod source;
 pub mod system_files;
 mod table_selection;
 pub mod undo;
 
+pub use prepared::Prepared;
 pub use table_selection::{Exclusion, TableSelection};

@@ -5,8 +5,10 @@
 //! MySQL 8.0). So the document is put together from them, and read like that of a file.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result};
 use innoscan_format as format;
 use innoscan_format::base64;
@@ -145,12 +147,12 @@ const NAMED: &Members = &[("id", As::Number), ("name", As::Text)];
 /// # Errors
 /// The dictionary cannot be read.
 pub(crate) fn definition(
-    mysql_ibd: &Path,
+    (mysql_ibd, undo_logs): (&Path, Option<Arc<UndoLogs>>),
     keys: &Keys,
     schema: &str,
     table: &str,
 ) -> Result<Option<TableDef>> {
-    let dictionary = Dictionary { file: DictionaryFile::open(mysql_ibd, keys)? };
+    let dictionary = Dictionary { file: DictionaryFile::open(mysql_ibd, undo_logs, keys)? };
     let Some(document) = dictionary.document(schema, table)? else { return Ok(None) };
     let def = from_sdi(document.to_string().as_bytes());
     def.map(Some).map_err(|error| Error::from(error).in_file(mysql_ibd))

@@ -11,6 +11,7 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::scan::{ScanOptions, scan};
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
+use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result, Table, TableFile};
 use innoscan_format as format;
 use innoscan_format::layout::Layout;
@@ -30,6 +31,7 @@ const BATCH_BYTES: usize = 1 << 20;
 pub(crate) struct DictionaryFile {
     path: PathBuf,
     keys: Keys,
+    undo_logs: Option<Arc<UndoLogs>>,
     /// The definitions by the names of the tables.
     defs: BTreeMap<String, format::Result<TableDef>>,
     server: ServerVersion,
@@ -68,8 +70,12 @@ pub(crate) struct Row {
 }
 
 impl DictionaryFile {
-    /// Opens the file and reads the definitions.
-    pub fn open(path: &Path, keys: &Keys) -> Result<DictionaryFile> {
+    /// Opens the file and reads the definitions. `undo_logs`: those of the directory's unfinished transactions.
+    pub fn open(
+        path: &Path,
+        undo_logs: Option<Arc<UndoLogs>>,
+        keys: &Keys,
+    ) -> Result<DictionaryFile> {
         let reader = SpaceReader::new(Space::open(path, Direct::Off, keys)?)?;
         let in_file = |error: format::Error| Error::from(error).in_file(path);
         reader.space().require_key()?;
@@ -84,7 +90,8 @@ impl DictionaryFile {
         let servers = defs.values().flatten().map(|def: &TableDef| def.server.number);
         let newest = servers.max();
         let server = ServerVersion { family: Family::MySql, number: newest.unwrap_or(0) };
-        Ok(DictionaryFile { path: path.to_owned(), keys: keys.clone(), defs, server })
+        let (path, keys) = (path.to_owned(), keys.clone());
+        Ok(DictionaryFile { path, keys, undo_logs, defs, server })
     }
 
     /// The version of the server that created the newest table.
@@ -130,7 +137,8 @@ impl DictionaryFile {
         let sink = Sink::new(table, def, &layout, names, is_wanted)?;
         let file =
             TableFile::whole(self.path.clone()).with_root(Some(root)).with_keys(self.keys.clone());
-        let table = Table::new(def.clone(), vec![file]);
+        let undo_logs = self.undo_logs.clone();
+        let table = Table { undo_logs, ..Table::new(def.clone(), vec![file]) };
         let options = ScanOptions::default().with(|scan| {
             scan.plan.policy = Some(ReadAheadPolicy::None);
             scan.plan.memory_bytes = MEMORY_BYTES;

@@ -1,40 +1,170 @@
-//! Unfinished transactions: prepared ones wait for `XA COMMIT` or `XA ROLLBACK` over any number of
-//! clean shutdowns, and a rollback interrupted by a shutdown continues at the next start. Their
-//! changes are in the files as if they were committed.
+//! Unfinished transactions: those that were active when the server stopped without its rollback, and
+//! prepared ones, which wait for `XA COMMIT` or `XA ROLLBACK` over any number of clean shutdowns. Their
+//! changes are in the files as if they were committed; [`UndoLogs`] take them back in memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::small_tree::for_each_row;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::system_tablespace::SystemTablespace;
+use innoscan_engine::undo_logs::{UndoLogs, UndoTablespace};
 use innoscan_engine::{Error, Result};
-use innoscan_format::PageNo;
 use innoscan_format::page::undo::{
-    RSEG_ARRAY_PAGE, TRX_SYS_PAGE, UndoState, rollback_segments, rollback_segments_of_space,
-    undo_logs, undo_state,
+    RSEG_ARRAY_PAGE, TRX_SYS_PAGE, UndoLog, UndoState, rollback_segments,
+    rollback_segments_of_space, undo_logs, undo_number,
 };
+use innoscan_format::page::{Page, PageKind};
 use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
+use innoscan_format::undo::{UndoLogPage, Unfinished};
+use innoscan_format::{PageNo, SpaceId};
 use innoscan_io::Direct;
 
 use crate::data_files::DataFiles;
+use crate::prepared::{Decided, Prepared, PreparedTransaction, decide};
 
-/// The number of unfinished transactions of a directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfinished {
-    /// The number of prepared transactions (`XA PREPARE`).
-    pub prepared: u32,
-    /// The number of transactions that were not rolled back yet.
-    pub active: u32,
+/// The unfinished transactions of a directory, and its tablespaces with undo logs.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The ids of those that were not rolled back yet.
+    active: BTreeSet<u64>,
+    /// Those that were prepared.
+    prepared: Vec<PreparedTransaction>,
+    /// Whether inserts have undo logs of their own, as in MySQL, and in MariaDB to 10.2.
+    are_inserts_apart: bool,
+    is_of_mysql_8: bool,
+    tablespaces: Vec<UndoTablespace>,
+    /// For each number in roll pointers, its tablespace.
+    places: HashMap<u8, usize>,
+    /// The undo logs of the transactions.
+    logs: Vec<LogPlace>,
+    /// Why some undo logs could not be looked into, if that is so.
+    unread: Option<String>,
 }
 
-impl Unfinished {
-    /// Whether there are no unfinished transactions.
-    pub fn is_none(self) -> bool {
-        self == Unfinished::default()
+/// Where a transaction's undo log is.
+#[derive(Clone, Copy, Debug)]
+struct LogPlace {
+    trx_id: u64,
+    /// The index of its tablespace.
+    tablespace: usize,
+    first: PageNo,
+}
+
+/// Unfinished transactions that are taken back, and what the user should know of all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// The undo logs of those whose changes are taken back; `None` if there are none.
+    pub logs: Option<Arc<UndoLogs>>,
+    /// The ids of tables that were empty before these transactions.
+    pub emptied: Vec<u64>,
+    /// What was done, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl Found {
+    /// The reason why there may be more unfinished transactions than were found, if there is one.
+    pub fn unread(&self) -> Option<String> {
+        self.unread.clone()
     }
+
+    /// Whether there are no unfinished transactions.
+    pub fn is_none(&self) -> bool {
+        self.active.is_empty() && self.prepared.is_empty()
+    }
+
+    /// The number of transactions: prepared, and active.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.prepared.len(), self.active.len())
+    }
+
+    /// Whether this version can take back changes of the server: those of MySQL 8 and MariaDB 10.3 and later.
+    pub fn can_be_settled(&self) -> bool {
+        self.is_of_mysql_8 || !self.are_inserts_apart
+    }
+
+    fn note_unread(&mut self, why: &Error) {
+        self.unread.get_or_insert_with(|| why.to_string());
+    }
+
+    fn note_zeroes(&mut self, reader: &SpaceReader, page_no: PageNo) {
+        let file = reader.space().file().path().display();
+        self.unread
+            .get_or_insert_with(|| format!("{file}: page {page_no}, an undo log's, is of zeroes"));
+    }
+    /// Decides what becomes of each transaction. `choice`: the user's for prepared ones.
+    ///
+    /// # Errors
+    /// It cannot be decided.
+    pub fn settle(self, root: &Path, choice: Prepared) -> Result<Settled> {
+        let decided = decide(root, &self.prepared, choice, self.is_of_mysql_8)?;
+        let notes = notes(self.active.len(), &decided);
+        let active = self.active.iter().copied();
+        let unfinished = Unfinished::new(active.chain(decided.rolled_back));
+        // MySQL writes an undo record for each row.
+        let emptied = match self.is_of_mysql_8 {
+            true => Vec::new(),
+            false => self.emptied(&unfinished)?,
+        };
+        let logs = UndoLogs::new(unfinished, self.tablespaces, self.places);
+        let logs = (!logs.unfinished().is_empty()).then(|| Arc::new(logs));
+        Ok(Settled { logs, emptied, notes })
+    }
+
+    /// The ids of tables that were empty before these transactions, by all their undo records.
+    fn emptied(&self, unfinished: &Unfinished) -> Result<Vec<u64>> {
+        let mut emptied = Vec::new();
+        for log in self.logs.iter().filter(|log| unfinished.contains(log.trx_id)) {
+            let Some(tablespace) = self.tablespaces.get(log.tablespace) else { continue };
+            let mut reader = SpaceReader::new(tablespace.open(Direct::Off)?)?;
+            let mut pages_left = reader.space().file_pages();
+            let mut next = Some(log.first);
+            while let Some(page_no) = next {
+                pages_left = pages_left.checked_sub(1).ok_or_else(|| circle(&reader, page_no))?;
+                let page = reader.with_page(page_no, |page| UndoLogPage::parse(&page))?;
+                emptied.extend(page.emptied);
+                next = page.next;
+            }
+        }
+        Ok(emptied)
+    }
+}
+
+fn circle(reader: &SpaceReader, page_no: PageNo) -> Error {
+    let space = reader.space();
+    let error = innoscan_format::Error::corrupt("the pages of an undo log link in a circle");
+    let error = error.at_page(space.header().space, page_no);
+    Error::from(error).in_file(space.file().path())
+}
+
+/// What was done with unfinished transactions.
+fn notes(active: usize, decided: &Decided) -> Vec<String> {
+    let counted = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let mut notes = Vec::new();
+    let of_server = decided.rolled_back.len() - decided.hidden_of_users;
+    if active + of_server > 0 {
+        let count = counted(active + of_server, "unfinished transaction");
+        notes.push(format!("{count} rolled back (rows as after the server's own recovery)"));
+    }
+    if decided.committed > 0 {
+        let count = counted(decided.committed, "prepared transaction");
+        let why = if decided.by_binlog { "as the binary log says" } else { "as was chosen" };
+        notes.push(format!("{count} committed, {why}"));
+    }
+    if decided.hidden_of_users > 0 {
+        let count = counted(decided.hidden_of_users, "transaction");
+        notes.push(format!(
+            "{count} prepared by XA PREPARE, and neither committed nor rolled back: the changes are \
+             not read"
+        ));
+    }
+    notes
 }
 
 /// Searches the rollback segments of a directory whose redo log is empty. `system`: its system
@@ -42,17 +172,22 @@ impl Unfinished {
 ///
 /// # Errors
 /// A rollback segment cannot be read or found.
-pub fn unfinished(
+pub(crate) fn unfinished(
     root: &Path,
     files: &DataFiles,
-    system: &SystemTablespace,
+    system: &Arc<SystemTablespace>,
     keys: &Keys,
-) -> Result<Unfinished> {
-    let mut spaces = HashMap::new();
+) -> Result<Found> {
+    let mysql_ibd = root.join("mysql.ibd");
+    let mut found = Found { is_of_mysql_8: mysql_ibd.is_file(), ..Found::default() };
+    let mut readers: Vec<SpaceReader> = Vec::new();
+    let mut spaces: HashMap<SpaceId, usize> = HashMap::new();
     let mut segments = Vec::new();
-    let mut system = SpaceReader::new(system.open(Direct::Off, keys)?)?;
-    segments.extend(system.with_page(TRX_SYS_PAGE, |page| rollback_segments(&page))?);
-    spaces.insert(system.space().header().space, system);
+    let mut reader = SpaceReader::new(system.open(Direct::Off, keys)?)?;
+    let listed = reader.with_page(TRX_SYS_PAGE, |page| rollback_segments(&page))?;
+    spaces.insert(reader.space().header().space, 0);
+    readers.push(reader);
+    found.tablespaces.push(UndoTablespace::system(Arc::clone(system), keys));
     for path in undo_tablespaces(root, files)? {
         let mut reader = SpaceReader::new(Space::open(&path, Direct::Off, keys)?)?;
         let space = reader.space().header().space;
@@ -65,33 +200,74 @@ pub fn unfinished(
                 reader.with_page(RSEG_ARRAY_PAGE, |page| rollback_segments_of_space(&page))?;
             segments.extend(listed.into_iter().map(|segment| (space, segment)));
         }
-        spaces.insert(space, reader);
+        spaces.insert(space, readers.len());
+        readers.push(reader);
+        found.tablespaces.push(UndoTablespace::new(path, keys));
     }
-    let mysql_ibd = root.join("mysql.ibd");
-    if mysql_ibd.is_file() {
-        let listed = listed_tablespaces(&mysql_ibd, keys, TablespacesTable::undo_space)?;
-        let missing = listed.into_iter().find(|listed| !spaces.contains_key(&listed.space));
-        if let Some(ListedSpace { name, .. }) = missing {
-            return Err(not_there(root, &format!("`{name}`")));
+    if found.is_of_mysql_8 {
+        match listed_tablespaces(&mysql_ibd, keys, TablespacesTable::undo_space) {
+            Ok(listed) => {
+                let missing = listed.into_iter().find(|listed| !spaces.contains_key(&listed.space));
+                if let Some(ListedSpace { name, .. }) = missing {
+                    found.note_unread(&not_there(root, &format!("`{name}`")));
+                }
+            }
+            Err(error) => found.note_unread(&error),
+        }
+        let numbered =
+            spaces.iter().filter_map(|(space, place)| Some((undo_number(*space)?, *place)));
+        found.places = numbered.collect();
+    } else {
+        let placed = |slot: u8, space: SpaceId| Some((slot, *spaces.get(&space)?));
+        found.places =
+            listed.iter().filter_map(|segment| placed(segment.slot, segment.space)).collect();
+    }
+    segments.extend(listed.iter().map(|segment| (segment.space, segment.page_no)));
+    for (space, segment) in segments {
+        let place = spaces.get(&space);
+        let known = place.and_then(|place| Some((*place, readers.get_mut(*place)?)));
+        match known {
+            Some((place, reader)) => look_into((place, reader), segment, &mut found)?,
+            None => found.note_unread(&not_there(root, &format!("with number {space}"))),
         }
     }
-    let mut found = Unfinished::default();
-    for (space, segment) in segments {
-        let reader = spaces
-            .get_mut(&space)
-            .ok_or_else(|| not_there(root, &format!("with number {space}")))?;
-        look_into(reader, segment, &mut found)?;
-    }
+    found.prepared.sort_by_key(|transaction| transaction.trx_id);
+    // MySQL has an undo log for a transaction's inserts and one for the rest.
+    found.prepared.dedup_by_key(|transaction| transaction.trx_id);
     Ok(found)
 }
 
-fn look_into(reader: &mut SpaceReader, segment: PageNo, found: &mut Unfinished) -> Result<()> {
-    for log in reader.with_page(segment, |page| undo_logs(&page))? {
-        match reader.with_page(log, |page| undo_state(&page))? {
-            UndoState::Active => found.active += 1,
-            UndoState::Prepared => found.prepared += 1,
-            UndoState::Ended => {}
+fn look_into(
+    (tablespace, reader): (usize, &mut SpaceReader),
+    segment: PageNo,
+    found: &mut Found,
+) -> Result<()> {
+    // Pages of zeroes are no damage: the file may lack what was not needed, as in a trimmed copy.
+    let is_there = |page: &Page<'_>| page.kind() != PageKind::Zeroes;
+    let listed = reader.with_page(segment, |page| match is_there(&page) {
+        true => undo_logs(&page).map(Some),
+        false => Ok(None),
+    })?;
+    let Some(listed) = listed else {
+        found.note_zeroes(reader, segment);
+        return Ok(());
+    };
+    for log in listed {
+        let parsed = reader.with_page(log, |page| match is_there(&page) {
+            true => UndoLog::parse(&page).map(Some),
+            false => Ok(None),
+        })?;
+        let Some(UndoLog { state, trx_id, has_all_changes }) = parsed else {
+            found.note_zeroes(reader, log);
+            continue;
+        };
+        match state {
+            UndoState::Ended => continue,
+            UndoState::Active => _ = found.active.insert(trx_id),
+            UndoState::Prepared(by) => found.prepared.push(PreparedTransaction { trx_id, by }),
         }
+        found.are_inserts_apart |= !has_all_changes;
+        found.logs.push(LogPlace { trx_id, tablespace, first: log });
     }
     Ok(())
 }
@@ -111,7 +287,8 @@ pub fn listed_tablespaces(
         .map_err(|error| Error::from(error).in_file(mysql_ibd))?;
     let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();
-    for_each_row(&mut reader, &layout, table.root, |row| {
+    // Servers commit each change of the list by itself.
+    for_each_row(&mut reader, &layout, table.root, None, |row| {
         listed.extend(space(&table, row)?);
         Ok(())
     })?;

@@ -42,6 +42,9 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::DumpLive => "dump it live (innoscan dump -S SOCKET)",
         Remedy::ReadAnyway => "--force reads on and may give old, missing or torn rows",
         Remedy::ReadUnended => "--force reads their changes too",
+        Remedy::DecidePrepared => {
+            "say what becomes of them: --prepared commit, or --prepared rollback"
+        }
         Remedy::UseCondition => "use --where, which looks at all rows",
         Remedy::ReadAllRows => "read all rows instead: innoscan dump",
         Remedy::SkipDamagedPages => "--on-corrupt skip reads the rows around it",

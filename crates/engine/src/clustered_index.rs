@@ -7,6 +7,7 @@ use innoscan_format::layout::Layout;
 use innoscan_format::page::{self, IndexPage, OwnedPage, Scratch};
 use innoscan_format::read::{MetadataReader, Need};
 use innoscan_format::schema::TableDef;
+use innoscan_format::undo::Unfinished;
 use innoscan_format::{IndexId, PageNo};
 
 use crate::Result;
@@ -24,7 +25,8 @@ pub struct ClusteredIndex {
 
 impl ClusteredIndex {
     /// Opens the index of `def` whose root is `root_no`. `fetch` returns the bytes of a page as the file
-    /// stores them, or `None` to give up, which this function then returns too.
+    /// stores them, or `None` to give up, which this function then returns too. `unfinished`: the directory's
+    /// unfinished transactions, if there are any.
     ///
     /// # Errors
     /// The error of `fetch`; damage; a definition that does not belong to the file.
@@ -32,6 +34,7 @@ impl ClusteredIndex {
         space: &Space,
         def: &TableDef,
         root_no: PageNo,
+        unfinished: Option<&Unfinished>,
         mut fetch: impl FnMut(PageNo) -> Result<Option<B>>,
     ) -> Result<Option<ClusteredIndex>> {
         let context = space.page_context();
@@ -41,7 +44,8 @@ impl ClusteredIndex {
         drop(bytes);
         let index = IndexPage::parse(root.as_page())?;
         let row_format = space.header().flags.row_format(index.is_compact());
-        let mut metadata = MetadataReader::new(def, row_format, context.format(), root_no);
+        let mut metadata =
+            MetadataReader::new(def, row_format, context.format(), root_no).without(unfinished);
         metadata.feed(root.as_page())?;
         while let Need::Pages(&[page_no, ..]) = metadata.need() {
             let Some(bytes) = fetch(page_no)? else { return Ok(None) };

@@ -41,6 +41,7 @@ pub mod system_tablespace;
 mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod undo_logs;
 pub mod walk;
 
 pub use ahead::ReadAheadPolicy;

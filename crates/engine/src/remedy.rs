@@ -45,6 +45,8 @@ pub enum Remedy {
     ReadAnyway,
     /// Read the changes of transactions that never ended.
     ReadUnended,
+    /// Say what becomes of prepared transactions.
+    DecidePrepared,
     /// Choose rows by a condition, which reads all rows.
     UseCondition,
     /// Read all rows.
@@ -144,6 +146,7 @@ impl fmt::Display for Remedy {
             }
             Remedy::ReadAnyway => "reading it anyway may give old, missing or torn rows",
             Remedy::ReadUnended => "reading it anyway gives their changes too",
+            Remedy::DecidePrepared => "say whether prepared transactions are committed",
             Remedy::UseCondition => "use a condition, which looks at all rows",
             Remedy::ReadAllRows => "read all rows instead",
             Remedy::SkipDamagedPages => "skip damaged pages to read the rows around them",

@@ -1,42 +1,91 @@
 //! Reading of a whole small B-tree, leaf by leaf and row by row: InnoDB's own tables, whose rows
 //! have no off-page columns. Users' tables are read by [`scan`](crate::scan()).
 
+use std::sync::Arc;
+
 use innoscan_format::layout::Layout;
 use innoscan_format::locate::{Fields, Located, Row};
-use innoscan_format::page::IndexPage;
+use innoscan_format::page::{self, IndexPage, Scratch};
+use innoscan_format::record::Record;
+use innoscan_format::undo::{SystemColumns, Version};
 use innoscan_format::{Error as FormatError, PageNo, tree};
 
 use crate::space_reader::SpaceReader;
+use crate::undo_logs::{UndoLogs, UndoReader, Versions};
 use crate::{Error, Result};
 
-/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones.
+/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones. `undo_logs`: those of
+/// the directory's unfinished transactions, whose changes are taken back.
 pub fn for_each_row(
     reader: &mut SpaceReader,
     layout: &Layout,
     root: PageNo,
+    undo_logs: Option<&Arc<UndoLogs>>,
     mut add: impl FnMut(&[Option<&[u8]>]) -> innoscan_format::Result<()>,
 ) -> Result<()> {
     let mut leaf = Some(edge_leaf(reader, layout, root, Edge::First)?);
-    let mut fields = Fields::default();
+    let mut before = match undo_logs {
+        Some(logs) => Some(Before::new(logs, layout)?),
+        None => None,
+    };
+    let mut scratch = Scratch::default();
     let mut leaves_left = reader.space().file_pages();
     while let Some(page_no) = leaf {
         leaves_left = leaves_left.checked_sub(1).ok_or_else(|| circle(reader))?;
-        leaf = reader.with_page(page_no, |page| {
-            let page = IndexPage::parse(page)?;
-            for record in page.records() {
-                let record = record?;
-                if record.is_row() && !record.is_delete_marked() {
-                    let row = layout.locate(&record, &mut fields)?;
-                    let row: Vec<_> = (0..row.len())
-                        .map(|place| inline(&row, place))
-                        .collect::<innoscan_format::Result<_>>()?;
-                    add(&row)?;
-                }
-            }
-            Ok(page.next())
-        })?;
+        let bytes = reader.read_page(page_no)?;
+        let context = reader.space().page_context();
+        leaf = page::open(&bytes, context, page_no, &mut scratch)
+            .map_err(Error::from)
+            .and_then(|page| add_leaf(&IndexPage::parse(page)?, layout, before.as_mut(), &mut add))
+            .map_err(|error| error.in_file(reader.space().file().path()))?;
     }
     Ok(())
+}
+
+/// Passes each row of a leaf to `add`; returns the next leaf.
+fn add_leaf(
+    page: &IndexPage<'_>,
+    layout: &Layout,
+    mut before: Option<&mut Before>,
+    add: &mut impl FnMut(&[Option<&[u8]>]) -> innoscan_format::Result<()>,
+) -> Result<Option<PageNo>> {
+    let mut fields = Fields::default();
+    for record in page.records() {
+        let record = record?;
+        if let Some(before) = before.as_mut().filter(|_| !record.is_metadata()) {
+            let system = layout.system_columns(&record)?;
+            if before.versions.is_unfinished(&system) {
+                if let Some(version) = before.row(&record, system)? {
+                    add(&inline_columns(&version.row(layout))?)?;
+                }
+                continue;
+            }
+        }
+        if record.is_row() {
+            add(&inline_columns(&layout.locate(&record, &mut fields)?)?)?;
+        }
+    }
+    Ok(page.next())
+}
+
+/// A tree's rows before unfinished transactions.
+struct Before {
+    versions: Versions,
+    pages: UndoReader,
+}
+
+impl Before {
+    fn new(logs: &Arc<UndoLogs>, layout: &Layout) -> Result<Before> {
+        let versions = Versions::new(Arc::clone(logs), layout)?;
+        Ok(Before { versions, pages: UndoReader::new(Arc::clone(logs)) })
+    }
+
+    fn row(&mut self, record: &Record<'_>, system: SystemColumns) -> Result<Option<Version>> {
+        let pages = &mut self.pages;
+        self.versions.before(record, system, |wanted, reader| {
+            pages.with_page(wanted, |page| reader.feed(page))
+        })
+    }
 }
 
 /// An end of a tree.
@@ -86,6 +135,10 @@ pub fn edge_leaf(
 pub fn circle(reader: &SpaceReader) -> Error {
     let error = FormatError::corrupt("the leaves link in a circle");
     Error::from(error).in_file(reader.space().file().path())
+}
+
+fn inline_columns<'d>(row: &Row<'_, 'd>) -> innoscan_format::Result<Vec<Option<&'d [u8]>>> {
+    (0..row.len()).map(|place| inline(row, place)).collect()
 }
 
 fn inline<'d>(row: &Row<'_, 'd>, place: usize) -> innoscan_format::Result<Option<&'d [u8]>> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use innoscan_format::page::{self, PageContext, PageFormat, Scratch, SpaceHeader};
 use innoscan_format::read::{Need, SdiObject, SdiReader};
+use innoscan_format::undo::Unfinished;
 use innoscan_format::{PageNo, PageSize, SpaceId};
 use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
 
@@ -170,9 +171,18 @@ impl Space {
 
     /// The definitions in a file of MySQL 8 and later; none in other files.
     pub fn read_sdi(&self) -> Result<Vec<SdiObject>> {
+        self.read_sdi_without(None)
+    }
+
+    /// The same definitions, none of which one of these transactions wrote or deleted.
+    ///
+    /// # Errors
+    /// Those of [`Space::read_sdi`]; an `ALTER TABLE` was under way.
+    pub fn read_sdi_without(&self, unfinished: Option<&Unfinished>) -> Result<Vec<SdiObject>> {
         let Some(root) = self.header.sdi_root else { return Ok(Vec::new()) };
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(self.file.path());
-        let mut reader = SdiReader::new(self.format(), root).map_err(in_file)?;
+        let reader = SdiReader::new(self.format(), root).map_err(in_file)?;
+        let mut reader = reader.without(unfinished);
         let mut scratch = Scratch::default();
         while let Need::Pages(&[page_no, ..]) = reader.need() {
             let bytes = self.read_page(page_no)?;

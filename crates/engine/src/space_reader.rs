@@ -63,7 +63,7 @@ impl SpaceReader {
     pub fn clustered(&mut self, def: &TableDef, root: PageNo) -> Result<ClusteredIndex> {
         let SpaceReader { space, pool, slot, .. } = self;
         let fetch = |page| pool.wait_for(PageKey { file: *slot, page }, Retention::Keep).map(Some);
-        ClusteredIndex::open(space, def, root, fetch)
+        ClusteredIndex::open(space, def, root, None, fetch)
             .and_then(|opened| opened.ok_or_else(Error::interrupted))
             .map_err(|error| error.in_file(space.file().path()))
     }

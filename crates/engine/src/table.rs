@@ -15,6 +15,7 @@ use crate::keys::Keys;
 use crate::leaf_span::LeafSpan;
 use crate::space::Space;
 use crate::system_tablespace::SystemTablespace;
+use crate::undo_logs::UndoLogs;
 use crate::{Error, Result};
 
 /// A table as the catalog finds it and a scan reads it.
@@ -32,6 +33,8 @@ pub struct Table {
     /// The newest LSN of a directory that was shut down cleanly. A page with a newer LSN means that the
     /// file was copied while a server wrote it, or belongs to another directory.
     pub newest_lsn: Option<Lsn>,
+    /// The unfinished transactions whose changes are taken back when rows are read; `None`: there are none.
+    pub undo_logs: Option<Arc<UndoLogs>>,
     /// Warnings for the user.
     pub notes: Notes,
 }
@@ -236,8 +239,22 @@ impl Table {
             is_definition_given: false,
             files,
             newest_lsn: None,
+            undo_logs: None,
             notes: Notes::default(),
         }
+    }
+
+    /// Requires that no unfinished transaction has changed the definition in a file of MySQL 8.
+    ///
+    /// # Errors
+    /// An `ALTER TABLE` was under way; or a file cannot be read.
+    #[doc(hidden)]
+    pub fn require_settled_definition(&self) -> Result<()> {
+        let Some(logs) = &self.undo_logs else { return Ok(()) };
+        for file in &self.files {
+            file.open(Direct::Off)?.read_sdi_without(Some(logs.unfinished()))?;
+        }
+        Ok(())
     }
 
     /// Requires the keys of an encrypted table: root pages are as encrypted as the others.

@@ -31,6 +31,7 @@ mod server;
 pub mod server_record;
 pub mod tree;
 pub mod types;
+pub mod undo;
 pub mod value;
 
 pub use error::{Cause, Error, Place, Result};

@@ -60,6 +60,46 @@ enum Kind {
     External,
 }
 
+/// A column as a record stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredField<'d> {
+    /// The record is older than the column.
+    Absent,
+    Null,
+    Inline(&'d [u8]),
+    /// The part in the record, with the reference to the rest.
+    External(&'d [u8]),
+}
+
+impl Fields {
+    /// Copies the columns of a row behind each other into `bytes`.
+    pub(crate) fn copied<'v>(
+        columns: impl Iterator<Item = StoredField<'v>>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Fields> {
+        let mut cells = Vec::new();
+        for column in columns {
+            let (kind, value) = match column {
+                StoredField::Absent => (Kind::Absent, &[][..]),
+                StoredField::Null => (Kind::Null, &[][..]),
+                StoredField::Inline(value) => (Kind::Inline, value),
+                StoredField::External(value) => (Kind::External, value),
+            };
+            let place = u16::try_from(bytes.len()).ok().zip(u16::try_from(value.len()).ok());
+            let (start, len) =
+                place.ok_or_else(|| Error::corrupt("a row is larger than any record"))?;
+            cells.push(Cell { start, len, kind });
+            bytes.extend_from_slice(value);
+        }
+        Ok(Fields { cells })
+    }
+
+    /// Returns the row whose columns were copied into `bytes`.
+    pub(crate) fn row<'f, 'd>(&'f self, bytes: &'d [u8], layout: &'d Layout) -> Row<'f, 'd> {
+        Row { cells: &self.cells, page: bytes, layout }
+    }
+}
+
 /// A record's columns: the filled [`Fields`], with the bytes that they refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'f, 'd> {
@@ -84,6 +124,18 @@ impl<'d> Row<'_, 'd> {
             Kind::Null => Ok(Located::Null),
             Kind::External => self.external(place, data),
             Kind::Absent => self.default(place),
+        }
+    }
+
+    /// Returns the column at `place` as the record stores it.
+    pub(crate) fn stored(&self, place: usize) -> StoredField<'d> {
+        let cell = self.cells.get(place).copied().unwrap_or_default();
+        let data = self.page.get(cell.range()).unwrap_or_default();
+        match cell.kind {
+            Kind::Absent => StoredField::Absent,
+            Kind::Null => StoredField::Null,
+            Kind::Inline => StoredField::Inline(data),
+            Kind::External => StoredField::External(data),
         }
     }
 
@@ -164,7 +216,7 @@ enum Presence {
 
 /// The fields that a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
+pub(crate) enum Holds {
     All,
     First(usize),
     Version(u8),
@@ -245,7 +297,7 @@ impl Layout {
 
     /// Reads the header of a COMPACT record of an altered table: the fields it holds, and where its
     /// null bitmap begins (read backwards) and how long that is.
-    fn instant_header(&self, record: &Record<'_>) -> Result<(Holds, usize, usize)> {
+    pub(crate) fn instant_header(&self, record: &Record<'_>) -> Result<(Holds, usize, usize)> {
         let header = record.origin().wrapping_sub(6);
         let page = record.page();
         let core = (header, self.core_null_bytes);

@@ -122,6 +122,42 @@ impl Server {
         Ok(())
     }
 
+    /// Starts the server again after [`Self::stop`], this once with `options` too.
+    ///
+    /// # Errors
+    /// When the server cannot be started.
+    pub fn restart_with(&mut self, options: &[&str]) -> Result<()> {
+        server_sh(&self.version, "start", &self.dir, options)?;
+        self.running = true;
+        Ok(())
+    }
+
+    /// Returns a server on a copy of the files of this one, which does not run.
+    ///
+    /// # Errors
+    /// When this one runs, or its files cannot be copied.
+    pub fn copy(&self) -> Result<Self> {
+        if self.running {
+            return Err(Error::other("a running server's files cannot be copied"));
+        }
+        let own = tempfile::Builder::new().prefix("innoscan-server-").tempdir()?;
+        let dir = own.path().to_owned();
+        let output = Command::new("cp")
+            .args(["-a", "--sparse=always", "--"])
+            .args([self.dir.join("data"), self.dir.join("options"), dir.clone()])
+            .stdin(Stdio::null())
+            .output()?;
+        checked("cp", output)?;
+        let socket = server_sh(&self.version, "socket", &dir, &[])?;
+        Ok(Self {
+            version: self.version.clone(),
+            socket: String::from_utf8_lossy(&socket).trim_end().into(),
+            dir,
+            running: false,
+            _own: Some(own),
+        })
+    }
+
     /// Returns the version, as `install.sh` names it.
     #[must_use]
     pub fn version(&self) -> &str {
@@ -156,26 +192,13 @@ impl Server {
     /// # Errors
     /// The first statement that fails ends the run.
     pub fn feed(&self, input: &mut dyn std::io::Read) -> Result<Vec<u8>> {
-        let mut client = Command::new("mariadb")
-            .args(["--no-defaults", "--skip-ssl", "-uroot", "-N", "-B", "-r", "--binary-mode"])
-            .args(["--default-character-set=utf8mb4", "--max-allowed-packet=64M", "-S"])
-            .arg(&self.socket)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let mut stdin = client.stdin.take();
-        std::thread::scope(|scope| {
-            // the client answers while it still reads: both ends have to move
-            let waiter = scope.spawn(move || client.wait_with_output());
-            if let Some(pipe) = stdin.as_mut() {
-                // a client that stops early reports the reason itself
-                let _ = std::io::copy(input, pipe).and_then(|_| pipe.flush());
-            }
-            drop(stdin.take());
-            let output = waiter.join().map_err(|_| Error::other("the client's thread died"))??;
-            checked("mariadb", output)
-        })
+        self.client().feed(input)
+    }
+
+    /// Returns a client of the server, for another thread.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client { socket: self.socket.clone() }
     }
 
     /// Returns `CHECKSUM TABLE`; `None` when the server returns NULL.
@@ -221,6 +244,41 @@ impl Server {
         server_sh(&self.version, "kill", &self.dir, &[])?;
         self.running = false;
         Ok(())
+    }
+}
+
+/// A client of a server. It does not keep the server running.
+#[derive(Clone, Debug)]
+pub struct Client {
+    socket: PathBuf,
+}
+
+impl Client {
+    /// Runs a stream of statements and returns the output.
+    ///
+    /// # Errors
+    /// The first statement that fails ends the run.
+    pub fn feed(&self, input: &mut dyn std::io::Read) -> Result<Vec<u8>> {
+        let mut client = Command::new("mariadb")
+            .args(["--no-defaults", "--skip-ssl", "-uroot", "-N", "-B", "-r", "--binary-mode"])
+            .args(["--default-character-set=utf8mb4", "--max-allowed-packet=64M", "-S"])
+            .arg(&self.socket)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut stdin = client.stdin.take();
+        std::thread::scope(|scope| {
+            // the client answers while it still reads: both ends have to move
+            let waiter = scope.spawn(move || client.wait_with_output());
+            if let Some(pipe) = stdin.as_mut() {
+                // a client that stops early reports the reason itself
+                let _ = std::io::copy(input, pipe).and_then(|_| pipe.flush());
+            }
+            drop(stdin.take());
+            let output = waiter.join().map_err(|_| Error::other("the client's thread died"))??;
+            checked("mariadb", output)
+        })
     }
 }
 

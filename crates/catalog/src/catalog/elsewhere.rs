@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use innoscan_engine::system_tablespace::SystemTablespace;
+use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result, Table, TableFile};
 use innoscan_format::schema::{TableDef, filename};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
@@ -59,6 +60,18 @@ impl Catalog {
         let root = self.datadir()?;
         match DataDir::is_one(root) {
             true => Ok(self.judged(root)?.datadir.system_tablespace().cloned()),
+            false => Ok(None),
+        }
+    }
+
+    /// The undo logs of the data directory's unfinished transactions; `None` if there are none.
+    ///
+    /// # Errors
+    /// The directory's server is running, or was not shut down cleanly.
+    pub(crate) fn undo_logs(&self) -> Result<Option<Arc<UndoLogs>>> {
+        let root = self.datadir()?;
+        match DataDir::is_one(root) {
+            true => Ok(self.judged(root)?.datadir.undo_logs().cloned()),
             false => Ok(None),
         }
     }
@@ -181,7 +194,11 @@ impl Catalog {
         let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
         match self.spaces_of(root)?.definition(&name)? {
             Some(def) => Ok(Some(def)),
-            None => mysql_definition::definition(&mysql_ibd, &self.keys, schema, table),
+            None => {
+                let undo_logs = self.judged(root)?.datadir.undo_logs().cloned();
+                let file = (&*mysql_ibd, undo_logs);
+                mysql_definition::definition(file, &self.keys, schema, table)
+            }
         }
     }
 

@@ -68,6 +68,7 @@ impl Catalog {
         Catalog {
             datadir,
             force: self.force,
+            prepared: self.prepared,
             keys: self.keys.clone(),
             files: self.files.clone(),
             option_files: self.option_files.clone(),

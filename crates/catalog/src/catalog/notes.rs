@@ -3,7 +3,8 @@
 use innoscan_engine::{Notes, Result};
 use innoscan_format::schema::TableDef;
 
-use super::{Catalog, Directory, Known};
+use super::known::Known;
+use super::{Catalog, Directory};
 use crate::datadir::{DataDir, Shutdown};
 
 /// The warnings about all tables of a directory.
@@ -17,6 +18,7 @@ fn of_directory(directory: &Directory) -> Vec<String> {
             "whether there are unfinished transactions (XA PREPARE) is not known: {why}"
         ));
     }
+    notes.extend_from_slice(directory.datadir.settled_notes());
     notes
 }
 

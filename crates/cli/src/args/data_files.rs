@@ -1,12 +1,14 @@
-//! Arguments for data files that are not in the data directory, with the names of the server's own options.
+//! Arguments for data files that are not in the data directory, with the names of the server's own options,
+//! and for what its files leave open.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use innoscan_catalog::Prepared;
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::system_files::{DataFilePath, SystemFiles};
 
-/// Where a server's data files are.
+/// Where a server's data files are, and what they leave open.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataFileArgs {
     /// Directories with files of tables outside of the data directory (DATA DIRECTORY, general
@@ -29,6 +31,20 @@ pub struct DataFileArgs {
     /// directory]
     #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub innodb_undo_directory: Option<PathBuf>,
+
+    /// Prepared transactions, where no binary log in the directory tells what became of them: show
+    /// their changes (commit), take them back (rollback), or refuse those of the server itself.
+    /// Those of XA PREPARE are taken back unless commit is said
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = PreparedArg::Refuse, value_name = "WHAT")]
+    pub prepared: PreparedArg,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PreparedArg {
+    Commit,
+    Rollback,
+    #[default]
+    Refuse,
 }
 
 impl DataFileArgs {
@@ -41,6 +57,15 @@ impl DataFileArgs {
             },
             undo_directory: self.innodb_undo_directory.clone(),
             directories: self.innodb_directories.clone(),
+        }
+    }
+
+    /// The choice for prepared transactions.
+    pub fn prepared(&self) -> Prepared {
+        match self.prepared {
+            PreparedArg::Commit => Prepared::Commit,
+            PreparedArg::Rollback => Prepared::Rollback,
+            PreparedArg::Refuse => Prepared::Refuse,
         }
     }
 }

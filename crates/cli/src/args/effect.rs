@@ -237,7 +237,7 @@ const DUMP: &[Rule<Box<DumpArgs>>] = &[
         why: "it is for tables named db.table; to dump a directory, name only the directory",
     },
     Rule {
-        options: &["schema", "force"],
+        options: &["schema", "force", "prepared"],
         has_effect: |args| !args.is_of_server(),
         why: "it is for files, but none is named",
     },
@@ -479,6 +479,7 @@ const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
             "innodb_data_home_dir",
             "innodb_data_file_path",
             "innodb_undo_directory",
+            "prepared",
         ],
         has_effect: |args| args.is_against_files(),
         why: "it is for reading the tables of --against DIR",

@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::locate::{Fields, Located, Row};
 use innoscan_format::page::{self, IndexPage, Scratch, StoredAs};
 use innoscan_format::record::Record;
+use innoscan_format::undo::SystemColumns;
 use innoscan_format::{Error as FormatError, PageNo};
 
 use super::keys::{End, edge};
@@ -16,6 +17,7 @@ use super::lob::LobFetcher;
 use super::order::Output;
 use super::requests::PageRequests;
 use super::task::{Item, LeafBytes, SpaceContext, Task};
+use super::undo::UndoFetcher;
 use super::{
     Damage, LeafId, Lost, OnCorrupt, OpeningTimes, RowOrder, ScanOptions, Shared, StopOnPanic,
 };
@@ -42,6 +44,7 @@ pub(super) struct Decoder<'s, S: RowSink> {
     sink: &'s S,
     options: &'s ScanOptions,
     lobs: LobFetcher<'s>,
+    undo: UndoFetcher<'s>,
     fields: Fields,
     /// A buffer for a row's key, and for a value that is compared.
     key: Vec<u8>,
@@ -57,8 +60,7 @@ impl<'s, S: RowSink> Worker<'s, S> {
         shared: &'s Shared,
         (tasks, outputs, requests): Channels<'s, S::Batch>,
     ) -> Worker<'s, S> {
-        let lobs = LobFetcher::new(Some(requests), options.rows.lob_bytes_max);
-        Worker { decoder: Decoder::new(sink, options, lobs), shared, tasks, outputs }
+        Worker { decoder: Decoder::new(sink, options, Some(requests)), shared, tasks, outputs }
     }
 
     /// Works until there are no more tasks.
@@ -83,11 +85,17 @@ impl<'s, S: RowSink> Worker<'s, S> {
 }
 
 impl<'s, S: RowSink> Decoder<'s, S> {
-    pub fn new(sink: &'s S, options: &'s ScanOptions, lobs: LobFetcher<'s>) -> Decoder<'s, S> {
+    /// A decoder that requests pages through `requests`, or, where it is `None`, reads them on the caller's thread.
+    pub fn new(
+        sink: &'s S,
+        options: &'s ScanOptions,
+        requests: Option<PageRequests<'s>>,
+    ) -> Decoder<'s, S> {
         Decoder {
             sink,
             options,
-            lobs,
+            lobs: LobFetcher::new(requests.clone(), options.rows.lob_bytes_max),
+            undo: UndoFetcher::new(requests),
             fields: Fields::default(),
             key: Vec::new(),
             unpacking: Unpacking::default(),
@@ -232,6 +240,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         let page_no = leaf.page_no();
         let mut cells = Vec::with_capacity(space.layout.n_columns());
         let mut fields = std::mem::take(&mut self.fields);
+        let has_unfinished = space.versions.is_some();
         let mut left = u64::from(leaf.n_recs());
         for record in leaf.records() {
             let record = match record {
@@ -243,14 +252,17 @@ impl<'s, S: RowSink> Decoder<'s, S> {
                 }
             };
             left = left.saturating_sub(1);
-            if !record.is_row() {
+            let decoded = if has_unfinished {
+                self.committed_row(space, record, &mut fields, &mut cells, &mut output.batch)
+            } else if record.is_row() {
+                self.row(space, &record, &mut fields, &mut cells, &mut output.batch)
+            } else {
                 continue;
-            }
-            match self.row(space, &record, &mut fields, &mut cells, &mut output.batch) {
+            };
+            match decoded {
                 Ok(is_wanted) => output.rows += u64::from(is_wanted),
                 Err(error) => {
-                    let error = error
-                        .map_format(|error| leaf.page().locate_error(record.locate_error(error)));
+                    let error = located(error, leaf, record);
                     self.pass_over(&space.path, page_no, Lost::Row, error, output)?;
                 }
             }
@@ -262,8 +274,52 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         Ok(())
     }
 
-    /// Passes a row to the sink; `false` if the filter excludes it.
-    #[inline]
+    /// Passes the committed row of a record to the sink; `false` if there is none, or the filter excludes it.
+    #[inline(never)]
+    fn committed_row<'d>(
+        &mut self,
+        space: &'d SpaceContext,
+        record: Record<'d>,
+        fields: &mut Fields,
+        cells: &mut Vec<Option<&'d [u8]>>,
+        batch: &mut S::Batch,
+    ) -> Result<bool> {
+        let Some(versions) = space.versions.as_ref().filter(|_| !record.is_metadata()) else {
+            return Ok(false);
+        };
+        let system = space.layout.system_columns(&record)?;
+        if versions.is_unfinished(&system) {
+            return self.row_before(space, &record, system, batch);
+        }
+        match record.is_delete_marked() {
+            true => Ok(false),
+            false => self.row(space, &record, fields, cells, batch),
+        }
+    }
+
+    /// Passes the row that a record was before unfinished transactions to the sink.
+    #[cold]
+    fn row_before(
+        &mut self,
+        space: &SpaceContext,
+        record: &Record<'_>,
+        system: SystemColumns,
+        batch: &mut S::Batch,
+    ) -> Result<bool> {
+        let Some(versions) = &space.versions else { return Ok(false) };
+        let version = self.undo.version(space, versions, record, system, &mut self.key)?;
+        let Some(version) = version else { return Ok(false) };
+        let row = version.row(&space.layout);
+        if let Some(filter) = &space.filter
+            && !self.is_wanted(space, filter, &row)?
+        {
+            return Ok(false);
+        }
+        self.row_with_made_values(space, row, batch).map(|()| true)
+    }
+
+    /// Passes a row to the sink; `false` if the filter excludes it. It is called at two places, and for each row.
+    #[inline(always)]
     fn row<'d>(
         &mut self,
         space: &'d SpaceContext,
@@ -360,6 +416,15 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         let mut part = std::mem::replace(output, self.new_output(output.task));
         self.sink.finish(&mut part.batch)?;
         take_part(part)
+    }
+}
+
+/// Adds a record's place to an error, unless it is one of another file: of undo logs.
+#[cold]
+fn located(error: Error, leaf: &IndexPage<'_>, record: Record<'_>) -> Error {
+    match error.file() {
+        Some(_) => error,
+        None => error.map_format(|error| leaf.page().locate_error(record.locate_error(error))),
     }
 }
 

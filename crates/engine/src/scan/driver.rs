@@ -25,9 +25,11 @@ use self::learnt::Learnt;
 use self::run_length::RunLength;
 use self::slow_start::SlowStart;
 use super::plan::Planner;
+use super::pooled_undo::PooledUndo;
 use super::requests::PageService;
 use super::task::{Item, LeafBytes, PageSource, SpaceContext, Task};
 use super::tree::{Tree, require_met};
+
 use super::{Budget, ScanOptions, ScanOutcome, Shared};
 use crate::ahead::{Links, PolicyTraits, ReadAheadPolicy};
 use crate::io_options::IoOptions;
@@ -72,6 +74,7 @@ pub(super) struct Driver<'s> {
     traits: PolicyTraits,
     planner: Planner<'s>,
     pool: Pool,
+    undo: Arc<[PooledUndo]>,
     in_flight: InFlight,
     run_length: RunLength,
     learnt: Learnt,
@@ -96,9 +99,8 @@ impl<'s> Driver<'s> {
         options: &'s ScanOptions,
         budget: &'s Budget,
         shared: &'s Shared,
-        pool: Pool,
-        tasks: Sender<Task>,
-        requests: PageService,
+        (pool, undo): (Pool, Arc<[PooledUndo]>),
+        (tasks, requests): (Sender<Task>, PageService),
     ) -> Driver<'s> {
         let planner = Planner::new(options);
         Driver {
@@ -116,6 +118,7 @@ impl<'s> Driver<'s> {
             learnt: Learnt::new(options),
             slow_start: SlowStart::new(planner.starts_slowly(), budget.task_leaves),
             pool,
+            undo,
             tasks,
             requests,
             scratch: Scratch::default(),
@@ -224,7 +227,7 @@ impl<'s> Driver<'s> {
         self.learnt.begin(space.file(), self.reading());
         self.begin_reads();
         let (table, options) = (self.table, self.options);
-        let source = PageSource::Pool(slot);
+        let source = PageSource::Pool(slot, Arc::clone(&self.undo));
         let opened = Tree::open(table, options, space, (number, source), |page| {
             Ok(self.fetch(slot, page)?.map(LeafBytes::Frame))
         })?;

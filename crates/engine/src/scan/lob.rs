@@ -50,8 +50,8 @@ impl<'s> LobFetcher<'s> {
         let whole_len = value.len() + lob.len as usize;
         let mut reader = LobReader::new(space.format(), lob)?;
         let (slot, requests) = match (&space.source, &self.requests) {
-            (PageSource::Pool(slot), Some(requests)) => (*slot, requests),
-            (PageSource::Pool(_), None) => return Err(Error::interrupted()),
+            (PageSource::Pool(slot, _), Some(requests)) => (*slot, requests),
+            (PageSource::Pool(..), None) => return Err(Error::interrupted()),
             (PageSource::Memory(file), _) => return self.feed_from(file, space, reader, value),
         };
         let mut most = PAGES_FIRST;

@@ -28,12 +28,14 @@ mod options;
 mod order;
 mod outcome;
 pub mod plan;
+mod pooled_undo;
 pub mod read_plan;
 mod requests;
 mod small;
 mod spill;
 mod task;
 mod tree;
+mod undo;
 mod view;
 
 use std::sync::Arc;
@@ -51,6 +53,7 @@ pub use self::options::{
 };
 pub use self::outcome::{DAMAGE_MAX, Damage, Lost, OpeningTimes, Progress, ScanOutcome};
 use self::plan::Planner;
+use self::pooled_undo::PooledUndo;
 use self::read_plan::ReadPlan;
 use self::requests::page_requests;
 pub use self::small::scan_sized;
@@ -102,6 +105,7 @@ pub fn scan_with_engine<S: RowSink>(
     let mut pool = pool_for(options, options.hooks.foreground.is_some(), &budget, engine)?;
     let slots: Vec<FileSlot> =
         spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
+    let undo = pooled_undo(table, options, &mut pool)?;
     let shared = Shared::new(pool.waker());
     let is_direct = spaces.iter().all(|space| space.file().is_direct());
     let mut outcome = std::thread::scope(|scope| {
@@ -126,8 +130,9 @@ pub fn scan_with_engine<S: RowSink>(
         drop(requests);
         let driver = spawn(scope, "scan".to_owned(), move || {
             let _stop = StopOnPanic(shared);
+            let channels = (task_sender, service);
             let driver =
-                driver::Driver::new(table, options, budget, shared, pool, task_sender, service);
+                driver::Driver::new(table, options, budget, shared, (pool, undo), channels);
             driver.run(spaces.iter().zip(slots.iter().copied()).collect())
         });
         let driver = driver?;
@@ -148,6 +153,18 @@ pub fn scan_with_engine<S: RowSink>(
     outcome.is_direct = is_direct;
     outcome.elapsed = started.elapsed();
     Ok(outcome)
+}
+
+/// Adds the tablespaces of a table's undo logs to the scan's pool.
+fn pooled_undo(table: &Table, options: &ScanOptions, pool: &mut Pool) -> Result<Arc<[PooledUndo]>> {
+    let logs = table.undo_logs.as_ref();
+    let tablespaces = logs.map(|logs| logs.tablespaces()).unwrap_or_default();
+    let pooled = tablespaces.iter().map(|file| {
+        let space = file.open(options.io.direct)?;
+        let slot = pool.add_file(Arc::clone(space.file()));
+        PooledUndo::new(&space, slot, pool.page_bytes())
+    });
+    pooled.collect()
 }
 
 /// A pool for a scan and its foreground readers.

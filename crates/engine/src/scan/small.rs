@@ -9,7 +9,6 @@ use innoscan_io::engine::inline::Inline;
 use innoscan_io::{self as io, Direct, Engine, EngineKind, File};
 
 use super::decode::Decoder;
-use super::lob::LobFetcher;
 use super::order::{report_progress, take};
 use super::read_plan::ReadPlan;
 use super::task::{Item, PageSource, SpaceContext, Task, page_in_memory};
@@ -85,11 +84,10 @@ fn scan_whole<S: RowSink>(
         return Ok(Some(ScanOutcome::default()));
     };
     let shared = Shared::new(Inline::new(1).waker());
-    let lobs = LobFetcher::new(None, options.rows.lob_bytes_max);
     let mut scan = Scan {
         table,
         options,
-        decoder: Decoder::new(sink, options, lobs),
+        decoder: Decoder::new(sink, options, None),
         outcome: ScanOutcome::default(),
         tasks: 0,
         task_leaves: (TASK_BYTES / page_bytes).max(1),

@@ -11,9 +11,11 @@ use innoscan_io::{self as io, File};
 
 use super::key_columns::KeyColumns;
 use super::leaf_sorter::PackedLeaf;
+use super::pooled_undo::PooledUndo;
 use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::pool::{FileSlot, PageRef, unreadable};
+use crate::undo_logs::Versions;
 use crate::walk::Sibling;
 use crate::{Error, Result};
 
@@ -68,8 +70,8 @@ impl Deref for LeafBytes {
 
 /// The source of a tablespace's pages.
 pub(super) enum PageSource {
-    /// A file of the pool.
-    Pool(FileSlot),
+    /// A file of the pool, with the tablespaces of the directory's undo logs.
+    Pool(FileSlot, Arc<[PooledUndo]>),
     /// A file that is completely in memory.
     Memory(Arc<File>),
 }
@@ -89,6 +91,8 @@ pub(super) struct SpaceContext {
     /// The condition on rows with wanted keys; `None`: all of them.
     pub filter: Option<RowFilter>,
     pub newest_lsn: Option<Lsn>,
+    /// The versions of rows that unfinished transactions changed; `None` where there are no such transactions.
+    pub versions: Option<Versions>,
     /// Whether the definition was given by the user: then each leaf is checked against it.
     pub is_definition_given: bool,
 }

@@ -12,6 +12,7 @@ use crate::clustered_index::ClusteredIndex;
 use crate::condition::RowFilter;
 use crate::key_ranges::KeyRanges;
 use crate::space::Space;
+use crate::undo_logs::Versions;
 use crate::walk::Walk;
 use crate::{Error, Result, Table};
 
@@ -24,8 +25,8 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Opens the tree of a table's tablespace with this index and these pages; `None`
-    /// when a page is not available because the scan was stopped.
+    /// Opens the tree of a table's tablespace with this index and these pages; `None` when a page is not available
+    /// because the scan was stopped, and where all rows are of an unfinished transaction that found the table empty.
     pub fn open(
         table: &Table,
         options: &ScanOptions,
@@ -36,8 +37,13 @@ impl Tree {
         let file = &table.files[number];
         let root_no = file.clustered_root.unwrap_or(space.first_root());
         let def = table.def_of(file);
-        let opened = ClusteredIndex::open(space, &def, root_no, fetch)?;
+        let undo_logs = table.undo_logs.as_ref();
+        let unfinished = undo_logs.map(|logs| logs.unfinished());
+        let opened = ClusteredIndex::open(space, &def, root_no, unfinished, fetch)?;
         let Some(index) = opened else { return Ok(None) };
+        if undo_logs.is_some_and(|logs| logs.was_empty(index.id)) {
+            return Ok(None);
+        }
         let root = index.root_page()?;
         let (filter, keys) = match &options.rows.condition {
             None => (None, None),
@@ -50,6 +56,7 @@ impl Tree {
         let (after, span) = (after.map(|after| after.page), file.span.clone());
         let walk = Walk::new(&root, &index.layout, keys.clone(), after, span)?;
         let branch = (!root.is_leaf()).then_some(root_no);
+        let versions = undo_logs.map(|logs| Versions::new(Arc::clone(logs), &index.layout));
         let context = SpaceContext {
             path: space.file().path().to_owned(),
             number,
@@ -64,6 +71,7 @@ impl Tree {
             wanted: keys,
             filter,
             newest_lsn: table.newest_lsn,
+            versions: versions.transpose()?,
             is_definition_given: table.is_definition_given,
         };
         Ok(Some(Tree { context, walk, root: branch }))

@@ -63,6 +63,8 @@ pub(super) struct Clustered {
     pub key_fields: usize,
     /// Number of fields that are no column's value: system columns and prefixes.
     pub extra_fields: usize,
+    /// Place of `DB_TRX_ID` among the fields.
+    pub trx_id_at: usize,
 }
 
 impl Clustered {
@@ -87,7 +89,10 @@ impl Clustered {
             fields = in_physical_order(fields, &columns)?;
         }
         let extra_fields = 2 + usize::from(row_id) + prefixes;
-        Ok(Clustered { columns, fields, key_fields, extra_fields })
+        let systems = fields.iter().enumerate().filter(|(_, field)| field.column.is_none());
+        let trx_id_at = systems.map(|(place, _)| place).nth(usize::from(row_id));
+        let trx_id_at = trx_id_at.unwrap_or(key_fields);
+        Ok(Clustered { columns, fields, key_fields, extra_fields, trx_id_at })
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Layout {
     /// Bytes of the null bitmap in node pointers, and in rows without instant bits.
     pub(crate) core_null_bytes: usize,
     pub(crate) flavour: Flavour,
+    /// Place of `DB_TRX_ID` among the fields; `DB_ROLL_PTR` follows it.
+    pub(crate) trx_id_at: usize,
     columns: Box<[Slot]>,
     has_compressed: bool,
 }
@@ -135,6 +137,7 @@ impl Layout {
             key_len: fixed_key.then_some(key_len),
             core_null_bytes,
             flavour,
+            trx_id_at: clustered.trx_id_at,
             has_compressed: columns.iter().any(|slot| slot.is_compressed),
             columns,
             fields,
@@ -175,9 +178,24 @@ impl Layout {
             key_len: Some(key_len),
             core_null_bytes: 0,
             flavour: Flavour::Plain,
+            trx_id_at: key_fields,
             columns,
             has_compressed: false,
         }
+    }
+
+    /// Returns a layout of the same records in which each field is a column, in the order of the
+    /// fields: with the system columns, prefixes and dropped columns, and without defaults.
+    pub(crate) fn of_fields(&self) -> Layout {
+        let mut layout = self.clone();
+        for (place, field) in layout.fields.iter_mut().enumerate() {
+            field.slot = place as u16;
+        }
+        let slot =
+            |column| Slot { column, name: Box::default(), is_compressed: false, default: None };
+        layout.columns = (0..layout.fields.len()).map(slot).collect();
+        layout.has_compressed = false;
+        layout
     }
 
     /// Returns the columns that rows hold, in SQL order, as indexes into [`TableDef::columns`].

@@ -10,6 +10,7 @@ use crate::page::{IndexPage, OwnedPage, Page, PageFormat};
 use crate::record::{Record, STATUS_INSTANT};
 use crate::schema::{InstantDefault, RowFormat, TableDef};
 use crate::tree::children;
+use crate::undo::{self, Unfinished};
 use crate::{Error, IndexId, LobRef, PageNo, Result, bytes};
 
 /// A reader of a table's [`InstantMetadata`], if the table has any: a state machine that asks for
@@ -19,6 +20,7 @@ pub struct MetadataReader<'t> {
     def: &'t TableDef,
     row_format: RowFormat,
     format: PageFormat,
+    unfinished: Option<&'t Unfinished>,
     need: Vec<PageNo>,
     found: Option<InstantMetadata>,
     state: State,
@@ -42,7 +44,14 @@ impl<'t> MetadataReader<'t> {
         root: PageNo,
     ) -> MetadataReader<'t> {
         let need = vec![root];
-        MetadataReader { def, row_format, format, need, found: None, state: State::Root }
+        let (unfinished, found, state) = (None, None, State::Root);
+        MetadataReader { def, row_format, format, unfinished, need, found, state }
+    }
+
+    /// Refuses metadata that one of these transactions wrote: an `ALTER TABLE` was under way.
+    #[must_use]
+    pub fn without(self, unfinished: Option<&'t Unfinished>) -> MetadataReader<'t> {
+        MetadataReader { unfinished, ..self }
     }
 
     /// Returns the next needed pages.
@@ -143,10 +152,16 @@ impl<'t> MetadataReader<'t> {
         if record.is_compact() && record.status() != STATUS_INSTANT {
             return Err(record.locate_error(Error::corrupt("this is no metadata record")));
         }
+        let key_len = self.key_len(&record)?;
+        if let Some(unfinished) = self.unfinished
+            && unfinished.contains(bytes::u48_at(record.page(), record.origin() + key_len)?)
+        {
+            return Err(undo::alter_under_way());
+        }
         if !record.is_delete_marked() {
             return self.take_defaults(&record, false);
         }
-        let at = record.origin() + self.key_len(&record)? + 13;
+        let at = record.origin() + key_len + 13;
         let reference = bytes::array::<{ LobRef::LEN }>(record.page(), at)?;
         let lob = LobRef::parse(&reference).map_err(|error| record.locate_error(error))?;
         self.state = State::FieldMap {

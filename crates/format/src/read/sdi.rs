@@ -16,6 +16,7 @@ use crate::layout::Layout;
 use crate::locate::{Fields, Located};
 use crate::page::{IndexPage, Page, PageFormat, PageKind};
 use crate::tree::children;
+use crate::undo::{self, Unfinished};
 use crate::{Error, IndexId, PageNo, Result, bytes};
 
 /// A dictionary object and its definition.
@@ -45,8 +46,9 @@ impl SdiObject {
 
 /// A reader of all definitions of a tablespace: a state machine that asks for pages.
 #[derive(Debug)]
-pub struct SdiReader {
+pub struct SdiReader<'u> {
     format: PageFormat,
+    unfinished: Option<&'u Unfinished>,
     layout: Layout,
     /// Pages of the current level, from the left; those before `fed` were passed.
     level_pages: Vec<PageNo>,
@@ -59,12 +61,13 @@ pub struct SdiReader {
     objects: Vec<SdiObject>,
 }
 
-impl SdiReader {
+impl<'u> SdiReader<'u> {
     /// Creates a reader that starts at the root.
-    pub fn new(format: PageFormat, root: PageNo) -> Result<SdiReader> {
+    pub fn new(format: PageFormat, root: PageNo) -> Result<SdiReader<'u>> {
         format.require_inside(root, "page 0's SDI root")?;
         Ok(SdiReader {
             format,
+            unfinished: None,
             layout: Layout::internal(&[4, 8, 6, 7, 4, 4], 2, 1),
             level_pages: vec![root],
             fed: 0,
@@ -73,6 +76,12 @@ impl SdiReader {
             lobs: Vec::new(),
             objects: Vec::new(),
         })
+    }
+
+    /// Refuses definitions that one of these transactions wrote or deleted: an `ALTER TABLE` was under way.
+    #[must_use]
+    pub fn without(self, unfinished: Option<&'u Unfinished>) -> SdiReader<'u> {
+        SdiReader { unfinished, ..self }
     }
 
     /// Returns the next needed pages.
@@ -138,6 +147,11 @@ impl SdiReader {
         let mut fields = Fields::default();
         for record in page.records() {
             let record = record?;
+            if let Some(unfinished) = self.unfinished
+                && unfinished.contains(self.layout.system_columns(&record)?.trx_id)
+            {
+                return Err(undo::alter_under_way());
+            }
             if !record.is_row() {
                 continue;
             }

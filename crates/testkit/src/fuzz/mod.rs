@@ -16,9 +16,11 @@ use crate::page::{PageWriter, format as plain_format};
 
 mod compressed;
 mod encrypted;
+mod undo;
 
 pub use compressed::{compressed_lob, compressed_page, zip_page};
 pub use encrypted::{encrypted_page, key_file, keyring};
+pub use undo::undo_record;
 
 const SPACE: SpaceId = SpaceId(7);
 const PAGE: PageNo = PageNo(5);
@@ -130,7 +132,7 @@ pub fn text(data: &[u8]) {
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("create_table", create_table),
     ("frm", frm),
     ("sdi", sdi),
@@ -140,6 +142,7 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("compressed_page", compressed_page),
     ("compressed_lob", compressed_lob),
     ("encrypted_page", encrypted_page),
+    ("undo_record", undo_record),
     ("keyring", keyring),
     ("key_file", key_file),
     ("json", json),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use innoscan_catalog::Prepared;
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Trust};
 use innoscan_catalog::dictionary;
@@ -23,7 +24,8 @@ use super::walk::{Files, SpaceKind};
 /// # Errors
 /// There is no list, it cannot be read, or the server was not shut down cleanly.
 pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
-    let datadir = DataDir::open(root, &DataFiles::default(), Trust::Verify, keys)?;
+    let datadir =
+        DataDir::open(root, &DataFiles::default(), Trust::Verify(Prepared::default()), keys)?;
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
         return listed_tablespaces(&mysql_ibd, keys, TablespacesTable::space);
@@ -35,7 +37,7 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
         )
         .in_file(root));
     };
-    let dictionary = dictionary::read(system, keys)?;
+    let dictionary = dictionary::read(system, datadir.undo_logs(), keys)?;
     // A general tablespace has several tables.
     let mut listed = BTreeMap::new();
     for name in dictionary.names() {

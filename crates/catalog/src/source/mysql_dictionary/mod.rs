@@ -28,8 +28,10 @@ mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result};
 use innoscan_format as format;
 use innoscan_format::schema::ServerVersion;
@@ -55,13 +57,17 @@ pub struct MysqlDictionary {
 
 impl MysqlDictionary {
     /// Reads the databases and tables from `root/mysql.ibd` of a server that was shut down
-    /// cleanly.
+    /// cleanly. `undo_logs`: those of its unfinished transactions.
     ///
     /// # Errors
     /// The file or one of these lists cannot be read.
-    pub fn read(root: &Path, keys: &Keys) -> Result<MysqlDictionary> {
+    pub fn read(
+        root: &Path,
+        undo_logs: Option<Arc<UndoLogs>>,
+        keys: &Keys,
+    ) -> Result<MysqlDictionary> {
         let path = root.join("mysql.ibd");
-        let file = DictionaryFile::open(&path, keys)?;
+        let file = DictionaryFile::open(&path, undo_logs, keys)?;
         let in_file = |error: format::Error| Error::from(error).in_file(&path);
         let mut schema_rows = file.rows("schemata", &schemata::COLUMNS, |_| true).all()?;
         schema_rows.sort_by(|one, other| one.bytes("name").cmp(&other.bytes("name")));

@@ -28,7 +28,11 @@ const LISTED: [ItemKind; 7] = [
 ];
 
 pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
-    let dictionary = match MysqlDictionary::read(planner.root, planner.catalog.keys()) {
+    let dictionary = match MysqlDictionary::read(
+        planner.root,
+        planner.catalog.undo_logs()?,
+        planner.catalog.keys(),
+    ) {
         Ok(dictionary) => dictionary,
         Err(error) => {
             planner.unlisted(&LISTED, &error);

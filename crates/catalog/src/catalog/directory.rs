@@ -1,0 +1,82 @@
+//! A data directory that was checked, with the facts that its server keeps outside of its tables.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use innoscan_engine::keys::Keys;
+use innoscan_engine::{Error, Result};
+use innoscan_format::IndexId;
+use innoscan_format::schema::dictionary::Dictionary;
+
+use super::known::Known;
+use crate::auto_increment::{self, Counters};
+use crate::data_files::DataFiles;
+use crate::datadir::{DataDir, Trust};
+use crate::dictionary;
+
+/// A data directory that was checked, and its dictionary.
+#[derive(Clone, Debug)]
+pub(super) struct Directory {
+    pub datadir: DataDir,
+    /// The dictionary of servers with `.frm` files.
+    pub dictionary: Known<Dictionary>,
+    /// The `AUTO_INCREMENT` counters of servers with SDI.
+    pub counters: Known<Counters>,
+}
+
+impl Directory {
+    /// Checks a directory and reads its dictionary.
+    pub fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<Directory> {
+        let datadir = DataDir::open(root, files, trust, keys)?;
+        let dictionary = dictionary_of(&datadir, trust, keys);
+        let datadir = match datadir.emptied() {
+            [] => datadir,
+            tables => {
+                let indexes = emptied_indexes(&dictionary, tables)
+                    .map_err(|error| error.in_file(datadir.root()))?;
+                datadir.with_emptied(indexes)
+            }
+        };
+        Ok(Directory { dictionary, counters: counters_of(&datadir, trust, keys), datadir })
+    }
+}
+
+/// The dictionary of servers with `.frm` files, which keep foreign keys only in the system tablespace. A
+/// running server writes to that, so it is not read when the server's tables are merely exported.
+fn dictionary_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Dictionary> {
+    let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
+    match datadir.system_tablespace() {
+        Some(system) if trust != Trust::Exported && !is_sdi_era => {
+            Known::of(dictionary::read(system, datadir.undo_logs(), keys))
+        }
+        _ => Known::Nothing,
+    }
+}
+
+/// The clustered indexes of tables by their ids.
+///
+/// # Errors
+/// The dictionary cannot be read.
+fn emptied_indexes(dictionary: &Known<Dictionary>, tables: &[u64]) -> Result<HashSet<IndexId>> {
+    let dictionary = match dictionary {
+        Known::Read(dictionary) => dictionary,
+        Known::Unreadable(error) => return Err(Error::from(error.reason())),
+        Known::Nothing => {
+            let why =
+                "tables were empty before unfinished transactions, and no dictionary says which";
+            return Err(innoscan_format::Error::schema(why).into());
+        }
+    };
+    let known = dictionary.names().filter_map(|name| dictionary.table(name));
+    let emptied = known.filter(|table| tables.contains(&table.id));
+    Ok(emptied.filter_map(|table| table.clustered().map(|index| index.id)).collect())
+}
+
+/// The `AUTO_INCREMENT` counters, which a running server writes, and which are not read then.
+fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> {
+    let mysql = datadir.root().join("mysql.ibd");
+    match trust != Trust::Exported && mysql.is_file() {
+        true => Known::of(auto_increment::read_counters(&mysql, keys)),
+        false => Known::Nothing,
+    }
+}

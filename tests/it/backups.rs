@@ -1,14 +1,14 @@
-//! Directories that `mariadb-backup` made: refused until they are of one moment, and then read as a
-//! server reads them.
+//! Directories that `mariadb-backup` made: read through their redo log, or refused, until they are prepared,
+//! and then read as a server reads them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use innoscan_catalog::catalog::Catalog;
-use innoscan_engine::ErrorKind;
 use innoscan_engine::checksum_sink::{Checksum, Sum};
 use innoscan_engine::scan::{ScanOptions, scan};
+use innoscan_engine::{ErrorKind, Table};
 use innoscan_testkit::server::{Server, install};
 
 use crate::layouts::{MYDUMPER, load_by_client};
@@ -98,9 +98,21 @@ fn checksum(directory: &Path, table: &str) -> Option<u64> {
     let is_expected = |note: &String| note.contains("1 unfinished transaction rolled back");
     let is_known = table.newest_lsn.is_some() && table.notes.rows.iter().all(is_expected);
     assert!(is_known, "{:?}", table.notes);
+    sum_of(&table)
+}
+
+/// The checksum of a table in a backup that was not prepared, or why it is refused.
+fn unprepared_checksum(directory: &Path, table: &str) -> Result<Option<u64>, String> {
+    let table = Catalog::new(Some(directory.to_owned())).table(&format!("d.{table}"));
+    let table = table.map_err(|error| error.to_string())?;
+    assert!(table.notes.rows[0].contains("the backup was not prepared"), "{:?}", table.notes);
+    Ok(sum_of(&table))
+}
+
+fn sum_of(table: &Table) -> Option<u64> {
     let mut total = Sum::default();
     let sink = Checksum::new(&table.def).unwrap();
-    scan(&table, &ScanOptions::default(), &sink, |sum| {
+    scan(table, &ScanOptions::default(), &sink, |sum| {
         total.add(&sum);
         Ok(())
     })
@@ -144,7 +156,7 @@ fn backups_are_read_when_they_are_of_one_moment() {
              INSERT INTO t (v) SELECT MD5(seq) FROM seq_1_to_30000;",
         )
         .unwrap();
-    let backups = Backups { server, dir: tempfile::tempdir().unwrap() };
+    let mut backups = Backups { server, dir: tempfile::tempdir().unwrap() };
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _over = SetOnDrop(&is_over);
@@ -152,6 +164,21 @@ fn backups_are_read_when_they_are_of_one_moment() {
         backups.backup("full", None);
         backups.backup("more", Some("full"));
     });
+    // When nothing is under way, the redo log is all that a backup lacks. The tables are older than its checkpoint.
+    backups.server.stop().unwrap();
+    backups.server.restart().unwrap();
+    let changes = "DELETE FROM d.t WHERE id % 5 = 1; UPDATE d.t SET v = 'quiet' WHERE id % 7 = 1;
+                   INSERT INTO d.parts SELECT id + 10000000, v FROM d.t LIMIT 300;";
+    backups.server.sql(changes).unwrap();
+    backups.backup("quiet", None);
+    for table in TABLES {
+        let expected = backups.server.checksum("d", table).unwrap();
+        assert_eq!(
+            unprepared_checksum(&backups.path("quiet"), table).unwrap(),
+            expected,
+            "{table}"
+        );
+    }
     let mut open = client(&backups.server).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = open.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, b"BEGIN; UPDATE d.t SET v = 'open' WHERE id < 500;\n")
@@ -161,14 +188,19 @@ fn backups_are_read_when_they_are_of_one_moment() {
     drop(stdin);
     open.wait().unwrap();
 
-    for name in ["full", "more", "open"] {
-        let refusal = backups.refusal(name);
-        assert!(refusal.contains("a backup that was not prepared"), "{refusal}");
-    }
+    let refusal = backups.refusal("more");
+    assert!(refusal.contains("a backup that was not prepared"), "{refusal}");
     // What was active when a backup ended is rolled back by a server, and in memory when it is read.
     let export = "--export".to_owned();
     backups.prepared("full", "first", std::slice::from_ref(&export));
     backups.assert_as_a_server_reads("first");
+    for table in TABLES {
+        match unprepared_checksum(&backups.path("full"), table) {
+            Ok(sum) => assert_eq!(sum, checksum(&backups.path("first"), table), "{table}"),
+            // The tables were created after the checkpoint.
+            Err(refusal) => assert!(refusal.contains("tables were created"), "{refusal}"),
+        }
+    }
     backups.prepared("full", "both", &[]);
     let more = format!("--incremental-dir={}", backups.path("more").display());
     backups.prepare("both", &[more, export.clone()]);
@@ -181,6 +213,10 @@ fn backups_are_read_when_they_are_of_one_moment() {
     backups.assert_as_a_server_reads("active");
     backups.prepared("open", "exported", &[export]);
     backups.assert_as_a_server_reads("exported");
+    for table in TABLES {
+        let sum = unprepared_checksum(&backups.path("open"), table).unwrap();
+        assert_eq!(sum, checksum(&backups.path("exported"), table), "{table}");
+    }
 
     let note = backups.path("exported").join("xtrabackup_checkpoints");
     let text = std::fs::read_to_string(&note).unwrap().replace("last_lsn = ", "last_lsn = 9");

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use innoscan_testkit::damage::Random;
 use innoscan_testkit::fixture::Fixture;
-use innoscan_testkit::fuzz::TARGETS;
+use innoscan_testkit::fuzz::{REDO_PAGE_BYTES, TARGETS};
 
 use crate::corpus;
+use crate::killed::fixture as killed;
 
 /// Damaged copies of each seed.
 const COPIES: u64 = 40;
@@ -67,6 +68,8 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
             });
             return [of_forms.concat(), pages("pages-mysql-8.0.33", 16 << 10, 0b10)].concat();
         }
+        "redo_log" => return vec![killed::log()],
+        "redo_page" => return killed::changes(REDO_PAGE_BYTES),
         _ => {}
     }
     let tables = corpus::tables();

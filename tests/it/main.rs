@@ -28,6 +28,7 @@ mod holds;
 mod inspect;
 mod json_schema;
 mod keys;
+mod killed;
 mod layouts;
 mod ledger;
 mod ledger_random;

@@ -1,9 +1,9 @@
 //! Directories whose server did not take back its unfinished transactions: the rows are those that the
 //! server shows after its own recovery.
 //!
-//! A server is killed under a seeded load. Its files are read in two ways: a copy on which
-//! `innodb_force_recovery=3` applied the redo log, and no more, is read by innoscan; on the files
-//! themselves the server starts as always, and says what the rows are.
+//! A server is killed under a seeded load. innoscan reads its files as they are, through the redo log, and a
+//! copy on which `innodb_force_recovery=3` applied the redo log, and no more; on the files themselves the
+//! server starts as always, and says what the rows are.
 //!
 //! Environment:
 //! - `INNOSCAN_SEEDS`: seeds instead of the one that `make test` runs, as `FIRST..END`;
@@ -66,10 +66,12 @@ fn run_seed(server: &mut Server, seed: u64) -> Figures {
     server.sql(load.committed_last()).unwrap();
     server.kill().unwrap();
     held.end();
+    let killed = server.copy().unwrap();
     let mut copy = server.copy().unwrap();
     copy.restart_with(&["--innodb-force-recovery=3"]).unwrap();
     copy.stop().unwrap();
     server.restart().unwrap();
+    compare(server, &killed, &load);
     let figures = compare(server, &copy, &load);
     damage::undo_pages_lie(server, &copy, &load);
     for name in load.prepared() {

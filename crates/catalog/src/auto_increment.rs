@@ -3,7 +3,7 @@
 //!
 //! | server | where the last value given is |
 //! |---|---|
-//! | MySQL 8 and later | `mysql.innodb_dynamic_metadata`, by the table's id and version |
+//! | MySQL 8 and later | `mysql.innodb_dynamic_metadata`, by the table's id and version; since the checkpoint, the redo log of a killed server |
 //! | MariaDB 10.2.4 and later | the root page of the clustered index |
 //! | before | nowhere: the server looks for the greatest value when it opens the table |
 
@@ -49,6 +49,10 @@ pub fn read_counters(mysql_ibd: &Path, keys: &Keys) -> Result<Counters> {
         }
         Ok(())
     })?;
+    if let Some((recovery, _)) = keys.recovery_of(mysql_ibd) {
+        // The log has them in the order in which they grew.
+        found.extend(recovery.counters());
+    }
     Ok(found)
 }
 

@@ -42,12 +42,14 @@ impl Backup {
         })
     }
 
-    /// Refuses a backup whose redo log was not applied: its files are from different times.
-    pub fn require_prepared(&self) -> Result<()> {
-        if !matches!(&*self.kind, "full-backuped" | "incremental") {
-            return Ok(());
-        }
-        Err(Error::refused_directory(
+    /// Whether its redo log was not applied: its files are from different times.
+    pub fn is_unprepared(&self) -> bool {
+        matches!(&*self.kind, "full-backuped" | "incremental")
+    }
+
+    /// The refusal of a backup that was not prepared.
+    pub fn not_prepared(&self) -> Error {
+        Error::refused_directory(
             format!("this is a backup that was not prepared (backup_type = {})", self.kind),
             [
                 "run `xtrabackup --prepare` or `mariadb-backup --prepare --export` on it first"
@@ -55,24 +57,72 @@ impl Backup {
                 Remedy::ReadAnyway,
             ],
         )
-        .in_file(&self.path))
+        .in_file(&self.path)
+    }
+
+    /// Requires that a backup can be read through its redo log, which ends at `end`: that it is whole, and that no
+    /// table was created, renamed or dropped while it was made.
+    ///
+    /// # Errors
+    /// It is not so, or a directory cannot be listed.
+    pub fn require_readable_unprepared(&self, root: &Path, end: Lsn) -> Result<()> {
+        if self.kind != "full-backuped" || self.last.is_none_or(|last| end < last) {
+            return Err(self.not_prepared());
+        }
+        match ddl_remains(root)? {
+            None => Ok(()),
+            Some(path) => Err(Error::refused_directory(
+                format!(
+                    "tables were created, renamed or dropped while the backup was made: {} is there",
+                    path.display()
+                ),
+                "run `mariadb-backup --prepare --export` on it first",
+            )
+            .in_file(&self.path)),
+        }
     }
 
     /// Compares the redo log left by the preparation with the amount that was copied from the server:
     /// a log that ends earlier belongs to another backup, or was not applied completely.
-    pub fn require_applied(&self, checkpoint: Lsn) -> Result<()> {
-        let applied = |wanted: Lsn| checkpoint.0.saturating_add(redo::BLOCK_BYTES) >= wanted.0;
+    pub fn require_applied(&self, end: Lsn) -> Result<()> {
+        let applied = |wanted: Lsn| end.0.saturating_add(redo::BLOCK_BYTES) >= wanted.0;
         let missing = [self.to, self.last].into_iter().flatten().find(|wanted| !applied(*wanted));
         let Some(wanted) = missing else { return Ok(()) };
         Err(Error::refused_directory(
             format!(
                 "this is a backup of what was done up to LSN {wanted}, and its redo log ends at \
-                 {checkpoint}: it was not prepared to its end, or files of another one are in it"
+                 {end}: it was not prepared to its end, or files of another one are in it"
             ),
             ["prepare a fresh copy of it".into(), Remedy::ReadAnyway],
         )
         .in_file(&self.path))
     }
+}
+
+/// A file by which `mariadb-backup` notes for its preparation what was done to a table while it copied
+/// (`backup_fix_ddl`, xtrabackup.cc, MariaDB 10.11).
+fn ddl_remains(root: &Path) -> Result<Option<PathBuf>> {
+    let entries = |directory: &Path| {
+        std::fs::read_dir(directory)
+            .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
+            .map_err(|error| Error::read("cannot list it", error).in_file(directory))
+    };
+    let is_remains = |path: &Path| {
+        let ending = path.extension().unwrap_or_default();
+        ["new", "ren", "del"].iter().any(|remains| ending == *remains)
+    };
+    for entry in entries(root)? {
+        let path = entry.path();
+        if is_remains(&path) {
+            return Ok(Some(path));
+        }
+        let below = if path.is_dir() { entries(&path)? } else { Vec::new() };
+        if let Some(found) = below.iter().map(std::fs::DirEntry::path).find(|path| is_remains(path))
+        {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -90,13 +140,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_prepared_is_refused() {
-        for kind in ["full-backuped", "incremental"] {
-            let error = backup(kind).require_prepared().unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::RefusedDirectory);
+    fn what_was_not_prepared_needs_its_whole_log() {
+        let root = tempfile::tempdir().unwrap();
+        let unprepared =
+            |kind, end| backup(kind).require_readable_unprepared(root.path(), Lsn(end));
+        assert!(backup("full-backuped").is_unprepared() && backup("incremental").is_unprepared());
+        for (kind, end) in [("incremental", 9000), ("full-backuped", 8999)] {
+            assert_eq!(unprepared(kind, end).unwrap_err().kind(), ErrorKind::RefusedDirectory);
         }
+        unprepared("full-backuped", 9000).unwrap();
+        std::fs::create_dir(root.path().join("d")).unwrap();
+        std::fs::write(root.path().join("d/t.ren"), "").unwrap();
+        let error = unprepared("full-backuped", 9000).unwrap_err();
+        assert!(error.to_string().contains("d/t.ren is there"), "{error}");
         for kind in ["full-prepared", "log-applied", ""] {
-            backup(kind).require_prepared().unwrap();
+            assert!(!backup(kind).is_unprepared());
         }
         assert_eq!(Backup::of(Path::new("/")), None);
     }

@@ -5,6 +5,7 @@
 //! the system tablespace), or the user's own `CREATE TABLE`.
 
 mod already_read;
+mod crashed;
 mod directory;
 mod elsewhere;
 mod file_kind;
@@ -322,8 +323,11 @@ impl Catalog {
         directory: Option<&Directory>,
         is_one_file: bool,
     ) -> Result<Table> {
-        let newest_lsn = directory.and_then(|found| found.datadir.checkpoint());
+        let newest_lsn = directory.and_then(|found| found.datadir.newest_lsn());
         let notes = notes(directory, &def, is_one_file);
+        if let Some(directory) = directory {
+            crashed::require_agreement(directory, &def, &files)?;
+        }
         let is_definition_given = self.definition.is_some();
         let undo_logs = directory.and_then(|found| found.datadir.undo_logs().cloned());
         let table = Table::new(def, files);

@@ -1,9 +1,10 @@
 //! Data directories and backups, and the checks that their files hold every row.
 //!
-//! A running server has newer pages in its memory than in its files, and a server that was not
-//! shut down cleanly has newer changes in its redo log. Both are refused. A running server is recognized
-//! by its locks on the system tablespace, the redo log and others (`os0file.cc, os_file_lock`);
-//! an unclean shutdown by [`format::redo`](innoscan_format::redo).
+//! A running server has newer pages in its memory than in its files: it is refused, and recognized
+//! by its locks on the system tablespace, the redo log and others (`os0file.cc, os_file_lock`).
+//! A server that was not shut down cleanly has newer changes in its redo log
+//! ([`format::redo`](innoscan_format::redo)). The files of MariaDB 10.8 and later, and of MySQL
+//! 8.0.30 and later, are then read through the log ([`Recovery`]); those of others are refused.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,11 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::recovery::Recovery;
+use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result};
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
-use innoscan_format::{IndexId, Lsn};
+use innoscan_format::{IndexId, Lsn, PageSize};
+use innoscan_io::Direct;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::Backup;
@@ -48,8 +52,14 @@ pub struct DataDir {
 pub enum Shutdown {
     /// Every change up to this LSN is in the data files, and there are none after it.
     Clean {
-        /// The redo log's checkpoint; no page can be newer.
-        checkpoint: Lsn,
+        /// The end of the redo log; no page can be newer.
+        end: Lsn,
+    },
+    /// The server was killed, or the backup was not prepared, and the files are read through the redo log: as they
+    /// were at its end.
+    Crashed {
+        /// The end of the redo log; no page can be newer.
+        end: Lsn,
     },
     /// The state is unknown, for this reason, which the user should see.
     Unknown(String),
@@ -71,7 +81,7 @@ impl DataDir {
     /// Checks the directory at `root`; `files`: where its server's other files are.
     pub fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<DataDir> {
         let system = files.system.find(root).map(Arc::new);
-        let judge = || judge(root, &files.system.first(root), system.as_deref());
+        let judge = || judge(root, files, system.as_deref(), keys);
         let shutdown = match trust {
             Trust::Verify(_) => judge()?,
             Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
@@ -84,11 +94,13 @@ impl DataDir {
         let (undo_unread, settled) = (None, Settled::default());
         let mut datadir =
             DataDir { root: root_path, shutdown, trust, system, undo_unread, settled };
-        if let (Some(_), Some(system)) = (datadir.checkpoint(), datadir.system_tablespace()) {
+        if let (Some(_), Some(system)) = (datadir.newest_lsn(), datadir.system_tablespace()) {
             match (undo::unfinished(root, files, system, keys), trust) {
                 (Err(error), Trust::Verify(_)) if error.kind() == ErrorKind::Corrupt => {
                     return Err(damaged(root, &error));
                 }
+                // What a killed server left unfinished must be known.
+                (Err(error), Trust::Verify(_)) if datadir.is_crashed() => return Err(error),
                 (Err(error), _) => datadir.undo_unread = Some(error.to_string()),
                 (Ok(found), _) if found.is_none() => datadir.undo_unread = found.unread(),
                 (Ok(found), Trust::Verify(prepared)) => {
@@ -102,6 +114,11 @@ impl DataDir {
             }
         }
         Ok(datadir)
+    }
+
+    /// Whether it is a backup.
+    pub(crate) fn is_backup(&self) -> bool {
+        Backup::of(&self.root).is_some()
     }
 
     /// The reason why it is unknown whether transactions were left unfinished, if it is.
@@ -159,10 +176,15 @@ impl DataDir {
         self.trust == Trust::Exported
     }
 
+    /// Whether its server was killed, and its files are read through the redo log.
+    pub fn is_crashed(&self) -> bool {
+        matches!(self.shutdown, Shutdown::Crashed { .. })
+    }
+
     /// The greatest LSN that a page can have, if known.
-    pub fn checkpoint(&self) -> Option<Lsn> {
+    pub fn newest_lsn(&self) -> Option<Lsn> {
         match self.shutdown {
-            Shutdown::Clean { checkpoint } => Some(checkpoint),
+            Shutdown::Clean { end } | Shutdown::Crashed { end } => Some(end),
             Shutdown::Unknown(_) => None,
         }
     }
@@ -173,8 +195,14 @@ impl DataDir {
     }
 }
 
-/// Judges a directory by its redo log. `first`: the first file of its system tablespace, if that exists.
-fn judge(root: &Path, first: &Path, system: Option<&SystemTablespace>) -> Result<Shutdown> {
+/// Judges a directory by its redo log. `files`: where its server's other files are; `system`: its system
+/// tablespace, if that exists.
+fn judge(
+    root: &Path,
+    files: &DataFiles,
+    system: Option<&SystemTablespace>,
+    keys: &Keys,
+) -> Result<Shutdown> {
     if !root.is_dir() {
         let error = std::io::Error::from(IoErrorKind::NotADirectory);
         return Err(Error::read("cannot open the data directory", error).in_file(root));
@@ -185,18 +213,25 @@ fn judge(root: &Path, first: &Path, system: Option<&SystemTablespace>) -> Result
         refuse_locked(root, file)?;
     }
     let backup = Backup::of(root);
-    backup.as_ref().map_or(Ok(()), Backup::require_prepared)?;
-    if system.is_none() {
+    let unprepared = backup.as_ref().filter(|backup| backup.is_unprepared());
+    if let (Some(backup), None) = (unprepared, system) {
+        return Err(backup.not_prepared());
+    }
+    let Some(system) = system else {
+        let first = files.system.first(root);
         let (name, home) = (first.file_name().unwrap_or_default(), first.parent());
         let (name, home) = (name.display(), home.unwrap_or(root).display());
         return Ok(Shutdown::Unknown(format!("there is no {name} in {home}")));
+    };
+    if let Some(backup) = unprepared {
+        return judge_unprepared(root, &logs, backup, (files, system), keys);
     }
     if logs.is_empty() {
         return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));
     }
-    let shutdown = judge_logs(root, &logs)?;
-    if let (Some(backup), Shutdown::Clean { checkpoint }) = (backup, &shutdown) {
-        backup.require_applied(*checkpoint)?;
+    let shutdown = judge_logs(root, &logs, (files, system), keys)?;
+    if let (Some(backup), Shutdown::Clean { end }) = (backup, &shutdown) {
+        backup.require_applied(*end)?;
     }
     Ok(shutdown)
 }
@@ -261,19 +296,26 @@ fn refuse_locked(root: &Path, file: &Path) -> Result<()> {
     .in_file(root))
 }
 
-fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
-    let mut files = Vec::with_capacity(logs.len());
+fn judge_logs(
+    root: &Path,
+    logs: &[PathBuf],
+    (files, system): (&DataFiles, &SystemTablespace),
+    keys: &Keys,
+) -> Result<Shutdown> {
+    let mut group = Vec::with_capacity(logs.len());
     for log in logs {
         let file_bytes = std::fs::metadata(log)
             .map_err(|error| Error::read("cannot read its size", error).in_file(log))?
             .len();
         let head = read_at(log, 0, redo::HEAD_BYTES)?;
         match RedoHead::parse(&head, file_bytes).map_err(|error| Error::from(error).in_file(log))? {
-            RedoHead::Blocks(blocks) => files.push((log, file_bytes, blocks)),
-            RedoHead::Circular(circular) => return judge_circular(root, log, &circular),
+            RedoHead::Blocks(blocks) => group.push((log, file_bytes, blocks)),
+            RedoHead::Circular(circular) => {
+                return judge_circular(root, log, circular, (files, system), keys);
+            }
         }
     }
-    let newest = files.iter().map(|(_, _, blocks)| blocks).max_by_key(|blocks| blocks.checkpoint);
+    let newest = group.iter().map(|(_, _, blocks)| blocks).max_by_key(|blocks| blocks.checkpoint);
     let Some((checkpoint, group_offset)) =
         newest.and_then(|blocks| Some((blocks.checkpoint?, blocks.group_offset)))
     else {
@@ -283,14 +325,39 @@ fn judge_logs(root: &Path, logs: &[PathBuf]) -> Result<Shutdown> {
     let mut blocks = Vec::new();
     for nth in 0..2 {
         let place = match group_offset {
-            Some(offset) => in_group(&files, offset / redo::BLOCK_BYTES + nth),
-            None => in_files(&files, block_lsn + nth * redo::BLOCK_BYTES),
+            Some(offset) => in_group(&group, offset / redo::BLOCK_BYTES + nth),
+            None => in_files(&group, block_lsn + nth * redo::BLOCK_BYTES),
         };
         let Some((log, offset)) = place else { break };
         blocks.extend(read_at(log, offset, redo::BLOCK_BYTES as usize)?);
     }
     let empty = redo::is_empty_after_checkpoint(checkpoint, &blocks).map_err(Error::from)?;
-    if empty { Ok(Shutdown::Clean { checkpoint }) } else { Err(changes_after(root, checkpoint)) }
+    if empty {
+        return Ok(Shutdown::Clean { end: checkpoint });
+    }
+    let page_size = server_page_size(system)?;
+    match Recovery::open_mysql(root, &homes(root, files, system), logs, page_size)? {
+        Some(recovery) => Ok(read_through(recovery, keys)),
+        None => Err(changes_after(root, checkpoint)),
+    }
+}
+
+/// The directories with files of a server.
+fn homes(root: &Path, files: &DataFiles, system: &SystemTablespace) -> Vec<PathBuf> {
+    let of_system = system.files().iter().filter_map(|file| file.parent()).map(Path::to_owned);
+    files.of_undo(root).into_iter().chain(of_system).collect()
+}
+
+/// Lets the files of a killed server be read through its redo log.
+fn read_through(recovery: Recovery, keys: &Keys) -> Shutdown {
+    let end = recovery.end();
+    keys.add_recovery(Arc::new(recovery));
+    Shutdown::Crashed { end }
+}
+
+/// The page size of a server: page 0 of its system tablespace is written when the server is installed.
+fn server_page_size(system: &SystemTablespace) -> Result<PageSize> {
+    Ok(Space::open(system.first(), Direct::Off, &Keys::default())?.page_size())
 }
 
 type LogFile<'a> = (&'a PathBuf, u64, Blocks);
@@ -313,16 +380,58 @@ fn in_files<'a>(files: &[LogFile<'a>], lsn: u64) -> Option<(&'a Path, u64)> {
     })
 }
 
-fn judge_circular(root: &Path, log: &Path, circular: &Circular) -> Result<Shutdown> {
+/// Judges a backup that was not prepared: one by `mariadb-backup` has a log as the server's, from its checkpoint on.
+fn judge_unprepared(
+    root: &Path,
+    logs: &[PathBuf],
+    backup: &Backup,
+    (files, system): (&DataFiles, &SystemTablespace),
+    keys: &Keys,
+) -> Result<Shutdown> {
+    let Some(log) = logs.first() else { return Err(backup.not_prepared()) };
+    let file_bytes = std::fs::metadata(log).map_or(0, |metadata| metadata.len());
+    let head = read_at(log, 0, redo::HEAD_BYTES)?;
+    let circular = match RedoHead::parse(&head, file_bytes) {
+        Ok(RedoHead::Circular(circular)) if !circular.is_encrypted() => circular,
+        _ => return Err(backup.not_prepared()),
+    };
+    let recovery = recover(root, log, circular, (files, system))?;
+    let end = recovery.end();
+    backup.require_readable_unprepared(root, end)?;
+    keys.add_recovery(Arc::new(recovery));
+    Ok(Shutdown::Crashed { end })
+}
+
+fn judge_circular(
+    root: &Path,
+    log: &Path,
+    circular: Circular,
+    (files, system): (&DataFiles, &SystemTablespace),
+    keys: &Keys,
+) -> Result<Shutdown> {
     let mut tail = read_at(log, circular.checkpoint_offset(), redo::TAIL_BYTES)?;
     if tail.len() < redo::TAIL_BYTES {
         tail.extend(read_at(log, redo::CIRCULAR_START, redo::TAIL_BYTES - tail.len())?);
     }
     let checkpoint = circular.checkpoint;
-    if circular.is_empty_after_checkpoint(&tail) {
-        return Ok(Shutdown::Clean { checkpoint });
+    if let Some(end) = circular.end_if_empty(&tail) {
+        return Ok(Shutdown::Clean { end });
     }
-    Err(changes_after(root, checkpoint))
+    if circular.is_encrypted() {
+        return Err(changes_after(root, checkpoint));
+    }
+    Ok(read_through(recover(root, log, circular, (files, system))?, keys))
+}
+
+/// Reads the redo log of a killed server, or of a backup.
+fn recover(
+    root: &Path,
+    log: &Path,
+    circular: Circular,
+    (files, system): (&DataFiles, &SystemTablespace),
+) -> Result<Recovery> {
+    let page_size = server_page_size(system)?;
+    Recovery::open(root, &homes(root, files, system), log, circular, page_size)
 }
 
 fn changes_after(root: &Path, checkpoint: Lsn) -> Error {

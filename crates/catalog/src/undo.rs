@@ -167,8 +167,8 @@ fn notes(active: usize, decided: &Decided) -> Vec<String> {
     notes
 }
 
-/// Searches the rollback segments of a directory whose redo log is empty. `system`: its system
-/// tablespace; `files`: where its server's files are.
+/// Searches the rollback segments of a directory, of a killed server through its redo log. `system`: its
+/// system tablespace; `files`: where its server's files are.
 ///
 /// # Errors
 /// A rollback segment cannot be read or found.
@@ -205,7 +205,7 @@ pub(crate) fn unfinished(
         found.tablespaces.push(UndoTablespace::new(path, keys));
     }
     if found.is_of_mysql_8 {
-        match listed_tablespaces(&mysql_ibd, keys, TablespacesTable::undo_space) {
+        match listed_tablespaces(&mysql_ibd, None, keys, TablespacesTable::undo_space) {
             Ok(listed) => {
                 let missing = listed.into_iter().find(|listed| !spaces.contains_key(&listed.space));
                 if let Some(ListedSpace { name, .. }) = missing {
@@ -278,6 +278,7 @@ fn look_into(
 /// The rows cannot be read.
 pub fn listed_tablespaces(
     mysql_ibd: &Path,
+    undo_logs: Option<&Arc<UndoLogs>>,
     keys: &Keys,
     space: impl Fn(&TablespacesTable, &[Option<&[u8]>]) -> innoscan_format::Result<Option<ListedSpace>>,
 ) -> Result<Vec<ListedSpace>> {
@@ -287,8 +288,7 @@ pub fn listed_tablespaces(
         .map_err(|error| Error::from(error).in_file(mysql_ibd))?;
     let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();
-    // Servers commit each change of the list by itself.
-    for_each_row(&mut reader, &layout, table.root, None, |row| {
+    for_each_row(&mut reader, &layout, table.root, undo_logs, |row| {
         listed.extend(space(&table, row)?);
         Ok(())
     })?;

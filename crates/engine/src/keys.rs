@@ -1,8 +1,9 @@
-//! Keys of encrypted tablespaces, searched when the first such tablespace is opened.
+//! Keys of encrypted tablespaces, searched when the first such tablespace is opened; and what else is
+//! needed besides the bytes of a file to read its pages: the redo logs of killed servers.
 
 use std::fmt;
-use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use innoscan_format::keys::{self as format, transferred_key};
 use innoscan_format::page::SpaceHeader;
@@ -10,10 +11,14 @@ use innoscan_format::page::encryption::{Encryption, MySqlCipher, TablespaceKey};
 use innoscan_format::secret::Secret;
 use innoscan_format::{Cause, Error as FormatError};
 
-/// The keys of encrypted tablespaces, or none.
+use crate::recovery::Recovery;
+
+/// The keys of encrypted tablespaces, or none; and the redo logs of the directories that were found to
+/// be those of killed servers. Clones share both.
 #[derive(Clone, Default)]
 pub struct Keys {
     found: Option<Arc<LazyLock<FoundKeys, Search>>>,
+    recoveries: Arc<Mutex<Vec<Arc<Recovery>>>>,
     /// The key of the only tablespace that is opened with these keys, from its .cfp file.
     transferred: Option<Arc<TablespaceKey>>,
 }
@@ -39,7 +44,7 @@ impl Keys {
     /// The keys that `search` finds, which is called at most once, when a key is needed.
     pub fn new(search: impl FnOnce() -> FoundKeys + Send + 'static) -> Keys {
         let found = LazyLock::new(Box::new(search) as Search);
-        Keys { found: Some(Arc::new(found)), transferred: None }
+        Keys { found: Some(Arc::new(found)), ..Keys::default() }
     }
 
     /// The keys, and for the tablespace at `path` the one in the .cfp file that is beside it only while it is locked
@@ -47,6 +52,26 @@ impl Keys {
     #[must_use]
     pub fn with_transferred(&self, path: &Path) -> Keys {
         Keys { transferred: transferred(path).map(Arc::new), ..self.clone() }
+    }
+
+    /// Lets all files of a killed server's directory be read through its redo log, also by those who have
+    /// a clone of these keys.
+    pub fn add_recovery(&self, recovery: Arc<Recovery>) {
+        let mut known = self.recoveries.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|other| other.root() != recovery.root());
+        known.push(recovery);
+    }
+
+    /// The redo log through which the file at `path` is read, and the file's canonical path; `None` if
+    /// the file is none of a killed server's.
+    pub fn recovery_of(&self, path: &Path) -> Option<(Arc<Recovery>, PathBuf)> {
+        let known = self.recoveries.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_empty() {
+            return None;
+        }
+        let path = std::fs::canonicalize(path).ok()?;
+        let recovery = known.iter().find(|recovery| recovery.has_file(&path))?;
+        Some((Arc::clone(recovery), path))
     }
 
     /// How the pages of the tablespace at `path` are decrypted.

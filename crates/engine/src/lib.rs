@@ -24,6 +24,7 @@ pub mod leaf_span;
 mod losses;
 mod page_status;
 pub mod pool;
+pub mod recovery;
 mod remedy;
 pub mod row_shape;
 mod row_sink;

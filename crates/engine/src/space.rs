@@ -12,6 +12,7 @@ use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
 
 use crate::keys::Keys;
 use crate::pool::unreadable;
+use crate::recovery::{Recovery, Settling, SpaceRedo};
 use crate::{Error, Remedy, Result};
 
 /// The page of the first B-tree's root in a file without SDI, or of SDI's root in a file with it
@@ -24,6 +25,8 @@ pub struct Space {
     file: Arc<File>,
     header: SpaceHeader,
     context: PageContext,
+    /// The redo log through which pages are read, for the file of a killed server.
+    redo: Option<SpaceRedo>,
 }
 
 impl Space {
@@ -35,6 +38,9 @@ impl Space {
 
     /// Reads the header of an open file.
     pub fn new(mut file: File, keys: &Keys) -> Result<Space> {
+        if let Some((recovery, path)) = keys.recovery_of(file.path()) {
+            return Space::recovered(file, keys, recovery, &path);
+        }
         let failed = |file: &File, error| unreadable(PageNo(0), error).in_file(file.path());
         // The page size is not known yet, so this read cannot go through a pool of pages. In small files
         // the definition or a root is mostly within the same bytes.
@@ -51,10 +57,30 @@ impl Space {
         Ok(Space::with_header(file, header, keys))
     }
 
+    /// Reads the header of a file of a killed server, at the canonical `path`, through the redo log.
+    fn recovered(file: File, keys: &Keys, recovery: Arc<Recovery>, path: &Path) -> Result<Space> {
+        let slab = Slab::new(1, SpaceHeader::MOST_BYTES)?;
+        let mut frame = slab.take().ok_or_else(|| Error::resources("no frame in a new slab"))?;
+        let read_bytes = file
+            .read_now(0, &mut frame)
+            .map_err(|error| unreadable(PageNo(0), error).in_file(file.path()))?;
+        let header = recovery
+            .header(path, &mut frame, read_bytes)
+            .map_err(|error| error.in_file(file.path()))?;
+        let space = Space::with_header(file, header, keys);
+        let redo = SpaceRedo::new(recovery, space.context.clone());
+        Ok(Space { redo: Some(redo), ..space })
+    }
+
     fn with_header(file: File, header: SpaceHeader, keys: &Keys) -> Space {
         let encryption = keys.encryption(&header, file.path());
         let context = header.page_context().with_encryption(encryption);
-        Space { file: Arc::new(file), header, context }
+        Space { file: Arc::new(file), header, context, redo: None }
+    }
+
+    /// The redo log through which pages are read, for the file of a killed server.
+    pub fn redo(&self) -> Option<&SpaceRedo> {
+        self.redo.as_ref()
     }
 
     /// The tablespace's file.
@@ -140,13 +166,16 @@ impl Space {
         self.context.physical_bytes()
     }
 
-    /// Pages of the file, including an incomplete last one; the header may have another number.
+    /// Pages of the file, including an incomplete last one and those that only the redo log has; the header may
+    /// have another number.
     pub fn file_pages(&self) -> u32 {
         let pages = self.file.size_bytes().div_ceil(self.context.physical_bytes() as u64);
-        u32::try_from(pages).unwrap_or(u32::MAX)
+        let with_redo = self.redo.as_ref().map_or(0, SpaceRedo::end);
+        u32::try_from(pages).unwrap_or(u32::MAX).max(with_redo)
     }
 
-    /// A page's bytes as they are in the file, not verified: from the file's head, or else read now.
+    /// A page's bytes as they are in the file (of a killed server: settled), not verified: from the file's
+    /// head, or else read now.
     pub fn read_page(&self, page_no: PageNo) -> Result<Cow<'_, [u8]>> {
         let page_bytes = self.context.physical_bytes();
         let start = u64::from(page_no.0) * page_bytes as u64;
@@ -163,6 +192,18 @@ impl Space {
         let aligned = start - start % frame_bytes as u64;
         let read_bytes = self.file.read_now(aligned, &mut frame).map_err(unreadable)?;
         let first = (start - aligned) as usize;
+        if let Some(redo) = &self.redo {
+            let is_whole = first + page_bytes <= read_bytes;
+            if is_whole || redo.has_page(page_no) {
+                let mut page = vec![0; page_bytes];
+                if is_whole {
+                    page.copy_from_slice(&frame[first..first + page_bytes]);
+                }
+                redo.settle(page_no, &mut page, &mut Settling::default())
+                    .map_err(|error| error.in_file(self.file.path()))?;
+                return Ok(Cow::Owned(page));
+            }
+        }
         match frame[..read_bytes].get(first..first + page_bytes) {
             Some(page) => Ok(Cow::Owned(page.to_vec())),
             None => Err(unreadable(ReadError::EndOfFile { at_byte: aligned + read_bytes as u64 })),

@@ -33,7 +33,7 @@ impl SpaceReader {
     pub fn with_engine(space: Space, engine: Box<dyn Engine>) -> Result<SpaceReader> {
         let page_bytes = space.page_bytes();
         let mut pool = Pool::new(READER_PAGES, page_bytes, engine, PoolOptions::default())?;
-        let slot = pool.add_file(Arc::clone(space.file()));
+        let slot = pool.add_file(Arc::clone(space.file()), space.redo().cloned());
         Ok(SpaceReader { space, pool, slot, scratch: Scratch::default() })
     }
 

@@ -222,6 +222,10 @@ impl TableFile {
     /// Opens the tablespace, or its copy, and reads the whole file by one read; `None` if the file has
     /// more than `bytes_max` bytes, or if some cannot be read.
     pub(crate) fn open_whole(&self, bytes_max: usize) -> Result<Option<Space>> {
+        // The pages of a killed server are settled in the pool.
+        if self.keys.recovery_of(&self.path).is_some() {
+            return Ok(None);
+        }
         let mut file = self.open_file(Direct::Off)?;
         let is_whole = file.size_bytes() <= bytes_max as u64
             && file.read_head(bytes_max).is_ok()

@@ -80,3 +80,32 @@ pub fn u24_le_at(bytes: &[u8], at: usize) -> Result<u32> {
 pub fn u32_le_at(bytes: &[u8], at: usize) -> Result<u32> {
     array(bytes, at).map(u32::from_le_bytes)
 }
+
+/// Writes bytes from `at` on.
+pub fn put(bytes: &mut [u8], at: usize, new: &[u8]) -> Result<()> {
+    let have = bytes.len();
+    let place = at.checked_add(new.len()).and_then(|end| bytes.get_mut(at..end));
+    place.ok_or_else(|| out_of_range(have, at, new.len()))?.copy_from_slice(new);
+    Ok(())
+}
+
+/// Writes two bytes, big-endian (`mach_write_to_2`).
+pub fn put_u16(bytes: &mut [u8], at: usize, value: u16) -> Result<()> {
+    put(bytes, at, &value.to_be_bytes())
+}
+
+/// Sets `len` bytes from `at` on.
+pub fn fill(bytes: &mut [u8], at: usize, len: usize, value: u8) -> Result<()> {
+    let have = bytes.len();
+    let place = at.checked_add(len).and_then(|end| bytes.get_mut(at..end));
+    place.ok_or_else(|| out_of_range(have, at, len))?.fill(value);
+    Ok(())
+}
+
+/// Copies `len` bytes from one place to another, which may overlap.
+pub fn copy_within(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Result<()> {
+    slice(bytes, from, len)?;
+    slice(bytes, to, len)?;
+    bytes.copy_within(from..from + len, to);
+    Ok(())
+}

@@ -258,6 +258,15 @@ impl File {
         self.fill(offset, frame)
     }
 
+    /// Fills `bytes` from `offset` synchronously, as far as the file has them; returns their number. For
+    /// files that are read through the page cache ([`Direct::Off`]).
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
+        self.fill(offset, bytes)
+    }
+
     /// Fills `bytes` from `offset`, as far as the file has them; returns their number.
     fn fill(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
         let mut done = 0;

@@ -115,7 +115,7 @@ fn read(
     let frames = POOL_BYTES.max(run_bytes.saturating_mul(2)) / page_bytes;
     let engine = options.open_engine()?;
     let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
-    let file = pool.add_file(Arc::clone(space.file()));
+    let file = pool.add_file(Arc::clone(space.file()), space.redo().cloned());
     let mut reader = RunReader::new(file, Kind::Demand, runs);
     while let Some((_, page)) = reader.next(&mut pool) {
         if options.is_cancelled() {

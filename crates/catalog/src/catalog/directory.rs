@@ -5,9 +5,10 @@ use std::path::Path;
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
-use innoscan_format::IndexId;
 use innoscan_format::schema::dictionary::Dictionary;
+use innoscan_format::{IndexId, SpaceId};
 
+use super::crashed;
 use super::known::Known;
 use crate::auto_increment::{self, Counters};
 use crate::data_files::DataFiles;
@@ -22,6 +23,8 @@ pub(super) struct Directory {
     pub dictionary: Known<Dictionary>,
     /// The `AUTO_INCREMENT` counters of servers with SDI.
     pub counters: Known<Counters>,
+    /// The tablespaces that the dictionary of a killed server with SDI lists.
+    pub listed: Known<HashSet<SpaceId>>,
 }
 
 impl Directory {
@@ -37,7 +40,12 @@ impl Directory {
                 datadir.with_emptied(indexes)
             }
         };
-        Ok(Directory { dictionary, counters: counters_of(&datadir, trust, keys), datadir })
+        Ok(Directory {
+            dictionary,
+            counters: counters_of(&datadir, trust, keys),
+            listed: crashed::listed_spaces(&datadir, keys),
+            datadir,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Warnings about a table for the user.
 
 use innoscan_engine::{Notes, Result};
+use innoscan_format::Lsn;
 use innoscan_format::schema::TableDef;
 
 use super::known::Known;
@@ -10,8 +11,10 @@ use crate::datadir::{DataDir, Shutdown};
 /// The warnings about all tables of a directory.
 fn of_directory(directory: &Directory) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Shutdown::Unknown(why) = directory.datadir.shutdown() {
-        notes.push(format!("consistency was not verified: {why}"));
+    match directory.datadir.shutdown() {
+        Shutdown::Clean { .. } => {}
+        Shutdown::Unknown(why) => notes.push(format!("consistency was not verified: {why}")),
+        Shutdown::Crashed { end } => notes.push(of_crashed(*end, &directory.datadir)),
     }
     if let Some(why) = directory.datadir.undo_unread() {
         notes.push(format!(
@@ -20,6 +23,15 @@ fn of_directory(directory: &Directory) -> Vec<String> {
     }
     notes.extend_from_slice(directory.datadir.settled_notes());
     notes
+}
+
+/// The warning about the directory of a killed server, or a backup that was not prepared.
+fn of_crashed(end: Lsn, datadir: &DataDir) -> String {
+    let what = match datadir.is_backup() {
+        true => "the backup was not prepared",
+        false => "its server was killed",
+    };
+    format!("{what}; read through the redo log, as of LSN {end}")
 }
 
 impl Catalog {

@@ -1,8 +1,11 @@
 //! `innoscan tablespaces`.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use innoscan_catalog::data_files::DataFiles;
+use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
 use innoscan_engine::keys::Keys;
 use innoscan_live::spaces::spaces;
 use innoscan_tools::tablespaces::{
@@ -28,6 +31,9 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     };
     let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
     let keys = super::keys(&args.key_args())?;
+    for root in &args.directories {
+        read_redo(root, &keys);
+    }
     let listed = listed(args, &keys)?;
     let options = CheckOptions { heads, listed, checks_names: args.sdi, keys };
     let mut count = Count::new(args.quiet);
@@ -50,6 +56,18 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     }
     // Faults have an exit code of their own, so that scripts notice them.
     Ok(if report.has_faults() { Exit::Skipped } else { Exit::Done })
+}
+
+/// Lets the files of a killed server be read through its redo log; other directories are read as they are.
+fn read_redo(root: &Path, keys: &Keys) {
+    if let Ok(datadir) = DataDir::open(root, &DataFiles::default(), Trust::Force, keys)
+        && let Shutdown::Crashed { end } = datadir.shutdown()
+    {
+        note!(
+            "{}: its server was killed; read through the redo log, as of LSN {end}",
+            root.display()
+        );
+    }
 }
 
 fn listed(args: &TablespacesArgs, keys: &Keys) -> anyhow::Result<Option<Vec<ListedSpace>>> {

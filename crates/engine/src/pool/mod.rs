@@ -24,6 +24,7 @@ use innoscan_format::PageNo;
 use innoscan_io::{self as io, Completion, Engine, File, Frame, Kind, Read, Slab, Wait, Wake};
 
 use crate::page_status::PageStatus;
+use crate::recovery::{Settling, SpaceRedo};
 use crate::stats::PoolStats;
 use crate::{Error, Result};
 
@@ -32,6 +33,7 @@ mod options;
 mod page_ref;
 mod request;
 mod runs;
+mod settled;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +43,7 @@ pub use page_ref::PageRef;
 use page_ref::{Block, Blocks};
 pub use request::{Presence, Request, Retention};
 pub use runs::{RunReader, runs_in_file_order};
+use settled::Settled;
 
 /// The time within which the kernel accepts reads, unless the device's queue is full or throttled: then the
 /// thread is blocked.
@@ -78,7 +81,8 @@ pub struct Pool {
     slab: Slab,
     blocks: Blocks,
     engine: Box<dyn Engine>,
-    files: Vec<Arc<File>>,
+    files: Vec<PoolFile>,
+    settling: Settling,
     pages: HashMap<PageKey, Entry>,
     lru: Lru<PageKey>,
     /// The number of pages evicted because their frames were needed: InnoDB's `freed_page_clock`.
@@ -97,6 +101,12 @@ pub struct Pool {
     done: Vec<Completion>,
     counters: io::Counters,
     stats: PoolStats,
+}
+
+/// A file of a pool, and the redo log through which its pages are read.
+struct PoolFile {
+    file: Arc<File>,
+    redo: Option<SpaceRedo>,
 }
 
 struct Entry {
@@ -150,6 +160,7 @@ impl Pool {
             blocks,
             engine,
             files: Vec::new(),
+            settling: Settling::default(),
             pages: HashMap::new(),
             lru: Lru::new(options.old_blocks_pct),
             evicted: 0,
@@ -166,10 +177,11 @@ impl Pool {
         })
     }
 
-    /// Adds a file, whose pages have the pool's page size.
-    pub fn add_file(&mut self, file: Arc<File>) -> FileSlot {
+    /// Adds a file, whose pages have the pool's page size; `redo`: the redo log through which they are read,
+    /// for a file of a killed server.
+    pub fn add_file(&mut self, file: Arc<File>, redo: Option<SpaceRedo>) -> FileSlot {
         let slot = FileSlot(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
-        self.files.push(file);
+        self.files.push(PoolFile { file, redo });
         slot
     }
 
@@ -195,7 +207,7 @@ impl Pool {
 
     /// A file that was added.
     pub fn file(&self, slot: FileSlot) -> &File {
-        &self.files[slot.0 as usize]
+        &self.files[slot.0 as usize].file
     }
 
     /// The pages that the frames used so far hold: the memory that they take.
@@ -469,7 +481,7 @@ impl Pool {
         self.next_token += 1;
         self.reads.insert(token, Pending { file, first, keep });
         let offset = u64::from(first) * self.blocks.block_bytes() as u64;
-        let file = Arc::clone(&self.files[file.0 as usize]);
+        let file = Arc::clone(&self.files[file.0 as usize].file);
         self.engine.push(Read { token, file, offset, frames, kind });
         fitting
     }
@@ -503,26 +515,38 @@ impl Pool {
         let is_single = pending.keep.len() == 1;
         self.pending_pages -= pending.keep.len();
         self.pending_bytes -= done.frames.len() * self.blocks.block_bytes();
-        let mut keep = pending.keep.into_iter().peekable();
-        for (number, frame) in done.frames.into_iter().enumerate() {
+        let mut keep = &pending.keep[..];
+        for (number, mut frame) in done.frames.into_iter().enumerate() {
             let block_no = pending.first + number as u32;
             let good_bytes = done.good_bytes.saturating_sub(number * self.blocks.block_bytes());
-            let is_in_block = |page: &PageNo| self.blocks.block_of(*page) == block_no;
-            if !keep.peek().is_some_and(is_in_block) {
+            let is_in_block = |page: &&PageNo| self.blocks.block_of(**page) == block_no;
+            let (here, rest) = keep.split_at(keep.iter().take_while(is_in_block).count());
+            keep = rest;
+            if here.is_empty() {
                 continue;
             }
+            let mut settled =
+                self.settle(pending.file, here, &mut frame, (good_bytes, done.error)).into_iter();
             let block = Arc::new(Block::new(frame));
-            while let Some(page) = keep.next_if(is_in_block) {
+            for &page in here {
                 let key = PageKey { file: pending.file, page };
                 let Some(entry) = self.pages.get_mut(&key) else { continue };
                 let place = self.blocks.place_of(page);
-                if place.end <= good_bytes {
+                let is_good = match settled.next() {
+                    Some(Settled::Refused(error)) => {
+                        entry.state = State::Failed(error);
+                        continue;
+                    }
+                    Some(Settled::Good) => true,
+                    Some(Settled::Untouched) | None => place.end <= good_bytes,
+                };
+                if is_good {
                     let page = PageRef::kept(&block, place);
                     entry.state = State::Resident(page, self.lru.insert(key));
                 } else if let (true, Kind::Demand | Kind::Foreground, Some(error)) =
                     (is_single, done.kind, done.error)
                 {
-                    let file = &self.files[pending.file.0 as usize];
+                    let file = &self.files[pending.file.0 as usize].file;
                     entry.state = State::Failed(unreadable(page, error).in_file(file.path()));
                 } else {
                     // The page was read with others, or not requested: a caller that needs it will

@@ -11,7 +11,7 @@ fn pool(frames: usize, script: Script) -> (Pool, FileSlot) {
     let bytes: Vec<u8> = (0..64u8).flat_map(|page| [page; PAGE]).collect();
     let engine = Box::new(Memory::new(script));
     let mut pool = Pool::new(frames, PAGE, engine, PoolOptions::default()).unwrap();
-    let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)));
+    let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)), None);
     (pool, file)
 }
 
@@ -49,7 +49,7 @@ fn small_pages_are_read_by_blocks_and_kept_one_by_one() {
     let bytes: Vec<u8> = (0..63u8).flat_map(|page| [page; SMALL]).collect();
     let engine = Box::new(Memory::new(Script::reordering(5)));
     let mut pool = Pool::new(4, SMALL, engine, PoolOptions::default()).unwrap();
-    let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)));
+    let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)), None);
     let key = |page| PageKey { file, page: PageNo(page) };
     assert_eq!(pool.read(file, &numbers(&[6, 7, 8]), Kind::Ahead), 3);
     drain(&mut pool);
@@ -145,7 +145,7 @@ fn keeping(frames: usize, old_blocks_time: Duration) -> (Pool, FileSlot) {
     let options = PoolOptions { keeps_used: true, old_blocks_time, ..PoolOptions::default() };
     let script = Script::immediate(8);
     let mut pool = Pool::new(frames, PAGE, Box::new(Memory::new(script)), options).unwrap();
-    let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)));
+    let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)), None);
     (pool, file)
 }
 

@@ -25,8 +25,10 @@ pub fn run_alone(
     let page_bytes = first.page_bytes();
     let budget = Budget::new(&ReadPlan::of(options), options.plan.threads, page_bytes)?;
     let mut pool = pool_for(options, true, &budget, options.open_engine()?)?;
-    let slots: Vec<FileSlot> =
-        spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
+    let slots: Vec<FileSlot> = spaces
+        .iter()
+        .map(|space| pool.add_file(Arc::clone(space.file()), space.redo().cloned()))
+        .collect();
     let shared = Shared::new(pool.waker());
     let until = Instant::now() + duration;
     std::thread::scope(|scope| {

@@ -103,8 +103,10 @@ pub fn scan_with_engine<S: RowSink>(
     let budget = Budget::new(&plan, options.plan.threads, page_bytes)?;
     let engine_name = engine.name();
     let mut pool = pool_for(options, options.hooks.foreground.is_some(), &budget, engine)?;
-    let slots: Vec<FileSlot> =
-        spaces.iter().map(|space| pool.add_file(Arc::clone(space.file()))).collect();
+    let slots: Vec<FileSlot> = spaces
+        .iter()
+        .map(|space| pool.add_file(Arc::clone(space.file()), space.redo().cloned()))
+        .collect();
     let undo = pooled_undo(table, options, &mut pool)?;
     let shared = Shared::new(pool.waker());
     let is_direct = spaces.iter().all(|space| space.file().is_direct());
@@ -161,7 +163,9 @@ fn pooled_undo(table: &Table, options: &ScanOptions, pool: &mut Pool) -> Result<
     let tablespaces = logs.map(|logs| logs.tablespaces()).unwrap_or_default();
     let pooled = tablespaces.iter().map(|file| {
         let space = file.open(options.io.direct)?;
-        let slot = pool.add_file(Arc::clone(space.file()));
+        // Of a page that consists of frames, none can be settled.
+        let redo = space.redo().filter(|_| space.page_bytes() == pool.page_bytes());
+        let slot = pool.add_file(Arc::clone(space.file()), redo.cloned());
         PooledUndo::new(&space, slot, pool.page_bytes())
     });
     pooled.collect()

@@ -46,12 +46,18 @@ impl PooledUndo {
         self.space.page_context()
     }
 
-    /// Reads a page by way of the scan thread.
+    /// Reads a page by way of the scan thread; on this thread where frames are parts of a page that the redo log of a
+    /// killed server changes, for only whole pages can be settled.
     ///
     /// # Errors
     /// The scan is over, or the page cannot be read or is damaged.
     pub fn read(&self, requests: &PageRequests<'_>, page_no: PageNo) -> Result<OwnedPage> {
         self.space.format().require_inside(page_no, "a roll pointer")?;
+        let mut scratch = Scratch::default();
+        if self.frames > 1 && self.space.redo().is_some_and(|redo| redo.has_page(page_no)) {
+            let bytes = self.space.read_page(page_no)?;
+            return Ok(page::open(&bytes, self.context(), page_no, &mut scratch)?.to_owned());
+        }
         let first = page_no.0.checked_mul(self.frames);
         let last = first.and_then(|first| first.checked_add(self.frames));
         let (first, last) = first.zip(last).ok_or_else(|| {
@@ -68,7 +74,6 @@ impl PooledUndo {
             requests.page_is_free();
             read?;
         }
-        let mut scratch = Scratch::default();
         Ok(page::open(&bytes, self.context(), page_no, &mut scratch)?.to_owned())
     }
 }

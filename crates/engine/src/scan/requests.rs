@@ -251,7 +251,7 @@ mod tests {
         let bytes: Vec<u8> = (0..64u8).flat_map(|page| [page; PAGE]).collect();
         let engine = Box::new(Memory::new(Script::reordering(1)));
         let mut pool = Pool::new(16, PAGE, engine, PoolOptions::default()).unwrap();
-        let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)));
+        let file = pool.add_file(Arc::new(File::memory("t.ibd", bytes)), None);
         let shared = Shared::new(pool.waker());
         let (requests, mut service) = page_requests(&shared);
         let pages = |pages: &[u32]| pages.iter().copied().map(PageNo).collect::<Vec<_>>();

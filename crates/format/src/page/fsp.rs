@@ -293,6 +293,11 @@ impl SpaceHeader {
         })
     }
 
+    /// Returns the properties of the pages of a file with these flags, whose size is not known.
+    pub fn format_of(flags: FspFlags, space: SpaceId) -> PageFormat {
+        format_of(flags, space, u32::MAX)
+    }
+
     /// Returns the properties of the file's pages once they are opened.
     pub fn page_format(&self) -> PageFormat {
         format_of(self.flags, self.space, self.size_pages)

@@ -23,6 +23,7 @@ mod kind;
 mod list;
 mod open;
 mod page_format;
+mod seal;
 mod space_head;
 pub mod system;
 pub mod undo;
@@ -40,6 +41,7 @@ pub use kind::PageKind;
 pub use list::{FileAddr, ListBase, ListNode};
 pub use open::{OwnedPage, Page, Scratch, StoredAs, checksum_algorithm, open, unverified_links};
 pub use page_format::PageFormat;
+pub use seal::seal;
 pub use space_head::SpaceHead;
 pub use xdes::{Extent, ExtentState, ExtentsPage};
 

@@ -16,10 +16,12 @@ use crate::page::{PageWriter, format as plain_format};
 
 mod compressed;
 mod encrypted;
+mod redo;
 mod undo;
 
 pub use compressed::{compressed_lob, compressed_page, zip_page};
 pub use encrypted::{encrypted_page, key_file, keyring};
+pub use redo::{REDO_PAGE_BYTES, redo_log, redo_page};
 pub use undo::undo_record;
 
 const SPACE: SpaceId = SpaceId(7);
@@ -132,7 +134,7 @@ pub fn text(data: &[u8]) {
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("create_table", create_table),
     ("frm", frm),
     ("sdi", sdi),
@@ -145,6 +147,8 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("undo_record", undo_record),
     ("keyring", keyring),
     ("key_file", key_file),
+    ("redo_log", redo_log),
+    ("redo_page", redo_page),
     ("json", json),
     ("text", text),
 ];

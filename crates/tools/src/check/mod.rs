@@ -63,7 +63,7 @@ pub fn check(
     }
     let size_bytes = space.file().size_bytes();
     let path = space.file().path();
-    let slot = pool.add_file(Arc::clone(space.file()));
+    let slot = pool.add_file(Arc::clone(space.file()), space.redo().cloned());
     let mut checker = Checker::new(space.header(), space.page_context(), size_bytes, known);
     let pages = size_bytes / page_bytes;
     let before = read_bytes(pool);

@@ -43,7 +43,7 @@ pub(crate) fn leaves(
     let engine = io::engine::open(options.io.engine, options.io.depth)?;
     let frames = 4 * BRANCHES_AT_ONCE;
     let mut pool = Pool::new(frames, page_bytes, engine, PoolOptions::default())?;
-    let slot = pool.add_file(Arc::clone(space.file()));
+    let slot = pool.add_file(Arc::clone(space.file()), space.redo().cloned());
     // The scan reads the root too: one of the branch pages, and counted.
     pool.wait_for(PageKey { file: slot, page: root_no }, Retention::Keep)?;
     let span = file.span();

@@ -101,6 +101,14 @@ impl Finding {
         }
     }
 
+    /// The path of a file that does not begin like a tablespace, if that is the finding.
+    pub(super) fn without_header(&self) -> Option<&Path> {
+        match self {
+            Finding::Unwritten(path) | Finding::NoHeader { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// Whether the finding is a fault.
     pub fn is_fault(&self) -> bool {
         match self {

@@ -28,7 +28,7 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
         DataDir::open(root, &DataFiles::default(), Trust::Verify(Prepared::default()), keys)?;
     let mysql_ibd = root.join("mysql.ibd");
     if mysql_ibd.is_file() {
-        return listed_tablespaces(&mysql_ibd, keys, TablespacesTable::space);
+        return listed_tablespaces(&mysql_ibd, None, keys, TablespacesTable::space);
     }
     let Some(system) = datadir.system_tablespace() else {
         return Err(Error::refused(

@@ -20,10 +20,12 @@ use innoscan_catalog::datadir::running_server;
 use innoscan_engine::cores::cores;
 use innoscan_engine::keys::Keys;
 use innoscan_engine::side_by_side;
+use innoscan_engine::space::Space;
 use innoscan_engine::{Error, Result};
 use innoscan_format::page::SpaceHead;
 pub use innoscan_format::schema::tablespaces::ListedSpace;
 use innoscan_format::{Lsn, SpaceId};
+use innoscan_io::Direct;
 pub use innoscan_io::heads::{HeadCounters, HeadMethod, HeadOptions};
 use innoscan_io::heads::{HeadFile, read_heads};
 
@@ -150,6 +152,7 @@ pub fn check(
     let mut known = Vec::with_capacity(files.len());
     let is_in_use = directories.iter().any(|directory| is_in_use(directory));
     report.heads = read(&files, is_in_use, &heads, &mut known, &mut findings, &mut step)?;
+    add_unwritten(&files, &options.keys, &mut known, &mut findings);
     report.phases.read = begun.elapsed();
 
     if options.checks_names {
@@ -219,6 +222,25 @@ fn read(
     };
     let counters = read_heads(options, &mut wanted, &mut take)?;
     if is_cancelled { Err(Error::interrupted()) } else { Ok(counters) }
+}
+
+/// Files of a killed server whose first page is in its redo log alone.
+fn add_unwritten(files: &Files, keys: &Keys, known: &mut Vec<Known>, findings: &mut Vec<Finding>) {
+    let mut recovered = Vec::new();
+    findings.retain(|finding| {
+        let Some(path) = finding.without_header() else { return true };
+        if keys.recovery_of(path).is_none() {
+            return true;
+        }
+        let Ok(space) = Space::open(path, Direct::Off, keys) else { return true };
+        recovered.push((path.to_owned(), space.header().space));
+        false
+    });
+    for (path, space) in recovered {
+        if let Some(file) = (0..files.len()).find(|&number| files.path(number) == path) {
+            known.push(Known { space, file: file as u32, lsn: Lsn(0) });
+        }
+    }
 }
 
 /// The finding for a file with this head.

@@ -1,0 +1,95 @@
+//! Which file is which tablespace, as the log names them. A file's own first page says so too, unless it
+//! was never written.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use innoscan_format::SpaceId;
+use innoscan_format::redo::{FileOperation, FileRecord};
+
+/// The files that a log names.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// By tablespace: the newest name, and whether the file was deleted.
+    named: HashMap<SpaceId, Named>,
+    /// By path: the newest tablespace of that name that was not deleted.
+    by_path: HashMap<PathBuf, SpaceId>,
+}
+
+#[derive(Clone, Debug)]
+struct Named {
+    path: PathBuf,
+    is_deleted: bool,
+}
+
+impl Files {
+    /// Adds a record of the log; `root`: the data directory.
+    pub fn add(&mut self, root: &Path, record: &FileRecord<'_>) {
+        let (name, is_deleted) = match record.operation {
+            FileOperation::Create(name)
+            | FileOperation::Modify(name)
+            | FileOperation::Rename(_, name) => (name, false),
+            FileOperation::Delete(name) => (name, true),
+            FileOperation::Checkpoint(_) | FileOperation::Unknown(_) => return,
+        };
+        let path = path_of(root, name);
+        if let Some(before) = self.named.get(&record.space)
+            && self.by_path.get(&before.path) == Some(&record.space)
+        {
+            self.by_path.remove(&before.path);
+        }
+        if !is_deleted {
+            self.by_path.insert(path.clone(), record.space);
+        }
+        self.named.insert(record.space, Named { path, is_deleted });
+    }
+
+    /// The tablespace of a file whose first page does not say which it is.
+    pub fn space_at(&self, path: &Path) -> Option<SpaceId> {
+        self.by_path.get(path).copied()
+    }
+
+    /// Whether the log names a file of that path.
+    pub fn has(&self, path: &Path) -> bool {
+        self.by_path.contains_key(path)
+    }
+
+    /// Whether the tablespace was dropped.
+    pub fn is_deleted(&self, space: SpaceId) -> bool {
+        self.named.get(&space).is_some_and(|named| named.is_deleted)
+    }
+}
+
+/// The path of a name in the log, which is relative to the data directory or absolute.
+fn path_of(root: &Path, name: &[u8]) -> PathBuf {
+    let name = Path::new(OsStr::from_bytes(name));
+    // Joined component by component, `./db/t.ibd` is the path that the catalog makes.
+    root.join(name.strip_prefix(".").unwrap_or(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_name_that_was_not_deleted_counts() {
+        let root = Path::new("/data");
+        let mut files = Files::default();
+        let mut add = |space: u32, operation: FileOperation<'_>| {
+            files.add(root, &FileRecord { space: SpaceId(space), operation });
+        };
+        add(5, FileOperation::Create(b"./d/t.ibd"));
+        add(5, FileOperation::Rename(b"./d/t.ibd", b"./d/u.ibd"));
+        add(6, FileOperation::Create(b"./d/t.ibd"));
+        add(7, FileOperation::Create(b"./d/gone.ibd"));
+        add(7, FileOperation::Delete(b"./d/gone.ibd"));
+        add(8, FileOperation::Modify(b"/elsewhere/d/v.ibd"));
+        assert_eq!(files.space_at(Path::new("/data/d/t.ibd")), Some(SpaceId(6)));
+        assert_eq!(files.space_at(Path::new("/data/d/u.ibd")), Some(SpaceId(5)));
+        assert_eq!(files.space_at(Path::new("/data/d/gone.ibd")), None);
+        assert_eq!(files.space_at(Path::new("/elsewhere/d/v.ibd")), Some(SpaceId(8)));
+        assert!(files.is_deleted(SpaceId(7)) && !files.is_deleted(SpaceId(5)));
+    }
+}

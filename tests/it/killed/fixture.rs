@@ -1,0 +1,113 @@
+//! The directory of a killed server in `tests/data/killed`, with what the server said of its tables.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use innoscan_format::Lsn;
+use innoscan_format::redo::{HEAD_BYTES, Record, Records, RedoHead, run_len};
+use tempfile::TempDir;
+
+use super::checksums;
+use super::rows::checksum;
+
+const NAME: &str = "mariadb-10.11-4k";
+
+/// Bytes of a page in it.
+const PAGE_BYTES: usize = 4096;
+
+/// The most changes that [`changes`] gives.
+const CHANGES: usize = 300;
+
+/// The directory, unpacked.
+pub(super) fn unpacked() -> (TempDir, PathBuf) {
+    let archive = crate::tests_dir("data/killed").join(format!("{NAME}.tar.zst"));
+    let bytes = zstd::decode_all(&std::fs::read(archive).unwrap()[..]).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut tar = Command::new("tar")
+        .args(["-x", "-S", "-C"])
+        .arg(dir.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(tar.stdin.as_mut().unwrap(), &bytes).unwrap();
+    drop(tar.stdin.take());
+    assert!(tar.wait().unwrap().success());
+    let root = dir.path().join(NAME);
+    (dir, root)
+}
+
+#[test]
+fn the_rows_of_a_killed_server_are_read_and_nothing_is_written() {
+    let (_dir, root) = unpacked();
+    let before = checksums(&root);
+    let tables = std::fs::read_to_string(root.join("checksums.tsv")).unwrap();
+    for line in tables.lines() {
+        let (table, sum) = line.split_once('\t').unwrap();
+        assert_eq!(checksum(&root, table), Ok(sum.to_owned()), "{table}");
+    }
+    assert_eq!(tables.lines().count(), 4);
+    assert_eq!(checksums(&root), before);
+}
+
+#[test]
+fn a_killed_servers_directory_is_checked_and_listed() {
+    let (_dir, root) = unpacked();
+    let run = |args: &[&str]| {
+        let output = crate::parity::command().args(args).arg(&root).output().unwrap();
+        let text = [&output.stdout[..], &output.stderr].concat();
+        (output.status.success(), String::from_utf8(text).unwrap())
+    };
+    let (is_sound, text) = run(&["check"]);
+    assert!(is_sound && text.contains("sound"), "{text}");
+    assert!(text.contains("its server was killed; read through the redo log"), "{text}");
+    let (is_sound, text) = run(&["tablespaces"]);
+    assert!(is_sound && text.contains("faults       0"), "{text}");
+    let (is_sound, text) = run(&["ls"]);
+    assert!(is_sound && text.contains("d.young"), "{text}");
+}
+
+/// The redo log's head, and the log behind its checkpoint.
+pub(crate) fn log() -> Vec<u8> {
+    let (_dir, root) = unpacked();
+    let log = std::fs::read(root.join("ib_logfile0")).unwrap();
+    let RedoHead::Circular(circular) = RedoHead::parse(&log, log.len() as u64).unwrap() else {
+        panic!("a log of blocks");
+    };
+    [&log[..HEAD_BYTES], &log[circular.checkpoint_offset() as usize..]].concat()
+}
+
+/// Pages, each with a run of records that changes it.
+pub(crate) fn changes(page_bytes: usize) -> Vec<Vec<u8>> {
+    assert_eq!(page_bytes, PAGE_BYTES);
+    let (_dir, root) = unpacked();
+    let mut spaces = HashMap::new();
+    for name in ["ibdata1", "d/dyn.ibd", "d/red.ibd", "d/young.ibd", "d/zip.ibd"] {
+        let bytes = std::fs::read(root.join(name)).unwrap();
+        spaces.insert(u32::from_be_bytes(bytes[34..38].try_into().unwrap()), bytes);
+    }
+    let log = log();
+    let RedoHead::Circular(circular) = RedoHead::parse(&log, 4 << 20).unwrap() else {
+        panic!("a log of blocks");
+    };
+    let (mut lsn, mut at) = (circular.checkpoint, HEAD_BYTES);
+    let mut changes = Vec::new();
+    while let Some(mtr) = circular.mini_transaction(&log, at, lsn) {
+        let mut records = Records::new(mtr.records);
+        while let Some(record) = records.next_record().unwrap() {
+            let Record::Page(record) = record else { continue };
+            let run = &mtr.records[record.at..];
+            let run = &run[..run_len(run).unwrap_or(run.len())];
+            let start = record.page.0 as usize * PAGE_BYTES;
+            let page =
+                spaces.get(&record.space.0).and_then(|bytes| bytes.get(start..start + PAGE_BYTES));
+            if let (Some(page), false) = (page, record.is_same_page) {
+                changes.push([page, run].concat());
+            }
+        }
+        at += mtr.len;
+        lsn = Lsn(lsn.0 + mtr.len as u64);
+    }
+    let step = (changes.len() / CHANGES).max(1);
+    changes.into_iter().step_by(step).collect()
+}

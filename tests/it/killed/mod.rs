@@ -1,0 +1,169 @@
+//! Directories of killed servers, read through their redo log.
+//!
+//! The judge is the server: a copy of the directory is recovered by it without rollback
+//! (`innodb_force_recovery=3`) and shut down cleanly, and each of its pages is compared with what
+//! innoscan makes of the other copy, which no server touched.
+//!
+//! `INNOSCAN_KILLED=first..end` names the seeds instead of the few that are always tested,
+//! `INNOSCAN_LIVE` the server. A seed decides the page size, too. The ignored tests are of MySQL.
+
+pub(crate) mod fixture;
+mod lies;
+mod load;
+mod pages;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use innoscan_testkit::server::{Server, install};
+
+use self::load::{Family, Plan, Random};
+
+/// The seeds that are always tested.
+const SEEDS: Range<u64> = 0..1;
+
+const PAGE_KIB: [u64; 5] = [16, 4, 8, 32, 64];
+
+fn seeds() -> Range<u64> {
+    let Ok(named) = std::env::var("INNOSCAN_KILLED") else { return SEEDS };
+    let (first, end) = named.split_once("..").unwrap();
+    first.parse().unwrap()..end.parse().unwrap()
+}
+
+/// The version of MySQL.
+fn mysql_version() -> String {
+    let named = std::env::var("INNOSCAN_LIVE").unwrap_or_default();
+    let is_read = |version: &&str| matches!(*version, "mysql-8.0.33" | "mysql-9.7");
+    named.split(',').find(is_read).unwrap_or("mysql-8.0.33").to_owned()
+}
+
+/// The version of MariaDB.
+fn version() -> String {
+    let named = std::env::var("INNOSCAN_LIVE").unwrap_or_default();
+    let is_read = |version: &&str| version.starts_with("mariadb-1") && *version >= "mariadb-10.11";
+    named.split(',').find(is_read).unwrap_or("mariadb-10.11").to_owned()
+}
+
+fn options(plan: Plan) -> Vec<String> {
+    let mut random = Random::new(plan.seed ^ 77);
+    let log_mib = 10 + random.below(7);
+    let undo_tablespaces = random.below(2) * 3;
+    let own = match plan.family {
+        Family::MariaDb => vec![
+            format!("--innodb-log-file-size={log_mib}M"),
+            format!("--innodb-undo-tablespaces={undo_tablespaces}"),
+        ],
+        Family::MySql => vec![format!("--innodb-redo-log-capacity={}M", 2 * log_mib)],
+    };
+    let common = vec![
+        format!("--innodb-page-size={}k", plan.page_kib),
+        "--innodb-max-dirty-pages-pct=99".to_owned(),
+        "--innodb-max-dirty-pages-pct-lwm=98".to_owned(),
+        "--innodb-flush-log-at-trx-commit=2".to_owned(),
+        "--innodb-undo-log-truncate=ON".to_owned(),
+        "--innodb-max-undo-log-size=10M".to_owned(),
+        "--innodb-buffer-pool-size=64M".to_owned(),
+    ];
+    [common, own].concat()
+}
+
+/// Copies a directory with all below it.
+fn copy(from: &Path, to: &Path) {
+    let status = std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(status.success());
+}
+
+/// The checksums of all files of a directory.
+fn checksums(directory: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut sums = BTreeMap::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sums.extend(checksums(&path)),
+            false => {
+                let bytes = std::fs::read(&path).unwrap_or_default();
+                let mut hasher = DefaultHasher::new();
+                bytes.hash(&mut hasher);
+                sums.insert(path, hasher.finish());
+            }
+        }
+    }
+    sums
+}
+
+/// The load of a seed.
+fn plan(version: &str, seed: u64) -> Plan {
+    let page_kib = PAGE_KIB[(seed % PAGE_KIB.len() as u64) as usize];
+    Plan { family: Family::of(version), seed, page_kib }
+}
+
+/// Kills a server under load; returns its directory.
+fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
+    let plan = plan(version, seed);
+    let options = options(plan);
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    std::fs::create_dir_all(dir).unwrap();
+    let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
+    server.sql(load::tables(plan.family)).unwrap();
+    let clients = load::start(server.socket(), dir, plan);
+    let written = lsn(&server) + (1 << 20) + Random::new(seed).below(40 << 20);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while lsn(&server) < written && Instant::now() < deadline {}
+    server.kill().unwrap();
+    for mut client in clients {
+        client.wait().unwrap();
+    }
+    server.data()
+}
+
+/// The end of the server's redo log.
+fn lsn(server: &Server) -> u64 {
+    let status = "SHOW GLOBAL STATUS WHERE variable_name IN
+                  ('Innodb_lsn_current', 'Innodb_redo_log_current_lsn');";
+    let status = server.sql(status).unwrap();
+    let status = String::from_utf8(status).unwrap();
+    status.trim_end().rsplit('\t').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn each_page_is_what_the_server_recovers() {
+    compare_pages(&version(), seeds());
+}
+
+#[test]
+#[ignore = "needs mysql-8.0.33 or mysql-9.7"]
+fn each_page_is_what_mysql_recovers() {
+    compare_pages(&mysql_version(), seeds());
+}
+
+fn compare_pages(version: &str, seeds: Range<u64>) {
+    install(version).unwrap();
+    for seed in seeds {
+        let dir =
+            tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
+        let data = killed(version, seed, dir.path());
+        let before = checksums(&data);
+        let recovered = dir.path().join("recovered");
+        copy(&dir.path().join("server"), &recovered);
+        recover(version, &recovered, "3");
+        let compared = pages::compare(&data, &recovered.join("data"));
+        println!("seed {seed}: {compared}");
+        if compared.is_different() {
+            panic!("seed {seed}: the directory is in {}", dir.keep().display());
+        }
+        assert_eq!(checksums(&data), before, "seed {seed}: files were written to");
+    }
+}
+
+/// Lets a server recover its directory, and shuts it down.
+fn recover(version: &str, dir: &Path, force_recovery: &str) {
+    let options = std::fs::read_to_string(dir.join("options")).unwrap();
+    let force = format!("--innodb-force-recovery={force_recovery}\n");
+    std::fs::write(dir.join("options"), options + &force).unwrap();
+    let mut server = Server::start_in(version, dir, &[]).unwrap();
+    server.stop().unwrap();
+}

@@ -1,0 +1,199 @@
+//! Rows of killed servers, compared with the server's own after its recovery.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use innoscan_testkit::server::{Server, install};
+
+use super::load::Family;
+use super::{checksums, copy, killed, mysql_version, seeds, version};
+use crate::parity::command;
+
+/// Waits until nothing is under way on a server whose clients are gone.
+fn settle(server: &Server) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let under_way = "SELECT (SELECT COUNT(*) FROM information_schema.innodb_trx) + \
+                     (SELECT COUNT(*) FROM information_schema.processlist WHERE command != 'Daemon');";
+    // This very statement is one.
+    while server.sql(under_way).unwrap() != b"1\n" {
+        assert!(Instant::now() < deadline, "the server does not come to rest");
+    }
+}
+
+/// The checksum of a table's rows by innoscan, or its error.
+pub(super) fn checksum(data: &Path, table: &str) -> Result<String, String> {
+    checksum_with(data, table, &[])
+}
+
+fn checksum_with(data: &Path, table: &str, options: &[&str]) -> Result<String, String> {
+    let output = command()
+        .args(["scan", "--checksum", table, "--datadir"])
+        .arg(data)
+        .args(options)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let text = String::from_utf8(output.stdout).unwrap();
+    let sum = text.lines().find_map(|line| line.strip_prefix("checksum")).unwrap();
+    Ok(sum.trim().to_owned())
+}
+
+#[test]
+fn rows_are_what_the_server_recovers() {
+    compare_rows(&version());
+}
+
+#[test]
+#[ignore = "needs mysql-8.0.33 or mysql-9.7"]
+fn rows_are_what_mysql_recovers() {
+    compare_rows(&mysql_version());
+}
+
+/// What is said of tables that are refused by name: those that the server was defining when it was killed, and those
+/// of MySQL with ROW_FORMAT=COMPRESSED or partial changes of JSON.
+const REFUSED: [&str; 4] = [
+    "was killed while it created, dropped or altered",
+    "whose ALTER TABLE was under way",
+    "ROW_FORMAT=COMPRESSED whose pages have changes",
+    "an unfinished change of a part of a JSON column",
+];
+
+/// Compares a table's AUTO_INCREMENT, which MySQL keeps in its redo log until the next checkpoint.
+fn compare_next_value(theirs: &Server, data: &Path, table: &str) {
+    let shown = theirs.sql(format!("SHOW CREATE TABLE d.{table};")).unwrap();
+    let next = next_value(&String::from_utf8(shown).unwrap());
+    assert_eq!(next_value(&schema(data, &format!("d.{table}"))), next, "{table}");
+}
+
+/// The definition of a table by innoscan.
+fn schema(data: &Path, table: &str) -> String {
+    let output = command().args(["schema", table, "--datadir"]).arg(data).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The value for the next row in a definition.
+fn next_value(definition: &str) -> Option<u64> {
+    let (_, rest) = definition.split_once(" AUTO_INCREMENT=")?;
+    rest.split(' ').next()?.parse().ok()
+}
+
+fn compare_rows(version: &str) {
+    install(version).unwrap();
+    let (mut compared, mut refused) = (0, 0);
+    for seed in seeds() {
+        let dir =
+            tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
+        let data = killed(version, seed + 1000, dir.path());
+        let before = checksums(&data);
+        let recovered = dir.path().join("recovered");
+        copy(&dir.path().join("server"), &recovered);
+        // Its statements see no change of a transaction that it is still taking back.
+        let theirs = Server::start_in(version, &recovered, &[]).unwrap();
+        let list = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'd';";
+        let tables = String::from_utf8(theirs.sql(list).unwrap()).unwrap();
+        assert!(tables.lines().count() > 8, "{tables}");
+        for table in tables.lines() {
+            let sum = theirs.checksum("d", table).unwrap().map(|sum| sum.to_string());
+            match checksum(&data, &format!("d.{table}")) {
+                Err(why) if REFUSED.iter().any(|what| why.contains(what)) => refused += 1,
+                ours if ours.as_ref().ok() == sum.as_ref() => {
+                    if Family::of(version) == Family::MySql {
+                        compare_next_value(&theirs, &data, table);
+                    }
+                    compared += 1;
+                }
+                ours => {
+                    let kept = dir.keep();
+                    panic!("seed {seed}: {table}: {ours:?}, not {sum:?}: {}", kept.display());
+                }
+            }
+        }
+        assert_eq!(checksums(&data), before, "seed {seed}: files were written to");
+        println!("seed {seed}: {compared} tables equal, {refused} refused so far");
+    }
+}
+
+#[test]
+fn transactions_that_a_user_prepared_are_not_read() {
+    compare_prepared(&version());
+}
+
+#[test]
+#[ignore = "needs mysql-8.0.33 or mysql-9.7"]
+fn transactions_that_a_user_of_mysql_prepared_are_not_read() {
+    compare_prepared(&mysql_version());
+}
+
+fn compare_prepared(version: &str) {
+    install(version).unwrap();
+    let mut server = Server::start(version, &["--innodb-flush-log-at-trx-commit=2"]).unwrap();
+    let sql = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE=InnoDB;
+               INSERT INTO d.t VALUES (1); XA START 'x'; INSERT INTO d.t VALUES (2); XA END 'x';
+               XA PREPARE 'x';";
+    for sql in [sql, "XA COMMIT 'x'; INSERT INTO d.t VALUES (3);"] {
+        server.sql(sql).unwrap();
+        server.kill().unwrap();
+        let ours = checksum(&server.data(), "d.t");
+        server.restart().unwrap();
+        assert_eq!(ours, Ok(server.checksum("d", "t").unwrap().unwrap().to_string()));
+    }
+}
+
+/// Of an encrypted or page-compressed table, the log changes the pages as they are in memory.
+#[test]
+fn encrypted_and_compressed_pages_are_settled() {
+    let version = version();
+    install(&version).unwrap();
+    let keys = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(keys.path(), "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
+    let path = keys.path().to_str().unwrap();
+    let options = [
+        "--plugin-load-add=file_key_management",
+        &format!("--file-key-management-filename={path}"),
+        "--innodb-max-dirty-pages-pct=99",
+        "--innodb-flush-log-at-trx-commit=2",
+    ];
+    let tables = [
+        ("e", "ENCRYPTED=YES"),
+        ("p", "PAGE_COMPRESSED=1"),
+        ("ep", "ENCRYPTED=YES PAGE_COMPRESSED=1"),
+        ("z", "ROW_FORMAT=COMPRESSED"),
+        ("ez", "ENCRYPTED=YES ROW_FORMAT=COMPRESSED"),
+    ];
+    let mut server = Server::start(&version, &options).unwrap();
+    let mut before = "CREATE DATABASE d; USE d;".to_owned();
+    let mut after = "USE d;".to_owned();
+    for (table, options) in tables {
+        before += &format!(
+            "CREATE TABLE {table} (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(300), b BLOB)
+               ENGINE=InnoDB {options};
+             INSERT INTO {table} (v) SELECT REPEAT(seq, 30) FROM seq_1_to_2000;"
+        );
+        after += &format!(
+            "DELETE FROM {table} WHERE id % 7 = 1;
+             UPDATE {table} SET v = CONCAT(v, 'new') WHERE id % 3 = 0;
+             INSERT INTO {table} (v, b) SELECT seq, REPEAT('b', 9000) FROM seq_1_to_20;"
+        );
+    }
+    server.sql(before).unwrap();
+    // So that the files have the pages that the log changes.
+    server.stop().unwrap();
+    server.restart().unwrap();
+    server.sql(after).unwrap();
+    settle(&server);
+    let sums = tables.map(|(table, _)| server.checksum("d", table).unwrap().unwrap().to_string());
+    server.kill().unwrap();
+    let keys = ["--file-key-management-filename", path];
+    for ((table, _), sum) in tables.into_iter().zip(sums) {
+        let ours = checksum_with(&server.data(), &format!("d.{table}"), &keys);
+        match (table, ours) {
+            ("ez", Err(error)) => assert!(error.contains("is not supported"), "{error}"),
+            (_, ours) => assert_eq!(ours, Ok(sum), "{table}"),
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod groups;
 pub(crate) mod ipc;
 pub(crate) mod parquet;
+mod varied;
 
 use std::fmt::Debug;
 

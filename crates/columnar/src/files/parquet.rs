@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use innoscan_engine::{Error, Losses, Result};
 use innoscan_format::schema::TableDef;
 use parquet::arrow::ArrowWriter;
@@ -19,6 +19,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
 use super::groups::NextGroup;
+use super::varied::is_varied;
 use super::{FileKind, FileWriter, GroupOptions, Write};
 use crate::encoders::Encoders;
 use crate::schema::{KeyColumn, geo_metadata, key_columns, unique_columns};
@@ -34,6 +35,16 @@ pub enum Codec {
     /// zstd at level 1.
     #[default]
     Zstd,
+}
+
+impl Codec {
+    fn compression(self) -> Compression {
+        match self {
+            Codec::None => Compression::UNCOMPRESSED,
+            Codec::Snappy => Compression::SNAPPY,
+            Codec::Zstd => Compression::ZSTD(ZstdLevel::default()),
+        }
+    }
 }
 
 /// The options of Parquet files.
@@ -65,6 +76,9 @@ impl FileKind for ParquetOptions {
 /// The rows of a group at which it is full.
 const GROUP_ROWS_MAX: usize = 8 << 20;
 
+/// The bytes of a page at which it is full: few enough for a processor's cache, in which it is compressed.
+const PAGE_BYTES_MAX: usize = 256 << 10;
+
 /// Writes Parquet files.
 struct ParquetFiles {
     schema: SchemaRef,
@@ -75,14 +89,19 @@ struct ParquetFiles {
     open: Option<Open>,
 }
 
-type GroupEncoders = Encoders<Vec<RecordBatch>, Vec<ArrowColumnChunk>>;
-
 /// A file while it is written.
+#[derive(Default)]
 struct Open {
-    writer: SerializedFileWriter<Vec<u8>>,
-    encoders: GroupEncoders,
+    /// `None` until the first group is full: its rows decide on encodings.
+    groups: Option<Groups>,
     next: NextGroup,
     rows: u64,
+}
+
+/// The groups of a file.
+struct Groups {
+    writer: SerializedFileWriter<Vec<u8>>,
+    encoders: Encoders<Vec<RecordBatch>, Vec<ArrowColumnChunk>>,
 }
 
 impl ParquetFiles {
@@ -101,21 +120,9 @@ impl ParquetFiles {
 }
 
 impl FileWriter for ParquetFiles {
-    fn begin(&mut self, out: &mut Write<'_>) -> Result<()> {
-        let options = ArrowWriterOptions::new()
-            .with_properties(self.properties.clone())
-            .with_skip_arrow_metadata(!self.names_arrow_types);
-        let writer =
-            ArrowWriter::try_new_with_options(Vec::new(), Arc::clone(&self.schema), options);
-        let (writer, factory) =
-            writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
-        let schema = Arc::clone(&self.schema);
-        let encode = Arc::new(move |group| encode_group(group, &schema, &factory).map_err(failed));
-        let encoders = Encoders::new(self.groups.threads, encode);
-        let mut open = Open { writer, encoders, next: NextGroup::default(), rows: 0 };
-        let begun = open.pass_on(out);
-        self.open = Some(open);
-        begun
+    fn begin(&mut self, _: &mut Write<'_>) -> Result<()> {
+        self.open = Some(Open::default());
+        Ok(())
     }
 
     fn write(&mut self, batch: &RecordBatch, out: &mut Write<'_>) -> Result<()> {
@@ -124,29 +131,54 @@ impl FileWriter for ParquetFiles {
         let Some(group) = open.next.add(batch, self.groups.group_bytes, GROUP_ROWS_MAX) else {
             return Ok(());
         };
-        let writer = &mut open.writer;
-        open.encoders.push(group, &mut |chunks| append_group(writer, chunks, out))
+        let mut groups = match open.groups.take() {
+            Some(groups) => groups,
+            None => self.begin_groups(&group, out)?,
+        };
+        let Groups { writer, encoders } = &mut groups;
+        encoders.push(group, &mut |chunks| append_group(writer, chunks, out))?;
+        if let Some(open) = &mut self.open {
+            open.groups = Some(groups);
+        }
+        Ok(())
     }
 
     fn finish(&mut self, losses: Losses, out: &mut Write<'_>) -> Result<()> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
-        let (last, writer) = (open.next.rest(), &mut open.writer);
-        open.encoders.finish(last, &mut |chunks| append_group(writer, chunks, out))?;
+        let last = open.next.rest();
+        let Groups { mut writer, mut encoders } = match open.groups {
+            Some(groups) => groups,
+            None => self.begin_groups(last.as_deref().unwrap_or_default(), out)?,
+        };
+        encoders.finish(last, &mut |chunks| append_group(&mut writer, chunks, out))?;
         for (key, value) in counts(open.rows, losses) {
-            open.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_string()));
+            writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_string()));
         }
-        open.writer.finish().map_err(failed)?;
-        open.pass_on(out)
+        writer.finish().map_err(failed)?;
+        pass_on(&mut writer, out)
     }
 }
 
-impl Open {
-    /// Passes on what the writer has written.
-    fn pass_on(&mut self, out: &mut Write<'_>) -> Result<()> {
-        pass_on(&mut self.writer, out)
+impl ParquetFiles {
+    /// Begins a file whose first group is this one.
+    fn begin_groups(&self, first: &[RecordBatch], out: &mut Write<'_>) -> Result<Groups> {
+        let properties = with_encodings(self.properties.clone(), &self.schema, first);
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(!self.names_arrow_types);
+        let writer =
+            ArrowWriter::try_new_with_options(Vec::new(), Arc::clone(&self.schema), options);
+        let (mut writer, factory) =
+            writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
+        let schema = Arc::clone(&self.schema);
+        let encode = Arc::new(move |group| encode_group(group, &schema, &factory).map_err(failed));
+        let encoders = Encoders::new(self.groups.threads, encode);
+        pass_on(&mut writer, out)?;
+        Ok(Groups { writer, encoders })
     }
 }
 
+/// Passes on what the writer has written.
 fn pass_on(writer: &mut SerializedFileWriter<Vec<u8>>, out: &mut Write<'_>) -> Result<()> {
     writer.flush().map_err(|error| failed(error.into()))?;
     let written = writer.inner_mut();
@@ -191,14 +223,35 @@ fn encode_group(
     writers.into_iter().map(|writer| writer.close()).collect()
 }
 
+/// Sets the encodings of columns whose values are nearly all different in the first rows: no dictionary, and
+/// differences of integers.
+fn with_encodings(
+    properties: WriterProperties,
+    schema: &Schema,
+    first: &[RecordBatch],
+) -> WriterProperties {
+    let mut builder = properties.into_builder();
+    for (place, field) in schema.fields().iter().enumerate() {
+        if !is_varied(first, place) {
+            continue;
+        }
+        builder = builder.set_column_dictionary_enabled(path(field.name()), false);
+        let is_stored_as_integer = match field.data_type() {
+            DataType::Decimal128(digits, _) => *digits <= 18,
+            ty => ty.is_integer() || ty.is_temporal(),
+        };
+        if is_stored_as_integer {
+            builder =
+                builder.set_column_encoding(path(field.name()), Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    builder.build()
+}
+
 fn properties(def: &TableDef, schema: &Schema, options: ParquetOptions) -> WriterProperties {
-    let compression = match options.codec {
-        Codec::None => Compression::UNCOMPRESSED,
-        Codec::Snappy => Compression::SNAPPY,
-        Codec::Zstd => Compression::ZSTD(ZstdLevel::default()),
-    };
     let mut builder = WriterProperties::builder()
-        .set_compression(compression)
+        .set_compression(options.codec.compression())
+        .set_data_page_size_limit(PAGE_BYTES_MAX)
         .set_created_by(concat!("innoscan ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(key_values(schema)));
     for name in unique_columns(def) {

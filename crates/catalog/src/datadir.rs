@@ -97,20 +97,26 @@ impl DataDir {
         if let (Some(_), Some(system)) = (datadir.newest_lsn(), datadir.system_tablespace()) {
             match (undo::unfinished(root, files, system, keys), trust) {
                 (Err(error), Trust::Verify(_)) if error.kind() == ErrorKind::Corrupt => {
-                    return Err(damaged(root, &error));
+                    return Err(unfinished_unknown(root, &error.to_string()));
                 }
                 // What a killed server left unfinished must be known.
                 (Err(error), Trust::Verify(_)) if datadir.is_crashed() => return Err(error),
                 (Err(error), _) => datadir.undo_unread = Some(error.to_string()),
-                (Ok(found), _) if found.is_none() => datadir.undo_unread = found.unread(),
                 (Ok(found), Trust::Verify(prepared)) => {
                     datadir.undo_unread = found.unread();
-                    if !found.can_be_settled() {
-                        return Err(not_ended(root, &found));
+                    if let (true, Some(why)) = (datadir.is_crashed(), found.unread()) {
+                        return Err(unfinished_unknown(root, &why));
                     }
-                    datadir.settled = found.settle(root, prepared)?;
+                    if !found.is_none() {
+                        datadir.settled = settle(root, found, prepared)?;
+                    }
                 }
-                (Ok(_), Trust::Exported | Trust::Force) => {}
+                (Ok(found), Trust::Force) => {
+                    datadir.undo_unread = found.unread();
+                    datadir.settled.notes.extend(found.read_as_committed());
+                }
+                // Transactions of a running server.
+                (Ok(_), Trust::Exported) => {}
             }
         }
         Ok(datadir)
@@ -446,9 +452,16 @@ fn not_clean(root: &Path, evidence: String) -> Error {
     .in_file(root)
 }
 
-fn damaged(root: &Path, error: &Error) -> Error {
+fn settle(root: &Path, found: Found, prepared: Prepared) -> Result<Settled> {
+    match found.can_be_settled() {
+        true => found.settle(root, prepared),
+        false => Err(not_ended(root, &found)),
+    }
+}
+
+fn unfinished_unknown(root: &Path, why: &str) -> Error {
     Error::refused_directory(
-        format!("it cannot be told which transactions were left unfinished: {error}"),
+        format!("which transactions were left unfinished is not known: {why}"),
         [Remedy::from("read a backup of the directory"), Remedy::ReadUnended],
     )
     .in_file(root)

@@ -12,7 +12,7 @@ use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::{UndoLogs, UndoTablespace};
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, Result, counted};
 use innoscan_format::page::undo::{
     RSEG_ARRAY_PAGE, TRX_SYS_PAGE, UndoLog, UndoState, rollback_segments,
     rollback_segments_of_space, undo_logs, undo_number,
@@ -86,6 +86,14 @@ impl Found {
         self.is_of_mysql_8 || !self.are_inserts_apart
     }
 
+    /// What the user should know where changes are not taken back.
+    pub fn read_as_committed(&self) -> Option<String> {
+        let count = self.active.len() + self.prepared.len();
+        let transactions = counted(count as u64, "unfinished transaction");
+        let note = format!("{transactions}: the changes are read as if they were committed");
+        (count > 0).then_some(note)
+    }
+
     fn note_unread(&mut self, why: &Error) {
         self.unread.get_or_insert_with(|| why.to_string());
     }
@@ -142,23 +150,19 @@ fn circle(reader: &SpaceReader, page_no: PageNo) -> Error {
 
 /// What was done with unfinished transactions.
 fn notes(active: usize, decided: &Decided) -> Vec<String> {
-    let counted = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
     let mut notes = Vec::new();
     let of_server = decided.rolled_back.len() - decided.hidden_of_users;
     if active + of_server > 0 {
-        let count = counted(active + of_server, "unfinished transaction");
+        let count = counted((active + of_server) as u64, "unfinished transaction");
         notes.push(format!("{count} rolled back (rows as after the server's own recovery)"));
     }
     if decided.committed > 0 {
-        let count = counted(decided.committed, "prepared transaction");
+        let count = counted(decided.committed as u64, "prepared transaction");
         let why = if decided.by_binlog { "as the binary log says" } else { "as was chosen" };
         notes.push(format!("{count} committed, {why}"));
     }
     if decided.hidden_of_users > 0 {
-        let count = counted(decided.hidden_of_users, "transaction");
+        let count = counted(decided.hidden_of_users as u64, "transaction");
         notes.push(format!(
             "{count} prepared by XA PREPARE, and neither committed nor rolled back: the changes are \
              not read"

@@ -3,17 +3,13 @@
 
 use std::collections::HashSet;
 
-use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Remedy, Result, TableFile};
 use innoscan_format::SpaceId;
 use innoscan_format::schema::TableDef;
-use innoscan_format::schema::tablespaces::TablespacesTable;
 use innoscan_io::Direct;
 
 use super::known::Known;
 use super::{Directory, dictionary_name, stem};
-use crate::datadir::DataDir;
-use crate::undo::listed_tablespaces;
 
 /// Requires that InnoDB's dictionary has the table of each file of a killed server, in that very tablespace.
 ///
@@ -50,17 +46,6 @@ pub(super) fn require_agreement(
         }
     }
     Ok(())
-}
-
-/// The tablespaces that the dictionary of a killed server lists, if it has `mysql.ibd`.
-pub(super) fn listed_spaces(datadir: &DataDir, keys: &Keys) -> Known<HashSet<SpaceId>> {
-    let mysql_ibd = datadir.root().join("mysql.ibd");
-    if !datadir.is_crashed() || !mysql_ibd.is_file() {
-        return Known::Nothing;
-    }
-    let undo_logs = datadir.undo_logs();
-    let listed = listed_tablespaces(&mysql_ibd, undo_logs, keys, TablespacesTable::space);
-    Known::of(listed.map(|listed| listed.into_iter().map(|listed| listed.space).collect()))
 }
 
 /// Requires that the files are of tablespaces that the dictionary lists. The server renames and removes files after

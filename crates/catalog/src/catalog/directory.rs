@@ -6,14 +6,15 @@ use std::path::Path;
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::dictionary::Dictionary;
+use innoscan_format::schema::tablespaces::TablespacesTable;
 use innoscan_format::{IndexId, SpaceId};
 
-use super::crashed;
 use super::known::Known;
 use crate::auto_increment::{self, Counters};
 use crate::data_files::DataFiles;
 use crate::datadir::{DataDir, Trust};
 use crate::dictionary;
+use crate::undo::listed_tablespaces;
 
 /// A data directory that was checked, and its dictionary.
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl Directory {
         Ok(Directory {
             dictionary,
             counters: counters_of(&datadir, trust, keys),
-            listed: crashed::listed_spaces(&datadir, keys),
+            listed: listed_spaces(&datadir, keys),
             datadir,
         })
     }
@@ -87,4 +88,15 @@ fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> 
         true => Known::of(auto_increment::read_counters(&mysql, keys)),
         false => Known::Nothing,
     }
+}
+
+/// The tablespaces that the dictionary of a killed server lists, if it has `mysql.ibd`.
+fn listed_spaces(datadir: &DataDir, keys: &Keys) -> Known<HashSet<SpaceId>> {
+    let mysql_ibd = datadir.root().join("mysql.ibd");
+    if !datadir.is_crashed() || !mysql_ibd.is_file() {
+        return Known::Nothing;
+    }
+    let undo_logs = datadir.undo_logs();
+    let listed = listed_tablespaces(&mysql_ibd, undo_logs, keys, TablespacesTable::space);
+    Known::of(listed.map(|listed| listed.into_iter().map(|listed| listed.space).collect()))
 }

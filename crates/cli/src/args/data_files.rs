@@ -32,9 +32,8 @@ pub struct DataFileArgs {
     #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub innodb_undo_directory: Option<PathBuf>,
 
-    /// Prepared transactions, where no binary log in the directory tells what became of them: show
-    /// their changes (commit), take them back (rollback), or refuse those of the server itself.
-    /// Those of XA PREPARE are taken back unless commit is said
+    /// Prepared transactions that no binary log in the directory has: show their changes (commit), take them
+    /// back (rollback), or read nothing (refuse). Those of XA PREPARE are taken back except with commit
     #[arg(hide_short_help = true, long, value_enum, default_value_t = PreparedArg::Refuse, value_name = "WHAT")]
     pub prepared: PreparedArg,
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use innoscan_io::engine::memory::splitmix64;
+
 /// Sets of rows: a row belongs to one by its id's remainder.
 const CLASSES: u64 = 8;
 /// Rows of each table at first.
@@ -15,11 +17,7 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ z >> 31) % end
+        splitmix64(&mut self.0) % end
     }
 
     fn one_in(&mut self, of: u64) -> bool {

@@ -70,7 +70,8 @@ impl System {
                         Located::External { .. } => panic!("the dictionary has no LOBs"),
                     })
                     .collect();
-                dictionary.add(table, &cells).unwrap();
+                let trx_id = layout.system_columns(&record).unwrap().trx_id;
+                dictionary.add(table, &cells, trx_id).unwrap();
             }
         }
     }

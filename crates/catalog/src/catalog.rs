@@ -15,6 +15,7 @@ mod not_found;
 mod notes;
 mod partitions;
 mod spaces;
+mod under_way;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -28,7 +29,6 @@ use innoscan_engine::{
 };
 use innoscan_format::Remedy as FormatRemedy;
 use innoscan_format::schema::data_directory::{data_directory, data_directory_option};
-use innoscan_format::schema::dictionary::dictionary_name;
 use innoscan_format::schema::filename::{self, TableFile as FileName};
 use innoscan_format::schema::{Partitioning, TableDef, from_frm};
 
@@ -173,7 +173,7 @@ impl Catalog {
             ));
         }
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
-        if plain.is_file() {
+        if self.is_in_file(name, &plain)? {
             return self.table_of_file(&plain);
         }
         if let Some(partition) = partition_files(&dir, &name.table)?.first() {
@@ -187,11 +187,22 @@ impl Catalog {
 
     /// The table of [`Catalog::named`]; facts that were already read are not read again.
     pub(crate) fn named_by(&self, name: &TableName, already_read: AlreadyRead) -> Result<Table> {
-        if already_read.head.is_none() {
+        let plain = self.plain_file(name)?;
+        if already_read.head.is_none() || !self.is_in_file(name, &plain)? {
             return self.named(name);
         }
-        let plain = self.plain_file(name)?;
         self.partitioned(&plain, Some(&plain), already_read)
+    }
+
+    /// Whether a table of the data directory is in the file of its name.
+    fn is_in_file(&self, name: &TableName, plain: &Path) -> Result<bool> {
+        let root = self.datadir()?;
+        if !plain.is_file() || !DataDir::is_one(root) {
+            return Ok(plain.is_file());
+        }
+        // What cannot be read is refused where the table is opened.
+        let Ok(directory) = self.judged(root) else { return Ok(true) };
+        Ok(!crashed::is_in_other_file(&directory, name, plain, &self.keys)?)
     }
 
     /// The file of a table of the data directory; an error if the table has several files or none.
@@ -434,7 +445,11 @@ impl Catalog {
         if let (false, Some(root)) = (frm.is_file(), &root) {
             frm = root.join(filename::encode(&schema)).join(frm.file_name().unwrap_or_default());
         }
-        if !frm.is_file() {
+        let definition = match directory {
+            Some(found) => found.definition(&frm, &schema, &table),
+            None => &frm,
+        };
+        if !definition.is_file() {
             // A running server writes to its dictionary.
             let is_exported = directory.is_some_and(|found| found.datadir.is_exported());
             let root = root.filter(|_| !is_exported);
@@ -447,16 +462,38 @@ impl Catalog {
             )
             .in_file(ibd));
         }
-        let mut def = read_frm(&frm, &schema, &table)?;
+        let mut def = read_frm(definition, &schema, &table)?;
         complete(&mut def, &stem(ibd), directory)?;
         add_data_directory(&mut def, &frm);
         Ok((def, head))
     }
 
+    /// The tables of a database whose new definitions a killed server had not given their names yet, and the files of
+    /// these definitions.
+    ///
+    /// # Errors
+    /// The directory must not be read.
+    pub(crate) fn redefined(&self, schema: &str) -> Result<Vec<(TableName, PathBuf)>> {
+        let root = self.datadir()?;
+        if !DataDir::is_one(root) {
+            return Ok(Vec::new());
+        }
+        let directory = self.judged(root)?;
+        let Some(under_way) = directory.under_way.get() else { return Ok(Vec::new()) };
+        let name = |table: &str| TableName { schema: schema.to_owned(), table: table.to_owned() };
+        let found = under_way.redefined(schema);
+        Ok(found.map(|(table, frm)| (name(table), frm.to_owned())).collect())
+    }
+
     fn definition_of_frm(&self, frm: &Path) -> Result<TableDef> {
         let schema = self.place_of(frm).schema;
-        let mut def = read_frm(frm, &schema, &filename::decode(&stem(frm)))?;
+        let table = filename::decode(&stem(frm));
         let directory = self.directory_of(&frm.with_extension("ibd"), true)?;
+        let definition = match &directory {
+            Some(found) => found.definition(frm, &schema, &table),
+            None => frm,
+        };
+        let mut def = read_frm(definition, &schema, &table)?;
         complete(&mut def, &stem(frm), directory.as_ref())?;
         Ok(def)
     }
@@ -469,7 +506,7 @@ fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) 
     let system = found.datadir.system_tablespace().map(|system| system.first());
     let in_system = |error| Error::from(error).in_file(system.unwrap_or(found.datadir.root()));
     def.foreign_keys = dictionary.foreign_keys(&def.schema, &def.name).map_err(in_system)?;
-    let table = dictionary.table(&dictionary_name(&def.schema, file_stem));
+    let table = dictionary.table(&found.dictionary_name(&def.schema, &def.name, file_stem));
     if let Some(table) = table {
         def.physical.space = Some(table.space);
         let clustered = table.clustered();

@@ -55,5 +55,5 @@ fn add_rows(
 ) -> Result<()> {
     let layout = Layout::compile(&table.def(), RowFormat::Redundant, None)
         .map_err(|error| Error::from(error).in_file(reader.space().file().path()))?;
-    for_each_row(reader, &layout, root, undo_logs, |row| dictionary.add(table, row))
+    for_each_row(reader, &layout, root, undo_logs, |row, trx_id| dictionary.add(table, row, trx_id))
 }

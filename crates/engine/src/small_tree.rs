@@ -14,14 +14,14 @@ use crate::space_reader::SpaceReader;
 use crate::undo_logs::{UndoLogs, UndoReader, Versions};
 use crate::{Error, Result};
 
-/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones. `undo_logs`: those of
-/// the directory's unfinished transactions, whose changes are taken back.
+/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones, with the transaction that
+/// wrote it. `undo_logs`: those of the directory's unfinished transactions, whose changes are taken back.
 pub fn for_each_row(
     reader: &mut SpaceReader,
     layout: &Layout,
     root: PageNo,
     undo_logs: Option<&Arc<UndoLogs>>,
-    mut add: impl FnMut(&[Option<&[u8]>]) -> innoscan_format::Result<()>,
+    mut add: impl FnMut(&[Option<&[u8]>], u64) -> innoscan_format::Result<()>,
 ) -> Result<()> {
     let mut leaf = Some(edge_leaf(reader, layout, root, Edge::First)?);
     let mut before = match undo_logs {
@@ -47,22 +47,25 @@ fn add_leaf(
     page: &IndexPage<'_>,
     layout: &Layout,
     mut before: Option<&mut Before>,
-    add: &mut impl FnMut(&[Option<&[u8]>]) -> innoscan_format::Result<()>,
+    add: &mut impl FnMut(&[Option<&[u8]>], u64) -> innoscan_format::Result<()>,
 ) -> Result<Option<PageNo>> {
     let mut fields = Fields::default();
     for record in page.records() {
         let record = record?;
-        if let Some(before) = before.as_mut().filter(|_| !record.is_metadata()) {
-            let system = layout.system_columns(&record)?;
-            if before.versions.is_unfinished(&system) {
-                if let Some(version) = before.row(&record, system)? {
-                    add(&inline_columns(&version.row(layout))?)?;
-                }
-                continue;
-            }
+        if record.is_metadata() {
+            continue;
         }
-        if record.is_row() {
-            add(&inline_columns(&layout.locate(&record, &mut fields)?)?)?;
+        let system = layout.system_columns(&record)?;
+        match before.as_mut().filter(|before| before.versions.is_unfinished(&system)) {
+            Some(before) => {
+                if let Some(version) = before.row(&record, system)? {
+                    add(&inline_columns(&version.row(layout))?, version.trx_id())?;
+                }
+            }
+            None if record.is_row() => {
+                add(&inline_columns(&layout.locate(&record, &mut fields)?)?, system.trx_id)?;
+            }
+            None => {}
         }
     }
     Ok(page.next())

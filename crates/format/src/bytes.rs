@@ -81,6 +81,11 @@ pub fn u32_le_at(bytes: &[u8], at: usize) -> Result<u32> {
     array(bytes, at).map(u32::from_le_bytes)
 }
 
+/// Reads eight bytes, little-endian (`uint8korr`).
+pub fn u64_le_at(bytes: &[u8], at: usize) -> Result<u64> {
+    array(bytes, at).map(u64::from_le_bytes)
+}
+
 /// Writes bytes from `at` on.
 pub fn put(bytes: &mut [u8], at: usize, new: &[u8]) -> Result<()> {
     let have = bytes.len();

@@ -9,6 +9,7 @@ pub mod base64;
 pub mod bytes;
 pub mod charset;
 pub mod checksum;
+pub mod ddl_log;
 mod error;
 pub mod fit;
 mod ids;

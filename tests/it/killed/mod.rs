@@ -7,6 +7,7 @@
 //! `INNOSCAN_KILLED=first..end` names the seeds instead of the few that are always tested,
 //! `INNOSCAN_LIVE` the server. A seed decides the page size, too. The ignored tests are of MySQL.
 
+mod definitions;
 pub(crate) mod fixture;
 mod lies;
 mod load;
@@ -101,16 +102,29 @@ fn plan(version: &str, seed: u64) -> Plan {
     Plan { family: Family::of(version), seed, page_kib }
 }
 
+/// What clients do until their server is killed.
+#[derive(Clone, Copy)]
+struct Load {
+    /// The statements of a client.
+    script: fn(Plan, u64) -> String,
+    /// The server is killed when at most so many bytes of its log were written.
+    log_bytes: u64,
+}
+
 /// Kills a server under load; returns its directory.
 fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
+    killed_under(version, seed, dir, Load { script: load::script, log_bytes: 41 << 20 })
+}
+
+fn killed_under(version: &str, seed: u64, dir: &Path, load: Load) -> PathBuf {
     let plan = plan(version, seed);
     let options = options(plan);
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     std::fs::create_dir_all(dir).unwrap();
     let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
     server.sql(load::tables(plan.family)).unwrap();
-    let clients = load::start(server.socket(), dir, plan);
-    let written = lsn(&server) + (1 << 20) + Random::new(seed).below(40 << 20);
+    let clients = load::start(server.socket(), dir, |client| (load.script)(plan, client));
+    let written = lsn(&server) + (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20));
     let deadline = Instant::now() + Duration::from_secs(60);
     while lsn(&server) < written && Instant::now() < deadline {}
     server.kill().unwrap();

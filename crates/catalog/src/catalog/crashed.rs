@@ -1,12 +1,17 @@
 //! Tables of killed servers: the server may have been creating, dropping or altering one, whose files then
 //! do not agree.
 
+use std::path::Path;
+
+use innoscan_engine::keys::Keys;
+use innoscan_engine::space::Space;
 use innoscan_engine::{Error, Remedy, Result, TableFile};
 use innoscan_format::schema::TableDef;
 use innoscan_io::Direct;
 
 use super::known::Known;
-use super::{Directory, dictionary_name, stem};
+use super::under_way::Change;
+use super::{Directory, TableName, stem};
 
 /// Requires that InnoDB's dictionary has the table of each file of a killed server, in that very tablespace.
 ///
@@ -20,6 +25,16 @@ pub(super) fn require_agreement(
     if !directory.datadir.is_crashed() {
         return Ok(());
     }
+    if let Known::Unreadable(why) = &directory.under_way {
+        return Err(Error::from(why.reason()));
+    }
+    let under_way = directory.under_way.get();
+    if let Some(Change::Unknown(statement)) =
+        under_way.and_then(|found| found.of(&def.schema, &def.name))
+    {
+        let why = format!("`{}`.`{}` is changed by {statement}", def.schema, def.name);
+        return Err(under_way_error(&why, files.first().map(|file| &*file.path)));
+    }
     let (listed, dictionary) = match (&directory.listed, &directory.dictionary) {
         (Known::Unreadable(why), _) => return Err(Error::from(why.reason())),
         (Known::Read(listed), _) => (Some(listed), None),
@@ -31,22 +46,47 @@ pub(super) fn require_agreement(
         let space = file.open(Direct::Off)?.header().space;
         // MySQL renames and removes files after it has changed its dictionary.
         if listed.is_some_and(|listed| !listed.contains(&space)) {
-            return Err(under_way(&format!("the dictionary has no tablespace {space}"), file));
+            let lack = format!("the dictionary has no tablespace {space}");
+            return Err(under_way_error(&lack, Some(&file.path)));
         }
         let Some(dictionary) = dictionary else { continue };
-        let name = dictionary_name(&def.schema, &stem(&file.path));
+        let name = directory.dictionary_name(&def.schema, &def.name, &stem(&file.path));
         if dictionary.table(&name).map(|table| table.space) != Some(space) {
             let lack = format!("InnoDB's dictionary has no table {name} in tablespace {space}");
-            return Err(under_way(&lack, file));
+            return Err(under_way_error(&lack, Some(&file.path)));
         }
     }
     Ok(())
 }
 
 /// The refusal of a table whose file and dictionary do not agree.
-fn under_way(lack: &str, file: &TableFile) -> Error {
+fn under_way_error(lack: &str, file: Option<&Path>) -> Error {
     let what =
         format!("{lack}: the server was killed while it created, dropped or altered the table");
-    let remedies = [Remedy::ShutDownServer, Remedy::LeaveOutTable];
-    Error::refused(what, remedies).in_file(&file.path)
+    let error = Error::refused(what, [Remedy::ShutDownServer, Remedy::LeaveOutTable]);
+    match file {
+        Some(file) => error.in_file(file),
+        None => error,
+    }
+}
+
+/// Whether the rows of a table of a killed server are not in the file of its name: the dictionary has another
+/// tablespace for it, whose file the server had not renamed yet.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn is_in_other_file(
+    directory: &Directory,
+    name: &TableName,
+    file: &Path,
+    keys: &Keys,
+) -> Result<bool> {
+    let Some(dictionary) = directory.dictionary.get().filter(|_| directory.datadir.is_crashed())
+    else {
+        return Ok(false);
+    };
+    let known =
+        dictionary.table(&directory.dictionary_name(&name.schema, &name.table, &stem(file)));
+    let Some(known) = known else { return Ok(false) };
+    Ok(Space::open(file, Direct::Off, keys)?.header().space != known.space)
 }

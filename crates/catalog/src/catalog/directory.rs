@@ -5,11 +5,13 @@ use std::path::Path;
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
-use innoscan_format::schema::dictionary::Dictionary;
+use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
+use innoscan_format::schema::filename;
 use innoscan_format::schema::tablespaces::TablespacesTable;
 use innoscan_format::{IndexId, SpaceId};
 
 use super::known::Known;
+use super::under_way::UnderWay;
 use crate::auto_increment::{self, Counters};
 use crate::data_files::DataFiles;
 use crate::datadir::{DataDir, Trust};
@@ -26,6 +28,8 @@ pub(super) struct Directory {
     pub counters: Known<Counters>,
     /// The tablespaces that the dictionary of a killed server with SDI lists.
     pub listed: Known<HashSet<SpaceId>>,
+    /// What a killed MariaDB server had not finished.
+    pub under_way: Known<UnderWay>,
 }
 
 impl Directory {
@@ -42,11 +46,32 @@ impl Directory {
             }
         };
         Ok(Directory {
+            under_way: match datadir.is_crashed() {
+                true => Known::of(UnderWay::read(datadir.root(), dictionary.get())),
+                false => Known::Nothing,
+            },
             dictionary,
             counters: counters_of(&datadir, trust, keys),
             listed: listed_spaces(&datadir, keys),
             datadir,
         })
+    }
+
+    /// The name in InnoDB's dictionary of a table or partition whose file's name is `stem`.
+    pub fn dictionary_name(&self, schema: &str, table: &str, stem: &str) -> String {
+        let under_way = self.under_way.get().and_then(|found| found.name(schema, table));
+        match under_way {
+            Some(name) => dictionary_name(schema, name),
+            // A table that was rebuilt may not have its file's name yet.
+            None if stem.starts_with("#sql") => dictionary_name(schema, &filename::encode(table)),
+            None => dictionary_name(schema, stem),
+        }
+    }
+
+    /// The file with the definition of a table, which by its name is in `frm`.
+    pub fn definition<'p>(&'p self, frm: &'p Path, schema: &str, table: &str) -> &'p Path {
+        let under_way = self.under_way.get();
+        under_way.and_then(|found| found.definition(schema, table)).unwrap_or(frm)
     }
 }
 

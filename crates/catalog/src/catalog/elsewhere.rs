@@ -14,9 +14,10 @@ use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
 use innoscan_io::Direct;
 
 use super::spaces::{Spaces, contradicting};
+use super::under_way::DDL_LOG;
 use super::{
-    AlreadyRead, Catalog, Directory, Place, TableName, add_data_directory, complete, read_frm,
-    sorted_entries, stem,
+    AlreadyRead, Catalog, Directory, FileKind, Place, TableName, add_data_directory, complete,
+    read_frm, sorted_entries, stem,
 };
 use crate::data_files::DataFiles;
 use crate::datadir::DataDir;
@@ -139,15 +140,20 @@ impl Catalog {
         dir: &Path,
     ) -> Result<Option<Table>> {
         let frm = dir.join(format!("{}.frm", filename::encode(&name.table)));
-        let has_frm = frm.is_file();
-        if !has_frm && !root.join("mysql.ibd").is_file() {
+        let is_sdi_era = root.join("mysql.ibd").is_file();
+        if !frm.is_file() && !is_sdi_era && !root.join(DDL_LOG).is_file() {
             return Ok(None);
         }
         let directory = self.judged(root)?;
+        let definition = directory.definition(&frm, &name.schema, &name.table);
+        let has_frm = definition.is_file();
+        if !has_frm && !is_sdi_era {
+            return Ok(None);
+        }
         let spaces = self.spaces_of(root)?;
         let def = match has_frm {
             true => {
-                let mut def = read_frm(&frm, &name.schema, &name.table)?;
+                let mut def = read_frm(definition, &name.schema, &name.table)?;
                 complete(&mut def, &filename::encode(&name.table), Some(&directory))?;
                 add_data_directory(&mut def, &frm);
                 Some(def).filter(|def| def.options.engine == "InnoDB")
@@ -241,8 +247,12 @@ impl Catalog {
         if let Some(known) = self.spaces.borrow().get(root) {
             return Ok(Rc::clone(known));
         }
-        let elsewhere = self.files_elsewhere()?.values().flatten();
         let directory = self.judged(root)?;
+        let left_over = match directory.datadir.is_crashed() {
+            true => left_over_files(root)?,
+            false => Vec::new(),
+        };
+        let elsewhere = self.files_elsewhere()?.values().flatten().chain(&left_over);
         let system = directory.datadir.system_tablespace();
         let spaces = Rc::new(Spaces::find(root, system, elsewhere, &self.keys)?);
         self.spaces.borrow_mut().insert(root.to_owned(), Rc::clone(&spaces));
@@ -296,6 +306,19 @@ fn partition_in_dictionary(
     let found = dictionary.table(name)?;
     let clustered = found.clustered()?;
     Some(IndexPlace { space: found.space, index: clustered.id, root: clustered.root? })
+}
+
+/// The files of tables that a killed server was defining anew, in the directories of its databases.
+fn left_over_files(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for directory in sorted_entries(root)?.iter().filter(|path| path.is_dir()) {
+        // The server's own directories may be closed to the user.
+        let entries = sorted_entries(directory).unwrap_or_default();
+        found.extend(
+            entries.into_iter().filter(|path| FileKind::of(path) == Some(FileKind::LeftOver)),
+        );
+    }
+    Ok(found)
 }
 
 /// Adds all files in a directory and below it.

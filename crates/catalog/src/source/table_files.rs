@@ -1,7 +1,7 @@
 //! Tables of a server with `.frm` files, listed like the server would list them: by their definitions.
 //! Data files without a definition are listed too, since their rows may be missed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -53,11 +53,15 @@ impl TableFiles {
 }
 
 /// The tables of a database's directory with these entries, without views. Definitions are read
-/// in parallel.
+/// in parallel. `redefined`: tables with the files of definitions that have not the tables' names yet.
 ///
 /// # Errors
 /// No thread can be started.
-pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Result<Vec<TableFiles>> {
+pub(super) fn tables_in(
+    schema: &str,
+    entries: &[PathBuf],
+    redefined: Vec<(TableName, PathBuf)>,
+) -> Result<Vec<TableFiles>> {
     let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for path in entries {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
@@ -68,6 +72,12 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Result<Vec<TableFi
             files.entry(filename::decode_table(&stem).table).or_default().push(path);
         }
     }
+    // Such a table may have no file of its name.
+    let redefined: HashMap<String, PathBuf> =
+        redefined.into_iter().map(|(name, frm)| (name.table, frm)).collect();
+    for table in redefined.keys() {
+        files.entry(table.clone()).or_default();
+    }
     let exported: HashSet<&OsStr> = entries
         .iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "cfg"))
@@ -75,7 +85,7 @@ pub(super) fn tables_in(schema: &str, entries: &[PathBuf]) -> Result<Vec<TableFi
         .collect();
     let table = |(table, paths): &(String, Vec<&PathBuf>)| {
         let name = TableName { schema: schema.to_owned(), table: table.clone() };
-        let definition = definition(&name, paths)?;
+        let definition = definition(&name, paths, redefined.get(table))?;
         let own = filename::encode(table);
         let is_own =
             |path: &&PathBuf| path.file_name().is_some_and(|file| *file == *format!("{own}.ibd"));
@@ -116,12 +126,16 @@ pub fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
 }
 
 /// The definition of a table; `None` for a view.
-fn definition(name: &TableName, paths: &[&PathBuf]) -> Option<Definition> {
+fn definition(
+    name: &TableName,
+    paths: &[&PathBuf],
+    redefined: Option<&PathBuf>,
+) -> Option<Definition> {
     let with = |wanted: &str| {
         let is_it = |path: &&&PathBuf| path.extension().is_some_and(|found| found == wanted);
         paths.iter().find(is_it).copied()
     };
-    let Some(frm) = with("frm") else {
+    let Some(frm) = redefined.or_else(|| with("frm")) else {
         return Some(match with("ibd") {
             Some(_) => Definition::Ibd,
             None => Definition::Unread(without_definition(paths)),

@@ -14,41 +14,54 @@ use innoscan_format::redo::{FileOperation, FileRecord};
 pub(super) struct Files {
     /// By tablespace: the newest name, and whether the file was deleted.
     named: HashMap<SpaceId, Named>,
-    /// By path: the newest tablespace of that name that was not deleted.
+    /// By path: the last tablespace that the log names by it, unless the file was deleted.
     by_path: HashMap<PathBuf, SpaceId>,
 }
 
 #[derive(Clone, Debug)]
 struct Named {
     path: PathBuf,
+    /// The name before the last record, if that gave it the newest one.
+    renamed_from: Option<PathBuf>,
     is_deleted: bool,
 }
 
 impl Files {
     /// Adds a record of the log; `root`: the data directory.
     pub fn add(&mut self, root: &Path, record: &FileRecord<'_>) {
-        let (name, is_deleted) = match record.operation {
-            FileOperation::Create(name)
-            | FileOperation::Modify(name)
-            | FileOperation::Rename(_, name) => (name, false),
-            FileOperation::Delete(name) => (name, true),
+        let (name, old, is_deleted) = match record.operation {
+            FileOperation::Create(name) | FileOperation::Modify(name) => (name, None, false),
+            FileOperation::Rename(old, name) => (name, Some(old), false),
+            FileOperation::Delete(name) => (name, None, true),
             FileOperation::Checkpoint(_) | FileOperation::Unknown(_) => return,
         };
         let path = path_of(root, name);
-        if let Some(before) = self.named.get(&record.space)
-            && self.by_path.get(&before.path) == Some(&record.space)
-        {
-            self.by_path.remove(&before.path);
+        let renamed_from = old.map(|old| path_of(root, old));
+        if let Some(before) = self.named.get(&record.space) {
+            for path in before.renamed_from.iter().chain([&before.path]) {
+                if self.by_path.get(path) == Some(&record.space) {
+                    self.by_path.remove(path);
+                }
+            }
         }
-        if !is_deleted {
+        for path in renamed_from.iter().chain((!is_deleted).then_some(&path)) {
             self.by_path.insert(path.clone(), record.space);
         }
-        self.named.insert(record.space, Named { path, is_deleted });
+        self.named.insert(record.space, Named { path, renamed_from, is_deleted });
     }
 
-    /// The tablespace of a file whose first page does not say which it is.
+    /// The tablespace of a file whose first page does not say which it is. The server logs a new name before it
+    /// renames the file.
     pub fn space_at(&self, path: &Path) -> Option<SpaceId> {
-        self.by_path.get(path).copied()
+        let space = *self.by_path.get(path)?;
+        let named = self.named.get(&space)?;
+        let is_renamed = match &named.renamed_from {
+            None => true,
+            // Where another file has the old name, this one was renamed before that was logged.
+            Some(old) => self.by_path.get(old) != Some(&space) || !old.exists(),
+        };
+        let is_new_name = named.path == path;
+        (is_renamed == is_new_name).then_some(space)
     }
 
     /// Whether the log names a file of that path.
@@ -91,5 +104,29 @@ mod tests {
         assert_eq!(files.space_at(Path::new("/data/d/gone.ibd")), None);
         assert_eq!(files.space_at(Path::new("/elsewhere/d/v.ibd")), Some(SpaceId(8)));
         assert!(files.is_deleted(SpaceId(7)) && !files.is_deleted(SpaceId(5)));
+    }
+
+    #[test]
+    fn a_file_may_not_have_its_new_name_yet() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut files = Files::default();
+        let mut add = |space: u32, operation: FileOperation<'_>| {
+            files.add(dir.path(), &FileRecord { space: SpaceId(space), operation });
+        };
+        add(5, FileOperation::Modify(b"./t.ibd"));
+        add(6, FileOperation::Create(b"./new.ibd"));
+        add(5, FileOperation::Rename(b"./t.ibd", b"./old.ibd"));
+        let space_at = |files: &Files, name: &str| files.space_at(&dir.path().join(name));
+        std::fs::write(dir.path().join("t.ibd"), b"").unwrap();
+        assert_eq!(space_at(&files, "t.ibd"), Some(SpaceId(5)));
+        std::fs::rename(dir.path().join("t.ibd"), dir.path().join("old.ibd")).unwrap();
+        assert_eq!(space_at(&files, "old.ibd"), Some(SpaceId(5)));
+        let rename = FileOperation::Rename(b"./new.ibd", b"./t.ibd");
+        files.add(dir.path(), &FileRecord { space: SpaceId(6), operation: rename });
+        std::fs::write(dir.path().join("new.ibd"), b"").unwrap();
+        assert_eq!(space_at(&files, "new.ibd"), Some(SpaceId(6)));
+        std::fs::rename(dir.path().join("new.ibd"), dir.path().join("t.ibd")).unwrap();
+        assert_eq!(space_at(&files, "t.ibd"), Some(SpaceId(6)));
+        assert_eq!(space_at(&files, "old.ibd"), Some(SpaceId(5)));
     }
 }

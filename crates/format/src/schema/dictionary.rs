@@ -206,6 +206,8 @@ pub struct DictionaryTable {
     pub space: SpaceId,
     /// Whether `ALTER TABLE ... DISCARD TABLESPACE` removed the file.
     pub is_discarded: bool,
+    /// The transaction that changed the table's definition last, by `SYS_TABLES`.
+    pub trx_id: u64,
     /// The indexes, in the order of their ids; the clustered one is first.
     pub indexes: Vec<DictionaryIndex>,
 }
@@ -246,6 +248,7 @@ struct TableRow {
     id: u64,
     space: SpaceId,
     is_discarded: bool,
+    trx_id: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -263,8 +266,8 @@ impl Dictionary {
         Dictionary::default()
     }
 
-    /// Adds a row of a system table.
-    pub fn add(&mut self, table: SystemTable, row: &Row<'_>) -> Result<()> {
+    /// Adds a row of a system table, which the transaction `trx_id` wrote.
+    pub fn add(&mut self, table: SystemTable, row: &Row<'_>, trx_id: u64) -> Result<()> {
         match table {
             SystemTable::Tables => {
                 let space = SpaceId(number(row, 7)?);
@@ -272,8 +275,8 @@ impl Dictionary {
                 // (DICT_N_COLS_COMPACT, DICT_TF2_DISCARDED, dict0mem.h).
                 let has_flags = number(row, 2)? >> 31 != 0;
                 let is_discarded = has_flags && number(row, 5)? & 32 != 0;
-                self.tables
-                    .insert(name(row, 0)?, TableRow { id: id(row, 1)?, space, is_discarded });
+                let found = TableRow { id: id(row, 1)?, space, is_discarded, trx_id };
+                self.tables.insert(name(row, 0)?, found);
             }
             SystemTable::Columns => {}
             SystemTable::Indexes => {
@@ -309,13 +312,18 @@ impl Dictionary {
         let row = self.tables.get(name)?;
         let mut indexes = self.indexes.get(&row.id).cloned().unwrap_or_default();
         indexes.sort_by_key(|index| index.id);
-        let TableRow { id, space, is_discarded } = *row;
-        Some(DictionaryTable { id, space, is_discarded, indexes })
+        let TableRow { id, space, is_discarded, trx_id } = *row;
+        Some(DictionaryTable { id, space, is_discarded, trx_id, indexes })
     }
 
     /// Iterates over the names of all tables and partitions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tables.keys().map(String::as_str)
+    }
+
+    /// Whether the table of this name in the dictionary has foreign keys.
+    pub fn has_foreign_keys(&self, name: &str) -> bool {
+        self.foreign.values().any(|foreign| foreign.child == name)
     }
 
     /// Returns the foreign keys of a table, in the order in which they print. `schema` and `table`
@@ -420,9 +428,9 @@ mod tests {
         let n_columns = (rules << 24 | 1).to_be_bytes();
         let row: &Row =
             &[Some(id), Some(child.as_bytes()), Some(parent.as_bytes()), Some(&n_columns)];
-        dictionary.add(SystemTable::Foreign, row).unwrap();
+        dictionary.add(SystemTable::Foreign, row, 1).unwrap();
         let row: &Row = &[Some(id), Some(&[0, 0, 0, 0]), Some(b"pb"), Some(b"b")];
-        dictionary.add(SystemTable::ForeignCols, row).unwrap();
+        dictionary.add(SystemTable::ForeignCols, row, 1).unwrap();
     }
 
     #[test]
@@ -459,7 +467,7 @@ mod tests {
             Some(b""),
             Some(&number(7)),
         ];
-        dictionary.add(SystemTable::Tables, row).unwrap();
+        dictionary.add(SystemTable::Tables, row, 1).unwrap();
         for (index, kind, root) in [(21_u64, 0, u32::MAX), (20, 3, 3)] {
             let row: &Row = &[
                 Some(&id),
@@ -471,7 +479,7 @@ mod tests {
                 Some(&number(root)),
                 None,
             ];
-            dictionary.add(SystemTable::Indexes, row).unwrap();
+            dictionary.add(SystemTable::Indexes, row, 1).unwrap();
         }
         let table = dictionary.table("d/t#P#p0").unwrap();
         assert_eq!((table.id, table.space), (18, SpaceId(7)));

@@ -77,12 +77,18 @@ pub struct VersionReader<'d> {
 pub struct Version {
     bytes: Vec<u8>,
     fields: Fields,
+    trx_id: u64,
 }
 
 impl Version {
     /// Returns the row. `layout` must be that of the table's rows.
     pub fn row<'v>(&'v self, layout: &'v Layout) -> Row<'v, 'v> {
         self.fields.row(&self.bytes, layout)
+    }
+
+    /// The transaction that wrote it.
+    pub fn trx_id(&self) -> u64 {
+        self.trx_id
     }
 }
 
@@ -201,6 +207,6 @@ impl<'d> VersionReader<'d> {
             Some(Value::External(value)) => StoredField::External(value),
         };
         let fields = Fields::copied(self.layout.columns.iter().map(stored), &mut bytes)?;
-        Ok(Some(Version { bytes, fields }))
+        Ok(Some(Version { bytes, fields, trx_id: self.system.trx_id }))
     }
 }

@@ -160,7 +160,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         }
         // A directory that cannot be listed fails each of its tables elsewhere.
         let Ok(entries) = sorted_entries(&dir) else { continue };
-        for TableFiles { name, .. } in tables_in(&schema, &entries)? {
+        for TableFiles { name, .. } in tables_in(&schema, &entries, Vec::new())? {
             if known.contains(&(name.schema.to_lowercase(), name.table.to_lowercase())) {
                 continue;
             }
@@ -181,7 +181,7 @@ fn files_alone(planner: &mut Planner<'_>) -> Result<()> {
         if !planner.enter_database(&schema)? {
             continue;
         }
-        for TableFiles { name, .. } in tables_in(&schema, &sorted_entries(&dir)?)? {
+        for TableFiles { name, .. } in tables_in(&schema, &sorted_entries(&dir)?, Vec::new())? {
             let listed = Listed::table(&name.schema, &name.table, None);
             planner.table(listed, |planner| planner.open_innodb(&name, None))?;
         }

@@ -92,7 +92,8 @@ fn holds_table_files(dir: &Path) -> bool {
 }
 
 fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {
-    let tables = tables_in(schema, entries)?;
+    let redefined = planner.catalog.redefined(schema)?;
+    let tables = tables_in(schema, entries, redefined)?;
     let mut wanted = Vec::new();
     for table in tables.iter().filter(|table| table.is_in_own_file && !table.is_sequence()) {
         if planner.filter.excluded_by(&listed(table))?.is_none() {

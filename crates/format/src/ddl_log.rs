@@ -1,0 +1,206 @@
+//! MariaDB's DDL log, `ddl_recovery.log`: the statements that define tables and that the server had not finished
+//! (`ddl_log.cc, ddl_log.h`, MariaDB 10.6 and later).
+//!
+//! ```text
+//! block 0            header: magic, bytes of a block, place of the names in a block
+//! other blocks       an execution: the block of a statement's first action
+//!                    an action: the block of the next one, what is done, how far it is, names
+//! ```
+//!
+//! When it starts, the server ends the statements whose executions are active, or takes them back.
+
+use crate::{Error, Result, bytes};
+
+const MAGIC: [u8; 4] = [254, 254, 11, 2];
+
+/// Kinds of blocks (`ddl_log_entry_code`).
+const EXECUTION: u8 = 1;
+const ACTION: u8 = 2;
+const ENDED_ACTION: u8 = 3;
+
+/// The phase of an action that has ended (`DDL_LOG_FINAL_PHASE`).
+const FINAL_PHASE: u8 = 0xff;
+
+/// A table, by its names in SQL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedTable {
+    /// The name of its database.
+    pub schema: String,
+    /// Its own name.
+    pub table: String,
+}
+
+/// What an unfinished statement does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `ALTER TABLE` and what is executed as one (`OPTIMIZE TABLE`, `CREATE INDEX`).
+    Alter(Alter),
+    /// `RENAME TABLE`, also of a view.
+    Rename {
+        /// The old name.
+        from: LoggedTable,
+        /// The new name.
+        to: LoggedTable,
+    },
+    /// `DROP TABLE`.
+    Drop(LoggedTable),
+    /// `CREATE TABLE`.
+    Create(LoggedTable),
+    /// Partitions of a table that are made anew, by the paths of their files.
+    Partitions([String; 3]),
+    /// Something that concerns no table's rows or definition: the statement's text, triggers, views, files.
+    Other,
+}
+
+/// An unfinished `ALTER TABLE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alter {
+    /// The table.
+    pub table: LoggedTable,
+    /// The path of the new definition, without its extension, from the data directory.
+    pub definition: String,
+    /// How far the statement is.
+    pub phase: AlterPhase,
+    /// The transaction that changes the table in place; 0 if none is known.
+    pub trx_id: u64,
+    /// Whether it is about one table of InnoDB without partitions, which keeps its name.
+    pub is_plain: bool,
+}
+
+/// How far an `ALTER TABLE` is (`enum_ddl_log_alter_table_phase`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlterPhase {
+    /// The old table is as it was; the new one is not complete.
+    Begun,
+    /// InnoDB may have changed the table in place; the new definition has not the table's name yet.
+    InPlace,
+    /// InnoDB has changed the table in place; the new definition may not have the table's name yet.
+    InPlaceDone,
+    /// A complete copy of the table takes the place of the old one.
+    Copied,
+    /// The old table takes the place of the copy again.
+    TakenBack,
+    /// The new table has its name.
+    Done,
+}
+
+/// Reads the actions of the unfinished statements; none if the file is not such a log, which the server ignores, too.
+///
+/// # Errors
+/// The log contradicts itself.
+pub fn unfinished(log: &[u8]) -> Result<Vec<Action>> {
+    let Some(header) = Header::parse(log)? else { return Ok(Vec::new()) };
+    let mut actions = Vec::new();
+    for block in log.chunks_exact(header.block_bytes).skip(1) {
+        if block[0] != EXECUTION {
+            continue;
+        }
+        let mut next = bytes::u32_le_at(block, 4)? as usize;
+        let mut blocks_left = log.len() / header.block_bytes;
+        while next != 0 {
+            blocks_left = blocks_left
+                .checked_sub(1)
+                .ok_or_else(|| Error::corrupt("the DDL log's actions link in a circle"))?;
+            let begin = next.saturating_mul(header.block_bytes);
+            let block = bytes::slice(log, begin, header.block_bytes)?;
+            match block[0] {
+                ACTION if block[2] != FINAL_PHASE => actions.push(action(block, header.names_at)?),
+                ACTION | ENDED_ACTION => {}
+                _ => break,
+            }
+            next = bytes::u32_le_at(block, 4)? as usize;
+        }
+    }
+    Ok(actions)
+}
+
+struct Header {
+    block_bytes: usize,
+    names_at: usize,
+}
+
+impl Header {
+    fn parse(log: &[u8]) -> Result<Option<Header>> {
+        // A log of a server that has defined nothing since its start is empty.
+        if log.len() < MAGIC.len() || log[..4] != MAGIC {
+            return Ok(None);
+        }
+        let block_bytes = usize::from(bytes::u16_le_at(log, 4)?);
+        let names_at = usize::from(bytes::u16_le_at(log, 6)?);
+        if block_bytes < 512 || !(42..block_bytes).contains(&names_at) {
+            let what =
+                format!("the DDL log has blocks of {block_bytes} bytes, names at {names_at}");
+            return Err(Error::corrupt(what));
+        }
+        Ok(Some(Header { block_bytes, names_at }))
+    }
+}
+
+/// Names of an action, in their order.
+struct Names {
+    handler: String,
+    schema: String,
+    table: String,
+    from_handler: String,
+    from_schema: String,
+    from_table: String,
+    /// A path from the data directory.
+    path: String,
+}
+
+fn action(block: &[u8], names_at: usize) -> Result<Action> {
+    let mut at = names_at;
+    let mut name = || {
+        let len = usize::from(bytes::u16_le_at(block, at)?);
+        let name = bytes::slice(block, at + 2, len)?;
+        at += 2 + len + 1;
+        Ok::<_, Error>(String::from_utf8_lossy(name).into_owned())
+    };
+    let names = Names {
+        handler: name()?,
+        schema: name()?,
+        table: name()?,
+        from_handler: name()?,
+        from_schema: name()?,
+        from_table: name()?,
+        path: name()?,
+    };
+    let named = LoggedTable { schema: names.schema.clone(), table: names.table.clone() };
+    let from = LoggedTable { schema: names.from_schema.clone(), table: names.from_table.clone() };
+    // enum ddl_log_action_code
+    Ok(match block[1] {
+        1..=4 => Action::Partitions([names.table, names.from_table, names.path]),
+        5 => Action::Rename { from, to: named },
+        8 => Action::Drop(named),
+        12 => Action::Create(named),
+        16 => Action::Alter(alter(block, &names, from)?),
+        6 | 7 | 9..=11 | 13..=15 | 17 => Action::Other,
+        unknown => {
+            let what = format!("an action of type {unknown} in the DDL log");
+            return Err(Error::unsupported(what, "start the server on this directory (or a copy)"));
+        }
+    })
+}
+
+fn alter(block: &[u8], names: &Names, table: LoggedTable) -> Result<Alter> {
+    // DDL_LOG_FLAG_ALTER_RENAME, _ENGINE_CHANGED, _PARTITION
+    const NOT_PLAIN: u16 = 1 | 2 | 16;
+    let flags = bytes::u16_le_at(block, 8)?;
+    let of_innodb = [&names.handler, &names.from_handler].iter().all(|name| *name == "InnoDB");
+    let phase = match block[2] {
+        // INIT, RENAME_FAILED, PREPARE_INPLACE, CREATED
+        0 | 4 | 5 => AlterPhase::Begun,
+        2 => AlterPhase::InPlaceDone,
+        3 => AlterPhase::InPlace,
+        6 | 7 => AlterPhase::Copied,
+        1 => AlterPhase::TakenBack,
+        _ => AlterPhase::Done,
+    };
+    Ok(Alter {
+        table,
+        definition: names.path.clone(),
+        phase,
+        trx_id: bytes::u64_le_at(block, 34)?,
+        is_plain: of_innodb && flags & NOT_PLAIN == 0,
+    })
+}

@@ -42,6 +42,8 @@ use self::given::Given;
 use self::notes::notes;
 use self::partitions::{no_partition, partition_files, partition_paths};
 use self::spaces::Spaces;
+use self::under_way::Change;
+pub(crate) use self::under_way::UnderWayTables;
 use crate::auto_increment;
 use crate::data_files::DataFiles;
 use crate::datadir::{DataDir, Trust};
@@ -195,14 +197,18 @@ impl Catalog {
     }
 
     /// Whether a table of the data directory is in the file of its name.
+    ///
+    /// # Errors
+    /// A killed server was defining the table, and what becomes of it is not known.
     fn is_in_file(&self, name: &TableName, plain: &Path) -> Result<bool> {
         let root = self.datadir()?;
-        if !plain.is_file() || !DataDir::is_one(root) {
+        if !DataDir::is_one(root) {
             return Ok(plain.is_file());
         }
         // What cannot be read is refused where the table is opened.
-        let Ok(directory) = self.judged(root) else { return Ok(true) };
-        Ok(!crashed::is_in_other_file(&directory, name, plain, &self.keys)?)
+        let Ok(directory) = self.judged(root) else { return Ok(plain.is_file()) };
+        crashed::require_settled(&directory, &name.schema, &name.table)?;
+        Ok(plain.is_file() && !crashed::is_in_other_file(&directory, name, plain, &self.keys)?)
     }
 
     /// The file of a table of the data directory; an error if the table has several files or none.
@@ -468,21 +474,31 @@ impl Catalog {
         Ok((def, head))
     }
 
-    /// The tables of a database whose new definitions a killed server had not given their names yet, and the files of
-    /// these definitions.
+    /// What becomes of tables of a database whose definition a killed server had not finished.
     ///
     /// # Errors
     /// The directory must not be read.
-    pub(crate) fn redefined(&self, schema: &str) -> Result<Vec<(TableName, PathBuf)>> {
+    pub(crate) fn under_way(&self, schema: &str) -> Result<UnderWayTables> {
+        let mut tables = UnderWayTables::default();
         let root = self.datadir()?;
         if !DataDir::is_one(root) {
-            return Ok(Vec::new());
+            return Ok(tables);
         }
         let directory = self.judged(root)?;
-        let Some(under_way) = directory.under_way.get() else { return Ok(Vec::new()) };
-        let name = |table: &str| TableName { schema: schema.to_owned(), table: table.to_owned() };
-        let found = under_way.redefined(schema);
-        Ok(found.map(|(table, frm)| (name(table), frm.to_owned())).collect())
+        for (table, change) in
+            directory.under_way.get().iter().flat_map(|found| found.of_schema(schema))
+        {
+            match change {
+                Change::Renamed { definition, .. } => {
+                    tables.there.insert(table.to_owned(), definition.clone());
+                }
+                Change::Absent(statement) => {
+                    tables.absent.insert(table.to_owned(), statement);
+                }
+                Change::Unknown(_) => {}
+            }
+        }
+        Ok(tables)
     }
 
     fn definition_of_frm(&self, frm: &Path) -> Result<TableDef> {

@@ -35,17 +35,19 @@ pub struct LoggedTable {
 pub enum Action {
     /// `ALTER TABLE` and what is executed as one (`OPTIMIZE TABLE`, `CREATE INDEX`).
     Alter(Alter),
-    /// `RENAME TABLE`, also of a view.
+    /// `RENAME TABLE`, which the server takes back.
     Rename {
         /// The old name.
         from: LoggedTable,
         /// The new name.
         to: LoggedTable,
     },
-    /// `DROP TABLE`.
+    /// `DROP TABLE`, which the server ends.
     Drop(LoggedTable),
-    /// `CREATE TABLE`.
+    /// `CREATE TABLE`, which the server takes back.
     Create(LoggedTable),
+    /// Another change of a table, or one that the server ends or takes back by its binary log.
+    Unknown(LoggedTable),
     /// Partitions of a table that are made anew, by the paths of their files.
     Partitions([String; 3]),
     /// Something that concerns no table's rows or definition: the statement's text, triggers, views, files.
@@ -95,6 +97,7 @@ pub fn unfinished(log: &[u8]) -> Result<Vec<Action>> {
         if block[0] != EXECUTION {
             continue;
         }
+        let is_in_binary_log = bytes::u64_le_at(block, 10)? != 0;
         let mut next = bytes::u32_le_at(block, 4)? as usize;
         let mut blocks_left = log.len() / header.block_bytes;
         while next != 0 {
@@ -104,7 +107,10 @@ pub fn unfinished(log: &[u8]) -> Result<Vec<Action>> {
             let begin = next.saturating_mul(header.block_bytes);
             let block = bytes::slice(log, begin, header.block_bytes)?;
             match block[0] {
-                ACTION if block[2] != FINAL_PHASE => actions.push(action(block, header.names_at)?),
+                ACTION if block[2] != FINAL_PHASE => {
+                    let action = action(block, header.names_at)?;
+                    actions.extend(action.decided(is_in_binary_log));
+                }
                 ACTION | ENDED_ACTION => {}
                 _ => break,
             }
@@ -112,6 +118,19 @@ pub fn unfinished(log: &[u8]) -> Result<Vec<Action>> {
         }
     }
     Ok(actions)
+}
+
+impl Action {
+    /// The actions of a statement that may be in the binary log, by which the server decides on it.
+    fn decided(self, is_in_binary_log: bool) -> Vec<Action> {
+        match self {
+            Action::Rename { from, to } if is_in_binary_log => {
+                vec![Action::Unknown(from), Action::Unknown(to)]
+            }
+            Action::Create(table) if is_in_binary_log => vec![Action::Unknown(table)],
+            action => vec![action],
+        }
+    }
 }
 
 struct Header {
@@ -172,8 +191,11 @@ fn action(block: &[u8], names_at: usize) -> Result<Action> {
         1..=4 => Action::Partitions([names.table, names.from_table, names.path]),
         5 => Action::Rename { from, to: named },
         8 => Action::Drop(named),
+        // DDL_LOG_FLAG_ONLY_FRM: the server did not make the rows' file.
+        12 if bytes::u16_le_at(block, 8)? != 0 => Action::Unknown(named),
         12 => Action::Create(named),
         16 => Action::Alter(alter(block, &names, from)?),
+        // Of these, 6 and 9 are of views.
         6 | 7 | 9..=11 | 13..=15 | 17 => Action::Other,
         unknown => {
             let what = format!("an action of type {unknown} in the DDL log");
@@ -203,4 +225,83 @@ fn alter(block: &[u8], names: &Names, table: LoggedTable) -> Result<Alter> {
         trx_id: bytes::u64_le_at(block, 34)?,
         is_plain: of_innodb && flags & NOT_PLAIN == 0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK_BYTES: usize = 4096;
+
+    fn header() -> Vec<u8> {
+        let mut block = vec![254, 254, 11, 2, 0, 0x10, 56, 0];
+        block.resize(BLOCK_BYTES, 0);
+        block
+    }
+
+    fn execution(first: u8) -> Vec<u8> {
+        let mut block = vec![EXECUTION, 0, 0, 0, first];
+        block.resize(BLOCK_BYTES, 0);
+        block
+    }
+
+    fn action(code: u8, phase: u8, next: u8, names: [&str; 7]) -> Vec<u8> {
+        let mut block = vec![ACTION, code, phase, 0, next];
+        block.resize(34, 0);
+        block.extend([0x9b, 6]);
+        block.resize(56, 0);
+        for name in names {
+            block.extend([name.len() as u8, 0]);
+            block.extend(name.as_bytes());
+            block.push(0);
+        }
+        block.resize(BLOCK_BYTES, 0);
+        block
+    }
+
+    #[test]
+    fn the_actions_of_active_executions_are_read() {
+        let alter = ["InnoDB", "d", "#sql-alter-7-7", "InnoDB", "d", "t", "./d/#sql-alter-7-7"];
+        let rename = ["InnoDB", "d", "new", "", "d", "old", ""];
+        let mut log = header();
+        log.extend(execution(2));
+        log.extend(action(17, 0, 3, ["", "d", "", "", "", "", ""]));
+        log.extend(action(16, 3, 0, alter));
+        log.extend(execution(5));
+        log.extend(action(5, 2, 0, rename));
+        let table = |table: &str| LoggedTable { schema: "d".to_owned(), table: table.to_owned() };
+        let alter = Alter {
+            table: table("t"),
+            definition: "./d/#sql-alter-7-7".to_owned(),
+            phase: AlterPhase::InPlace,
+            trx_id: 0x69b,
+            is_plain: true,
+        };
+        let renamed = Action::Rename { from: table("old"), to: table("new") };
+        assert_eq!(
+            unfinished(&log).unwrap(),
+            [Action::Other, Action::Alter(alter.clone()), renamed]
+        );
+        // An execution that has ended, and a rename that the binary log decides on.
+        log[BLOCK_BYTES] = ENDED_ACTION;
+        log[4 * BLOCK_BYTES + 10] = 1;
+        let unknown = [Action::Unknown(table("old")), Action::Unknown(table("new"))];
+        assert_eq!(unfinished(&log).unwrap(), unknown);
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        assert_eq!(unfinished(b"").unwrap(), []);
+        let mut log = header();
+        log.extend(execution(2));
+        log.extend(action(17, 0, 2, [""; 7]));
+        assert!(unfinished(&log).unwrap_err().to_string().contains("circle"));
+        log[2 * BLOCK_BYTES + 4] = 9;
+        assert!(unfinished(&log).is_err());
+        log[2 * BLOCK_BYTES + 1] = 99;
+        assert!(unfinished(&log).unwrap_err().to_string().contains("type 99"));
+        log[4] = 1;
+        log[5] = 0;
+        assert!(unfinished(&log).is_err());
+    }
 }

@@ -25,16 +25,11 @@ pub(super) fn require_agreement(
     if !directory.datadir.is_crashed() {
         return Ok(());
     }
-    if let Known::Unreadable(why) = &directory.under_way {
-        return Err(Error::from(why.reason()));
-    }
-    let under_way = directory.under_way.get();
-    if let Some(Change::Unknown(statement)) =
-        under_way.and_then(|found| found.of(&def.schema, &def.name))
-    {
-        let why = format!("`{}`.`{}` is changed by {statement}", def.schema, def.name);
-        return Err(under_way_error(&why, files.first().map(|file| &*file.path)));
-    }
+    let found = require_settled(directory, &def.schema, &def.name);
+    found.map_err(|error| match files.first() {
+        Some(file) => error.in_file(&file.path),
+        None => error,
+    })?;
     let (listed, dictionary) = match (&directory.listed, &directory.dictionary) {
         (Known::Unreadable(why), _) => return Err(Error::from(why.reason())),
         (Known::Read(listed), _) => (Some(listed), None),
@@ -47,27 +42,41 @@ pub(super) fn require_agreement(
         // MySQL renames and removes files after it has changed its dictionary.
         if listed.is_some_and(|listed| !listed.contains(&space)) {
             let lack = format!("the dictionary has no tablespace {space}");
-            return Err(under_way_error(&lack, Some(&file.path)));
+            return Err(under_way(&lack).in_file(&file.path));
         }
         let Some(dictionary) = dictionary else { continue };
         let name = directory.dictionary_name(&def.schema, &def.name, &stem(&file.path));
         if dictionary.table(&name).map(|table| table.space) != Some(space) {
             let lack = format!("InnoDB's dictionary has no table {name} in tablespace {space}");
-            return Err(under_way_error(&lack, Some(&file.path)));
+            return Err(under_way(&lack).in_file(&file.path));
         }
     }
     Ok(())
 }
 
-/// The refusal of a table whose file and dictionary do not agree.
-fn under_way_error(lack: &str, file: Option<&Path>) -> Error {
+/// Requires that there is a table of this name after the server has ended its unfinished statements, or taken them
+/// back.
+///
+/// # Errors
+/// There is none, or what becomes of it is not known; the DDL log cannot be read.
+pub(super) fn require_settled(directory: &Directory, schema: &str, table: &str) -> Result<()> {
+    if let Known::Unreadable(why) = &directory.under_way {
+        return Err(Error::from(why.reason()));
+    }
+    let under_way = directory.under_way.get().and_then(|found| found.of(schema, table));
+    match under_way {
+        Some(Change::Unknown(statement) | Change::Absent(statement)) => {
+            Err(self::under_way(&format!("the DDL log has an unfinished {statement}")))
+        }
+        Some(Change::Renamed { .. }) | None => Ok(()),
+    }
+}
+
+/// The refusal of a table whose files, dictionary or DDL log do not agree.
+fn under_way(lack: &str) -> Error {
     let what =
         format!("{lack}: the server was killed while it created, dropped or altered the table");
-    let error = Error::refused(what, [Remedy::ShutDownServer, Remedy::LeaveOutTable]);
-    match file {
-        Some(file) => error.in_file(file),
-        None => error,
-    }
+    Error::refused(what, [Remedy::ShutDownServer, Remedy::LeaveOutTable])
 }
 
 /// Whether the rows of a table of a killed server are not in the file of its name: the dictionary has another

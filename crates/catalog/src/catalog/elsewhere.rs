@@ -248,10 +248,11 @@ impl Catalog {
             return Ok(Rc::clone(known));
         }
         let directory = self.judged(root)?;
-        let left_over = match directory.datadir.is_crashed() {
-            true => left_over_files(root)?,
-            false => Vec::new(),
-        };
+        let mut left_over = Vec::new();
+        if let Some(under_way) = directory.under_way.get() {
+            left_over = left_over_files(root)?;
+            left_over.extend(under_way.files_of_absent(root));
+        }
         let elsewhere = self.files_elsewhere()?.values().flatten().chain(&left_over);
         let system = directory.datadir.system_tablespace();
         let spaces = Rc::new(Spaces::find(root, system, elsewhere, &self.keys)?);

@@ -1,6 +1,6 @@
 //! Statements that a killed MariaDB server had not finished, by its DDL log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::{Error, Result};
@@ -17,17 +17,28 @@ pub(super) const DDL_LOG: &str = "ddl_recovery.log";
 #[derive(Debug, Default)]
 pub(super) struct UnderWay(HashMap<(String, String), Change>);
 
+/// The tables of a database whose names are not those of their files.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWayTables {
+    /// Tables that there are, with the files of their definitions, if these have not the tables' names.
+    pub there: BTreeMap<String, Option<PathBuf>>,
+    /// Names of files that no table has, and the statements that are the reason.
+    pub absent: BTreeMap<String, &'static str>,
+}
+
 /// What becomes of a table.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// It is the new table of an `ALTER TABLE`.
-    Redefined {
+    /// It is a table whose files or dictionary entry still have another name.
+    Renamed {
         /// The file with its definition, unless that has the table's name already.
         definition: Option<PathBuf>,
         /// Its name in InnoDB's dictionary, behind that of the database, unless it is the table's own.
         name: Option<String>,
     },
-    /// More than its definition changes, by this statement.
+    /// There is no such table, because of this statement.
+    Absent(&'static str),
+    /// It is not known, because of this statement.
     Unknown(&'static str),
 }
 
@@ -46,7 +57,11 @@ impl UnderWay {
         let mut changes = HashMap::new();
         for action in actions {
             for (table, change) in changes_by(action, root, dictionary) {
-                changes.insert((table.schema, table.table), change);
+                let name = (table.schema, table.table);
+                let is_first = changes.insert(name.clone(), change).is_none();
+                if !is_first {
+                    changes.insert(name, Change::Unknown("pair of statements on it"));
+                }
             }
         }
         Ok(UnderWay(changes))
@@ -60,23 +75,32 @@ impl UnderWay {
     /// The definition that a table gets.
     pub fn definition(&self, schema: &str, table: &str) -> Option<&Path> {
         match self.of(schema, table)? {
-            Change::Redefined { definition, .. } => definition.as_deref(),
-            Change::Unknown(_) => None,
+            Change::Renamed { definition, .. } => definition.as_deref(),
+            Change::Absent(_) | Change::Unknown(_) => None,
         }
     }
 
     /// The name that InnoDB's dictionary has for a table, behind that of the database, if it is not the table's own.
     pub fn name(&self, schema: &str, table: &str) -> Option<&str> {
         match self.of(schema, table)? {
-            Change::Redefined { name, .. } => name.as_deref(),
-            Change::Unknown(_) => None,
+            Change::Renamed { name, .. } => name.as_deref(),
+            Change::Absent(_) | Change::Unknown(_) => None,
         }
     }
 
-    /// The tables of a database that get a new definition, and the files with these.
-    pub fn redefined(&self, schema: &str) -> impl Iterator<Item = (&str, &Path)> {
-        let of_schema = self.0.keys().filter(move |(database, _)| database == schema);
-        of_schema.filter_map(|(schema, table)| Some((&**table, self.definition(schema, table)?)))
+    /// Files with the names of tables that are absent: they may be of others, which have not their names yet.
+    pub fn files_of_absent(&self, root: &Path) -> Vec<PathBuf> {
+        let absent = self.0.iter().filter(|(_, change)| matches!(change, Change::Absent(_)));
+        let file = |(schema, table): &(String, String)| {
+            directory_of(root, schema).join(format!("{}.ibd", filename::encode(table)))
+        };
+        absent.map(|(name, _)| file(name)).filter(|path| path.is_file()).collect()
+    }
+
+    /// The tables of a database that change, by their names.
+    pub fn of_schema(&self, schema: &str) -> impl Iterator<Item = (&str, &Change)> {
+        let of_schema = self.0.iter().filter(move |((database, _), _)| database == schema);
+        of_schema.map(|((_, table), change)| (&**table, change))
     }
 }
 
@@ -92,16 +116,46 @@ fn changes_by(
             change.map(|change| (alter.table, change)).into_iter().collect()
         }
         Action::Rename { from, to } => {
-            vec![unknown(from, "RENAME TABLE"), unknown(to, "RENAME TABLE")]
+            let change = change_by_rename(&from, &to, root, dictionary);
+            vec![(from, change), (to, Change::Absent("RENAME TABLE, which a server takes back"))]
         }
-        Action::Drop(table) => vec![unknown(table, "DROP TABLE")],
-        Action::Create(table) => vec![unknown(table, "CREATE TABLE")],
+        Action::Drop(table) => {
+            vec![(table, Change::Absent("DROP TABLE, which a server finishes"))]
+        }
+        Action::Create(table) => {
+            vec![(table, Change::Absent("CREATE TABLE, which a server takes back"))]
+        }
+        Action::Unknown(table) => vec![unknown(table, "RENAME TABLE or CREATE TABLE")],
         Action::Partitions(paths) => {
             let tables = paths.iter().filter_map(|path| table_of(path));
             tables.map(|table| unknown(table, "ALTER TABLE ... PARTITION")).collect()
         }
         Action::Other => Vec::new(),
     }
+}
+
+fn change_by_rename(
+    from: &LoggedTable,
+    to: &LoggedTable,
+    root: &Path,
+    dictionary: Option<&Dictionary>,
+) -> Change {
+    let file = |table: &LoggedTable| filename::encode(&table.table);
+    let frm = |table: &LoggedTable| {
+        directory_of(root, &table.schema).join(format!("{}.frm", file(table)))
+    };
+    let name = |table: &LoggedTable| dictionary_name(&table.schema, &file(table));
+    let is_known = |dictionary: &Dictionary, table| dictionary.table(&name(table)).is_some();
+    let Some(dictionary) = dictionary.filter(|_| from.schema == to.schema) else {
+        return Change::Unknown("RENAME TABLE");
+    };
+    let is_renamed = !is_known(dictionary, from) && is_known(dictionary, to);
+    // The constraints get other names with the table.
+    if is_renamed && dictionary.has_foreign_keys(&name(to)) {
+        return Change::Unknown("RENAME TABLE");
+    }
+    let is_moved = !frm(from).is_file() && frm(to).is_file();
+    Change::Renamed { definition: is_moved.then(|| frm(to)), name: is_renamed.then(|| file(to)) }
 }
 
 fn change_by_alter(alter: &Alter, root: &Path, dictionary: Option<&Dictionary>) -> Option<Change> {
@@ -120,7 +174,7 @@ fn change_by_alter(alter: &Alter, root: &Path, dictionary: Option<&Dictionary>) 
     match alter.phase {
         AlterPhase::InPlace if dictionary.table(&own)?.trx_id != alter.trx_id => None,
         AlterPhase::InPlace | AlterPhase::InPlaceDone => {
-            frm.map(|frm| Change::Redefined { definition: Some(frm), name: None })
+            frm.map(|frm| Change::Renamed { definition: Some(frm), name: None })
         }
         AlterPhase::Copied => {
             let copy = dictionary_name(schema, new);
@@ -129,7 +183,7 @@ fn change_by_alter(alter: &Alter, root: &Path, dictionary: Option<&Dictionary>) 
                 return unknown;
             }
             let name = dictionary.table(&copy).map(|_| new.to_owned());
-            Some(Change::Redefined { definition: frm, name })
+            Some(Change::Renamed { definition: frm, name })
         }
         AlterPhase::Begun | AlterPhase::Done | AlterPhase::TakenBack => unknown,
     }

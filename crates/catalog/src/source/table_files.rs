@@ -1,7 +1,7 @@
 //! Tables of a server with `.frm` files, listed like the server would list them: by their definitions.
 //! Data files without a definition are listed too, since their rows may be missed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use innoscan_engine::side_by_side::{side_by_side, usual_threads};
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
 
-use crate::catalog::{TableName, is_fulltext, sorted_entries, stem};
+use crate::catalog::{TableName, UnderWayTables, is_fulltext, sorted_entries, stem};
 
 /// Extensions of files with tables' rows: InnoDB, MyISAM, Aria, CSV, ARCHIVE.
 const DATA_FILES: [&str; 7] = ["ibd", "MYI", "MYD", "MAI", "MAD", "CSV", "ARZ"];
@@ -53,14 +53,14 @@ impl TableFiles {
 }
 
 /// The tables of a database's directory with these entries, without views. Definitions are read
-/// in parallel. `redefined`: tables with the files of definitions that have not the tables' names yet.
+/// in parallel.
 ///
 /// # Errors
 /// No thread can be started.
 pub(super) fn tables_in(
     schema: &str,
     entries: &[PathBuf],
-    redefined: Vec<(TableName, PathBuf)>,
+    under_way: &UnderWayTables,
 ) -> Result<Vec<TableFiles>> {
     let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for path in entries {
@@ -72,10 +72,8 @@ pub(super) fn tables_in(
             files.entry(filename::decode_table(&stem).table).or_default().push(path);
         }
     }
-    // Such a table may have no file of its name.
-    let redefined: HashMap<String, PathBuf> =
-        redefined.into_iter().map(|(name, frm)| (name.table, frm)).collect();
-    for table in redefined.keys() {
+    files.retain(|table, _| !under_way.absent.contains_key(table));
+    for table in under_way.there.keys() {
         files.entry(table.clone()).or_default();
     }
     let exported: HashSet<&OsStr> = entries
@@ -85,7 +83,8 @@ pub(super) fn tables_in(
         .collect();
     let table = |(table, paths): &(String, Vec<&PathBuf>)| {
         let name = TableName { schema: schema.to_owned(), table: table.clone() };
-        let definition = definition(&name, paths, redefined.get(table))?;
+        let new = under_way.there.get(table).and_then(Option::as_ref);
+        let definition = definition(&name, paths, new)?;
         let own = filename::encode(table);
         let is_own =
             |path: &&PathBuf| path.file_name().is_some_and(|file| *file == *format!("{own}.ibd"));
@@ -126,16 +125,12 @@ pub fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
 }
 
 /// The definition of a table; `None` for a view.
-fn definition(
-    name: &TableName,
-    paths: &[&PathBuf],
-    redefined: Option<&PathBuf>,
-) -> Option<Definition> {
+fn definition(name: &TableName, paths: &[&PathBuf], new: Option<&PathBuf>) -> Option<Definition> {
     let with = |wanted: &str| {
         let is_it = |path: &&&PathBuf| path.extension().is_some_and(|found| found == wanted);
         paths.iter().find(is_it).copied()
     };
-    let Some(frm) = redefined.or_else(|| with("frm")) else {
+    let Some(frm) = new.or_else(|| with("frm")) else {
         return Some(match with("ibd") {
             Some(_) => Definition::Ibd,
             None => Definition::Unread(without_definition(paths)),

@@ -9,7 +9,7 @@ use innoscan_format::schema::{TableDef, filename, from_sdi};
 
 use super::heads::{self, Heads};
 use super::{Planner, database_directories};
-use crate::catalog::{AlreadyRead, TableName, sorted_entries, stem};
+use crate::catalog::{AlreadyRead, TableName, UnderWayTables, sorted_entries, stem};
 use crate::ledger::{ItemKind, Listed};
 use crate::source::mysql_dictionary::{
     DictionaryTable, DictionaryTableKind, MysqlDictionary, TableLocation,
@@ -160,7 +160,7 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         }
         // A directory that cannot be listed fails each of its tables elsewhere.
         let Ok(entries) = sorted_entries(&dir) else { continue };
-        for TableFiles { name, .. } in tables_in(&schema, &entries, Vec::new())? {
+        for TableFiles { name, .. } in tables_in(&schema, &entries, &UnderWayTables::default())? {
             if known.contains(&(name.schema.to_lowercase(), name.table.to_lowercase())) {
                 continue;
             }
@@ -181,7 +181,9 @@ fn files_alone(planner: &mut Planner<'_>) -> Result<()> {
         if !planner.enter_database(&schema)? {
             continue;
         }
-        for TableFiles { name, .. } in tables_in(&schema, &sorted_entries(&dir)?, Vec::new())? {
+        for TableFiles { name, .. } in
+            tables_in(&schema, &sorted_entries(&dir)?, &UnderWayTables::default())?
+        {
             let listed = Listed::table(&name.schema, &name.table, None);
             planner.table(listed, |planner| planner.open_innodb(&name, None))?;
         }

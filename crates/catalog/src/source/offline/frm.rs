@@ -92,8 +92,13 @@ fn holds_table_files(dir: &Path) -> bool {
 }
 
 fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {
-    let redefined = planner.catalog.redefined(schema)?;
-    let tables = tables_in(schema, entries, redefined)?;
+    let under_way = planner.catalog.under_way(schema)?;
+    for (table, statement) in &under_way.absent {
+        planner.offline.ledger.note(format!(
+            "{schema}.{table} is not a table: the server was killed within {statement}"
+        ));
+    }
+    let tables = tables_in(schema, entries, &under_way)?;
     let mut wanted = Vec::new();
     for table in tables.iter().filter(|table| table.is_in_own_file && !table.is_sequence()) {
         if planner.filter.excluded_by(&listed(table))?.is_none() {

@@ -9,17 +9,23 @@
 //!
 //! (`write_metadata`, xtrabackup.cc, MariaDB 10.11.)
 
+mod chain;
+mod files;
+
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::Lsn;
 use innoscan_format::redo;
 
+pub(crate) use self::chain::Chain;
+
 /// A backup, from its checkpoint file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Backup {
     path: PathBuf,
     kind: String,
+    from: Option<Lsn>,
     to: Option<Lsn>,
     last: Option<Lsn>,
 }
@@ -38,13 +44,24 @@ impl Backup {
             };
             let lsn = |name| value(name).and_then(|value| value.parse().ok()).map(Lsn);
             let kind = value("backup_type").unwrap_or_default().to_owned();
-            Some(Backup { kind, to: lsn("to_lsn"), last: lsn("last_lsn"), path })
+            let from = lsn("from_lsn");
+            Some(Backup { kind, from, to: lsn("to_lsn"), last: lsn("last_lsn"), path })
         })
     }
 
     /// Whether its redo log was not applied: its files are from different times.
     pub fn is_unprepared(&self) -> bool {
         matches!(&*self.kind, "full-backuped" | "incremental")
+    }
+
+    /// Whether it has only the pages that changed since another backup.
+    pub fn is_incremental(&self) -> bool {
+        self.kind == "incremental"
+    }
+
+    /// The LSN since which an incremental backup has changed pages; of a full one 0.
+    pub fn since(&self) -> Lsn {
+        self.from.unwrap_or(Lsn(0))
     }
 
     /// The refusal of a backup that was not prepared.
@@ -60,26 +77,67 @@ impl Backup {
         .in_file(&self.path)
     }
 
-    /// Requires that a backup can be read through its redo log, which ends at `end`: that it is whole, and that no
-    /// table was created, renamed or dropped while it was made.
-    ///
-    /// # Errors
-    /// It is not so, or a directory cannot be listed.
-    pub fn require_readable_unprepared(&self, root: &Path, end: Lsn) -> Result<()> {
-        if self.kind != "full-backuped" || self.last.is_none_or(|last| end < last) {
-            return Err(self.not_prepared());
+    /// The refusal of an incremental backup without its base.
+    fn is_no_base(&self) -> Error {
+        let since = self.since();
+        Error::refused_directory(
+            format!("it is an incremental backup, and has only what changed since LSN {since}"),
+            Remedy::NameBase,
+        )
+        .in_file(&self.path)
+    }
+
+    /// The refusal of a base that was prepared, with the incremental backup `next`.
+    fn prepared_already(&self, next: &Path) -> Error {
+        Error::refused_directory(
+            "the base was prepared already, and its incremental backups were not",
+            format!(
+                "run `mariadb-backup --prepare` on it with --incremental-dir={} too, or name a copy of the base that \
+                 was not prepared",
+                next.display()
+            ),
+        )
+        .in_file(&self.path)
+    }
+
+    /// Requires that `next` is the incremental backup that follows this backup.
+    fn require_before(&self, next: &Backup) -> Result<()> {
+        let refused = |why: String| {
+            let remedy =
+                "name the base, then its incremental backups, oldest first, and leave out none";
+            Err(Error::refused_directory(why, remedy).in_file(&next.path))
+        };
+        let kind = &next.kind;
+        match (self.to, next.from) {
+            _ if !next.is_incremental() => {
+                refused(format!("it is no incremental backup (backup_type = {kind})"))
+            }
+            (Some(to), Some(from)) if to == from => Ok(()),
+            (Some(to), Some(from)) => refused(format!(
+                "the incremental backup begins at LSN {from}, and the backup before it ends at LSN {to} ({})",
+                self.path.display()
+            )),
+            _ => refused(
+                "it does not say at which LSN it begins, or the backup before where it ends".into(),
+            ),
         }
-        match ddl_remains(root)? {
-            None => Ok(()),
-            Some(path) => Err(Error::refused_directory(
-                format!(
-                    "tables were created, renamed or dropped while the backup was made: {} is there",
-                    path.display()
-                ),
-                "run `mariadb-backup --prepare --export` on it first",
-            )
-            .in_file(&self.path)),
+    }
+
+    /// Requires that the redo log of a backup that was not prepared, which has these LSNs, is whole.
+    fn require_log(&self, (checkpoint, end): (Lsn, Lsn)) -> Result<()> {
+        let (Some(to), Some(last)) = (self.to, self.last) else { return Err(self.not_prepared()) };
+        if self.since() <= checkpoint && checkpoint <= to && to <= last && last <= end {
+            return Ok(());
         }
+        Err(Error::refused_directory(
+            format!(
+                "its redo log has LSN {checkpoint} to {end}, and the backup is of LSN {} to {to} and needs the log up \
+                 to {last}: the log was cut short, or is of another backup",
+                self.since()
+            ),
+            "read another copy of the backup",
+        )
+        .in_file(&self.path))
     }
 
     /// Compares the redo log left by the preparation with the amount that was copied from the server:
@@ -99,32 +157,6 @@ impl Backup {
     }
 }
 
-/// A file by which `mariadb-backup` notes for its preparation what was done to a table while it copied
-/// (`backup_fix_ddl`, xtrabackup.cc, MariaDB 10.11).
-fn ddl_remains(root: &Path) -> Result<Option<PathBuf>> {
-    let entries = |directory: &Path| {
-        std::fs::read_dir(directory)
-            .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-            .map_err(|error| Error::read("cannot list it", error).in_file(directory))
-    };
-    let is_remains = |path: &Path| {
-        let ending = path.extension().unwrap_or_default();
-        ["new", "ren", "del"].iter().any(|remains| ending == *remains)
-    };
-    for entry in entries(root)? {
-        let path = entry.path();
-        if is_remains(&path) {
-            return Ok(Some(path));
-        }
-        let below = if path.is_dir() { entries(&path)? } else { Vec::new() };
-        if let Some(found) = below.iter().map(std::fs::DirEntry::path).find(|path| is_remains(path))
-        {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,22 +173,50 @@ mod tests {
 
     #[test]
     fn what_was_not_prepared_needs_its_whole_log() {
-        let root = tempfile::tempdir().unwrap();
-        let unprepared =
-            |kind, end| backup(kind).require_readable_unprepared(root.path(), Lsn(end));
         assert!(backup("full-backuped").is_unprepared() && backup("incremental").is_unprepared());
-        for (kind, end) in [("incremental", 9000), ("full-backuped", 8999)] {
-            assert_eq!(unprepared(kind, end).unwrap_err().kind(), ErrorKind::RefusedDirectory);
+        let backup = backup("full-backuped");
+        for range in [(1, 9000), (5000, 9001)] {
+            backup.require_log((Lsn(range.0), Lsn(range.1))).unwrap();
         }
-        unprepared("full-backuped", 9000).unwrap();
-        std::fs::create_dir(root.path().join("d")).unwrap();
-        std::fs::write(root.path().join("d/t.ren"), "").unwrap();
-        let error = unprepared("full-backuped", 9000).unwrap_err();
-        assert!(error.to_string().contains("d/t.ren is there"), "{error}");
-        for kind in ["full-prepared", "log-applied", ""] {
-            assert!(!backup(kind).is_unprepared());
+        for range in [(1, 8999), (5001, 9000)] {
+            let error = backup.require_log((Lsn(range.0), Lsn(range.1))).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::RefusedDirectory);
         }
         assert_eq!(Backup::of(Path::new("/")), None);
+    }
+
+    #[test]
+    fn backups_have_to_follow_each_other() {
+        let dirs = [(0, 5000), (5000, 6000), (6000, 7000)].map(|(from, to)| {
+            let kind = if from == 0 { "full-backuped" } else { "incremental" };
+            let text = format!(
+                "backup_type = {kind}\nfrom_lsn = {from}\nto_lsn = {to}\nlast_lsn = 9000\n"
+            );
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join("mariadb_backup_checkpoints"), text).unwrap();
+            dir
+        });
+        let path = |nth: usize| dirs[nth].path().to_owned();
+        let chain = |base: usize, others: &[usize]| {
+            let others: Vec<PathBuf> = others.iter().map(|nth| path(*nth)).collect();
+            Chain::of(&path(base), &others).map(|chain| chain.is_some())
+        };
+        assert!(chain(0, &[]).unwrap() && chain(0, &[1]).unwrap() && chain(0, &[1, 2]).unwrap());
+        for (base, others, what) in [
+            (1, &[][..], "has only what changed since LSN 5000"),
+            (1, &[2], "has only what changed since LSN 5000"),
+            (0, &[2], "begins at LSN 6000, and the backup before it ends at LSN 5000"),
+            (0, &[2, 1], "begins at LSN 6000"),
+            (0, &[1, 1], "begins at LSN 5000, and the backup before it ends at LSN 6000"),
+            (0, &[0], "it is no incremental backup"),
+        ] {
+            let error = chain(base, others).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::RefusedDirectory);
+            assert!(error.to_string().contains(what), "{error}");
+        }
+        let none = tempfile::tempdir().unwrap();
+        assert!(Chain::of(none.path(), &[]).unwrap().is_none());
+        assert!(Chain::of(none.path(), &[path(1)]).is_err());
     }
 
     #[test]

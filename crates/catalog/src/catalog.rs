@@ -148,7 +148,9 @@ impl Catalog {
             ));
         }
         match extension {
-            Some("ibd") if path.is_file() || self.datadir.is_none() => self.table_of_file(path),
+            Some("ibd") if self.keys.is_file(path) || self.datadir.is_none() => {
+                self.table_of_file(path)
+            }
             Some("frm") if path.is_file() => self.table_of_frm(path),
             _ => self.table_of_name(source),
         }
@@ -158,7 +160,7 @@ impl Catalog {
     pub fn definition(&self, source: &str) -> Result<(TableDef, Notes)> {
         let path = Path::new(source);
         let is_frm = path.extension().is_some_and(|extension| extension == "frm");
-        if is_frm && path.is_file() && !path.with_extension("ibd").is_file() {
+        if is_frm && path.is_file() && !self.keys.is_file(&path.with_extension("ibd")) {
             return self.definition_of_frm(path).map(|def| (def, Notes::default()));
         }
         self.table(source).map(|table| (table.def, table.notes))
@@ -178,7 +180,7 @@ impl Catalog {
         if self.is_in_file(name, &plain)? {
             return self.table_of_file(&plain);
         }
-        if let Some(partition) = partition_files(&dir, &name.table)?.first() {
+        if let Some(partition) = partition_files(&dir, &name.table, &self.keys)?.first() {
             return self.partitioned(partition, None, AlreadyRead::nothing());
         }
         match self.elsewhere(name, &dir)? {
@@ -203,12 +205,13 @@ impl Catalog {
     fn is_in_file(&self, name: &TableName, plain: &Path) -> Result<bool> {
         let root = self.datadir()?;
         if !DataDir::is_one(root) {
-            return Ok(plain.is_file());
+            return Ok(self.keys.is_file(plain));
         }
         // What cannot be read is refused where the table is opened.
-        let Ok(directory) = self.judged(root) else { return Ok(plain.is_file()) };
+        let Ok(directory) = self.judged(root) else { return Ok(self.keys.is_file(plain)) };
         crashed::require_settled(&directory, &name.schema, &name.table)?;
-        Ok(plain.is_file() && !crashed::is_in_other_file(&directory, name, plain, &self.keys)?)
+        Ok(self.keys.is_file(plain)
+            && !crashed::is_in_other_file(&directory, name, plain, &self.keys)?)
     }
 
     /// The file of a table of the data directory; an error if the table has several files or none.
@@ -235,12 +238,17 @@ impl Catalog {
         }
     }
 
-    /// The data directory.
+    /// The data directory, or the newest of the incremental backups on it.
+    fn root(&self) -> Option<&Path> {
+        self.datadir.as_deref().map(|base| self.files.newest(base))
+    }
+
+    /// The data directory; of a backup with incremental backups the newest of those.
     ///
     /// # Errors
     /// The catalog has none.
     pub fn datadir(&self) -> Result<&Path> {
-        self.datadir.as_deref().ok_or_else(|| {
+        self.root().ok_or_else(|| {
             Error::usage(
                 "a table's name needs a data directory",
                 [Remedy::NameDirectory, "name the .ibd file".into()],
@@ -267,7 +275,7 @@ impl Catalog {
 
     /// The table of an `.ibd` file: all of it, or only the one partition in the file.
     fn table_of_file(&self, path: &Path) -> Result<Table> {
-        if let Err(error) = std::fs::metadata(path) {
+        if let (false, Err(error)) = (self.keys.is_file(path), std::fs::metadata(path)) {
             return Err(Error::read("cannot open it", error).in_file(path));
         }
         self.partitioned(path, Some(path), AlreadyRead::nothing())
@@ -323,11 +331,11 @@ impl Catalog {
     fn partitions_of(&self, name: &TableName, any: &Path) -> Result<Vec<PathBuf>> {
         let mut files = self.remote_files(name)?;
         let beside = any.parent().unwrap_or(Path::new("."));
-        files.extend(partition_files(beside, &name.table)?);
+        files.extend(partition_files(beside, &name.table, &self.keys)?);
         let root = self.place_of(any).root;
         let home = root.map(|root| root.join(filename::encode(&name.schema)));
         if let Some(home) = home.filter(|home| home != beside) {
-            files.extend(partition_files(&home, &name.table).unwrap_or_default());
+            files.extend(partition_files(&home, &name.table, &self.keys).unwrap_or_default());
         }
         Ok(files)
     }
@@ -358,13 +366,13 @@ impl Catalog {
 
     fn table_of_frm(&self, frm: &Path) -> Result<Table> {
         let ibd = frm.with_extension("ibd");
-        if ibd.is_file() {
+        if self.keys.is_file(&ibd) {
             return self.table_of_file(&ibd);
         }
         let def = self.definition_of_frm(frm)?;
         let Place { root, schema } = self.place_of(frm);
         let dir = frm.parent().unwrap_or(Path::new("."));
-        if let Some(partition) = partition_files(dir, &def.name)?.first() {
+        if let Some(partition) = partition_files(dir, &def.name, &self.keys)?.first() {
             return self.partitioned(partition, None, AlreadyRead::nothing());
         }
         let name = TableName { schema, table: def.name };
@@ -416,9 +424,24 @@ impl Catalog {
         }
         let trust = if self.force { Trust::Force } else { Trust::Verify(self.prepared) };
         let files = self.files_of(root)?;
-        let directory = Directory::open(root, &files, trust, &self.keys)?;
+        let directory = Directory::open(self.base_of(root)?, &files, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
         Ok(directory)
+    }
+
+    /// The base of the incremental backup `root`, or `root` itself if there are no incremental backups.
+    ///
+    /// # Errors
+    /// There are, and it is none of them: they are on another directory.
+    fn base_of<'r>(&'r self, root: &'r Path) -> Result<&'r Path> {
+        match (&self.files.incrementals[..], &self.datadir) {
+            ([], _) => Ok(root),
+            ([.., newest], Some(base)) if newest == root => Ok(base),
+            _ => Err(Error::usage(
+                format!("{} is not the base of the incremental backups", root.display()),
+                [Remedy::NameInDirectory],
+            )),
+        }
     }
 
     /// The definition of a file's table, and the file's head if it was read.
@@ -579,16 +602,13 @@ pub fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The entries of a directory, sorted.
+/// The entries of a directory, sorted; in a backup its tablespaces by their names.
 ///
 /// # Errors
 /// The directory cannot be listed.
-pub fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut paths = std::fs::read_dir(dir)
-        .and_then(|entries| {
-            entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()
-        })
-        .map_err(|error| Error::read("listing it", error).in_file(dir))?;
+pub fn sorted_entries(dir: &Path, keys: &Keys) -> Result<Vec<PathBuf>> {
+    let mut paths =
+        keys.entries(dir).map_err(|error| Error::read("listing it", error).in_file(dir))?;
     paths.sort();
     Ok(paths)
 }

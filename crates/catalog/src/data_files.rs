@@ -19,9 +19,16 @@ pub struct DataFiles {
     pub undo_directory: Option<PathBuf>,
     /// `innodb_directories`: directories with files of tables and tablespaces, searched with their subdirectories.
     pub directories: Vec<PathBuf>,
+    /// Incremental backups on the data directory, which is then their base, oldest first. None of them was prepared.
+    pub incrementals: Vec<PathBuf>,
 }
 
 impl DataFiles {
+    /// The directory that has the newest files: the last incremental backup on `base`, or `base` itself.
+    pub fn newest<'d>(&'d self, base: &'d Path) -> &'d Path {
+        self.incrementals.last().map_or(base, PathBuf::as_path)
+    }
+
     /// The places for the data directory `root`: what the user did not say is taken from the option files of its server.
     /// Those of another data directory, such as the one of which `root` is a backup, are passed over.
     ///
@@ -115,6 +122,7 @@ mod tests {
             },
             undo_directory: Some(root.join("undo")),
             directories: vec!["/one".into(), "/two".into()],
+            ..DataFiles::default()
         };
         let none = DataFiles::default();
         assert_eq!(given(&here, root, &none).unwrap(), expected);

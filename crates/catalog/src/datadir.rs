@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::recovery::Recovery;
+use innoscan_engine::recovery::{CircularLog, Recovery};
 use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result};
 use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
-use innoscan_format::{IndexId, Lsn, PageSize};
+use innoscan_format::{Error as FormatError, IndexId, Lsn, PageSize};
 use innoscan_io::Direct;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
-use crate::backup::Backup;
+use crate::backup::{Backup, Chain};
 use crate::data_files::DataFiles;
 use crate::prepared::Prepared;
 use crate::system_files;
@@ -45,6 +45,8 @@ pub struct DataDir {
     system: Option<Arc<SystemTablespace>>,
     undo_unread: Option<String>,
     settled: Settled,
+    /// Incremental backups that it is read with.
+    incrementals: usize,
 }
 
 /// The state in which the server left the directory's files.
@@ -78,10 +80,21 @@ pub enum Trust {
 }
 
 impl DataDir {
-    /// Checks the directory at `root`; `files`: where its server's other files are.
-    pub fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<DataDir> {
-        let system = files.system.find(root).map(Arc::new);
-        let judge = || judge(root, files, system.as_deref(), keys);
+    /// Checks the directory at `base`, or the newest of the incremental backups on it; `files`: which those are, and where
+    /// its server's other files are.
+    pub fn open(base: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<DataDir> {
+        let backup = match trust {
+            Trust::Exported => Ok(None),
+            Trust::Verify(_) | Trust::Force => read_backup(base, files, keys),
+        };
+        // Without its logs, an incremental backup has no tablespaces.
+        let backup = match backup {
+            Err(error) if !files.incrementals.is_empty() => return Err(error),
+            backup => backup,
+        };
+        let root = files.newest(base);
+        let system = files.system.find(root, keys).map(Arc::new);
+        let judge = || judge(root, files, system.as_deref(), backup, keys);
         let shutdown = match trust {
             Trust::Verify(_) => judge()?,
             Trust::Exported => Shutdown::Unknown("its tables are flushed for export".to_owned()),
@@ -92,8 +105,16 @@ impl DataDir {
         };
         let root_path = root.to_owned();
         let (undo_unread, settled) = (None, Settled::default());
-        let mut datadir =
-            DataDir { root: root_path, shutdown, trust, system, undo_unread, settled };
+        let incrementals = files.incrementals.len();
+        let mut datadir = DataDir {
+            root: root_path,
+            shutdown,
+            trust,
+            system,
+            undo_unread,
+            settled,
+            incrementals,
+        };
         if let (Some(_), Some(system)) = (datadir.newest_lsn(), datadir.system_tablespace()) {
             match (undo::unfinished(root, files, system, keys), trust) {
                 (Err(error), Trust::Verify(_)) if error.kind() == ErrorKind::Corrupt => {
@@ -125,6 +146,11 @@ impl DataDir {
     /// Whether it is a backup.
     pub(crate) fn is_backup(&self) -> bool {
         Backup::of(&self.root).is_some()
+    }
+
+    /// The number of incremental backups that it is read with.
+    pub(crate) fn incrementals(&self) -> usize {
+        self.incrementals
     }
 
     /// The reason why it is unknown whether transactions were left unfinished, if it is.
@@ -201,12 +227,31 @@ impl DataDir {
     }
 }
 
+/// Lets the files of a backup that was not prepared, and of the incremental backups on it, be read through their redo
+/// logs; returns the LSN of their end, or `None` if it is no such backup.
+fn read_backup(base: &Path, files: &DataFiles, keys: &Keys) -> Result<Option<Lsn>> {
+    let Some(chain) = Chain::of(base, &files.incrementals)? else { return Ok(None) };
+    let unread = || {
+        Error::refused_directory("the backup has no system tablespace", "name a whole backup")
+            .in_file(base)
+    };
+    let system = files.system.find(base, &Keys::default()).ok_or_else(unread)?;
+    if let (false, [_, _, ..]) = (files.incrementals.is_empty(), system.files()) {
+        let what = "incremental backups of a server whose system tablespace has several files";
+        let error = FormatError::unsupported(what, "prepare them with `mariadb-backup --prepare`");
+        return Err(Error::from(error).in_file(base));
+    }
+    let root = files.newest(base);
+    chain.read(&homes(root, files, &system), server_page_size(&system)?, keys).map(Some)
+}
+
 /// Judges a directory by its redo log. `files`: where its server's other files are; `system`: its system
-/// tablespace, if that exists.
+/// tablespace, if that exists; `unprepared`: the end of its logs, if it is a backup that was not prepared.
 fn judge(
     root: &Path,
     files: &DataFiles,
     system: Option<&SystemTablespace>,
+    unprepared: Result<Option<Lsn>>,
     keys: &Keys,
 ) -> Result<Shutdown> {
     if !root.is_dir() {
@@ -218,10 +263,8 @@ fn judge(
     for file in logs.iter().chain(of_system).chain(&LOCKED.map(|name| root.join(name))) {
         refuse_locked(root, file)?;
     }
-    let backup = Backup::of(root);
-    let unprepared = backup.as_ref().filter(|backup| backup.is_unprepared());
-    if let (Some(backup), None) = (unprepared, system) {
-        return Err(backup.not_prepared());
+    if let Some(end) = unprepared? {
+        return Ok(Shutdown::Crashed { end });
     }
     let Some(system) = system else {
         let first = files.system.first(root);
@@ -229,14 +272,11 @@ fn judge(
         let (name, home) = (name.display(), home.unwrap_or(root).display());
         return Ok(Shutdown::Unknown(format!("there is no {name} in {home}")));
     };
-    if let Some(backup) = unprepared {
-        return judge_unprepared(root, &logs, backup, (files, system), keys);
-    }
     if logs.is_empty() {
         return Ok(Shutdown::Unknown(format!("there is no redo log in {}", root.display())));
     }
     let shutdown = judge_logs(root, &logs, (files, system), keys)?;
-    if let (Some(backup), Shutdown::Clean { end }) = (backup, &shutdown) {
+    if let (Some(backup), Shutdown::Clean { end }) = (Backup::of(root), &shutdown) {
         backup.require_applied(*end)?;
     }
     Ok(shutdown)
@@ -386,28 +426,6 @@ fn in_files<'a>(files: &[LogFile<'a>], lsn: u64) -> Option<(&'a Path, u64)> {
     })
 }
 
-/// Judges a backup that was not prepared: one by `mariadb-backup` has a log as the server's, from its checkpoint on.
-fn judge_unprepared(
-    root: &Path,
-    logs: &[PathBuf],
-    backup: &Backup,
-    (files, system): (&DataFiles, &SystemTablespace),
-    keys: &Keys,
-) -> Result<Shutdown> {
-    let Some(log) = logs.first() else { return Err(backup.not_prepared()) };
-    let file_bytes = std::fs::metadata(log).map_or(0, |metadata| metadata.len());
-    let head = read_at(log, 0, redo::HEAD_BYTES)?;
-    let circular = match RedoHead::parse(&head, file_bytes) {
-        Ok(RedoHead::Circular(circular)) if !circular.is_encrypted() => circular,
-        _ => return Err(backup.not_prepared()),
-    };
-    let recovery = recover(root, log, circular, (files, system))?;
-    let end = recovery.end();
-    backup.require_readable_unprepared(root, end)?;
-    keys.add_recovery(Arc::new(recovery));
-    Ok(Shutdown::Crashed { end })
-}
-
 fn judge_circular(
     root: &Path,
     log: &Path,
@@ -426,18 +444,10 @@ fn judge_circular(
     if circular.is_encrypted() {
         return Err(changes_after(root, checkpoint));
     }
-    Ok(read_through(recover(root, log, circular, (files, system))?, keys))
-}
-
-/// Reads the redo log of a killed server, or of a backup.
-fn recover(
-    root: &Path,
-    log: &Path,
-    circular: Circular,
-    (files, system): (&DataFiles, &SystemTablespace),
-) -> Result<Recovery> {
     let page_size = server_page_size(system)?;
-    Recovery::open(root, &homes(root, files, system), log, circular, page_size)
+    let log = CircularLog { root, path: log, circular, since: Lsn(0) };
+    let recovery = Recovery::open(root, &homes(root, files, system), &[log], page_size)?;
+    Ok(read_through(recovery, keys))
 }
 
 fn changes_after(root: &Path, checkpoint: Lsn) -> Error {
@@ -489,7 +499,7 @@ fn not_ended(root: &Path, found: &Found) -> Error {
 }
 
 /// Reads up to `len` bytes from `offset`; fewer where the file ends.
-fn read_at(path: &Path, offset: u64, len: usize) -> Result<Vec<u8>> {
+pub(crate) fn read_at(path: &Path, offset: u64, len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|mut file| {

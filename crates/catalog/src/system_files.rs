@@ -64,7 +64,7 @@ impl SystemFiles {
     }
 
     /// The system tablespace of a data directory or a backup, if its first file exists.
-    pub fn find(&self, root: &Path) -> Option<SystemTablespace> {
+    pub fn find(&self, root: &Path, keys: &Keys) -> Option<SystemTablespace> {
         let home = self.home.as_deref().unwrap_or(root);
         let names = match &self.path {
             Some(DataFilePath(names)) => names.clone(),
@@ -72,7 +72,7 @@ impl SystemFiles {
         };
         let mut paths = names.iter().map(|name| home.join(name));
         let first = paths.next().unwrap_or_else(|| home.join(FIRST));
-        if !first.is_file() {
+        if !keys.is_file(&first) {
             return None;
         }
         let others = if names.is_empty() { numbered(&first) } else { paths.collect() };

@@ -192,7 +192,7 @@ pub(crate) fn unfinished(
     spaces.insert(reader.space().header().space, 0);
     readers.push(reader);
     found.tablespaces.push(UndoTablespace::system(Arc::clone(system), keys));
-    for path in undo_tablespaces(root, files)? {
+    for path in undo_tablespaces(root, files, keys)? {
         let mut reader = SpaceReader::new(Space::open(&path, Direct::Off, keys)?)?;
         let space = reader.space().header().space;
         // The data directory's own come first; the other directories may be of several servers.
@@ -304,29 +304,28 @@ pub fn listed_tablespaces(
 ///
 /// # Errors
 /// A directory of them cannot be listed.
-pub fn undo_tablespaces(root: &Path, files: &DataFiles) -> Result<Vec<PathBuf>> {
+pub fn undo_tablespaces(root: &Path, files: &DataFiles, keys: &Keys) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for directory in files.of_undo(root) {
-        found.extend(undo_tablespaces_in(&directory)?);
+        found.extend(undo_tablespaces_in(&directory, keys)?);
     }
     Ok(found)
 }
 
-fn undo_tablespaces_in(directory: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(directory)
-        .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| {
-            Error::read("cannot list the undo tablespaces", error).in_file(directory)
-        })?;
+fn undo_tablespaces_in(directory: &Path, keys: &Keys) -> Result<Vec<PathBuf>> {
+    let mut entries = keys.entries(directory).map_err(|error| {
+        Error::read("cannot list the undo tablespaces", error).in_file(directory)
+    })?;
     let is_undo = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let number = name.strip_prefix("undo").map(|rest| rest.trim_start_matches('_'));
         let is_numbered = number.is_some_and(|number| {
             number.len() == 3 && number.bytes().all(|digit| digit.is_ascii_digit())
         });
-        path.is_file() && (is_numbered || name.ends_with(".ibu"))
+        keys.is_file(path) && (is_numbered || name.ends_with(".ibu"))
     };
-    Ok(entries.into_iter().map(|entry| entry.path()).filter(is_undo).collect())
+    entries.retain(is_undo);
+    Ok(entries)
 }
 
 fn is_of_mysql_8(path: &Path) -> bool {

@@ -33,6 +33,10 @@ pub fn word(remedy: &Remedy) -> String {
         Remedy::SeeDefinition => "see `innoscan schema` for its columns",
         Remedy::NameDirectory => "add --datadir DIR",
         Remedy::NameInDirectory => "give db.table with --datadir DIR",
+        Remedy::NameBase => {
+            "name the directory of its base instead, and the incremental backups on that, oldest first, up to this one: \
+             BASE --incremental INC1 --incremental INC2"
+        }
         Remedy::NameDirectories => "name the directory it is in with --innodb-directories",
         Remedy::NameSystemFiles => {
             "name the files of the system tablespace as the server does: --innodb-data-file-path 'ibdata1:12M;...', and \

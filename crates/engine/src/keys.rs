@@ -1,7 +1,9 @@
 //! Keys of encrypted tablespaces, searched when the first such tablespace is opened; and what else is
-//! needed besides the bytes of a file to read its pages: the redo logs of killed servers.
+//! needed besides the bytes of a file to read its pages: the redo logs of killed servers, and where the pages are
+//! that an incremental backup does not have.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -10,8 +12,10 @@ use innoscan_format::page::SpaceHeader;
 use innoscan_format::page::encryption::{Encryption, MySqlCipher, TablespaceKey};
 use innoscan_format::secret::Secret;
 use innoscan_format::{Cause, Error as FormatError};
+use innoscan_io::{Direct, File};
 
-use crate::recovery::Recovery;
+use crate::Result;
+use crate::recovery::{BackupFiles, Recovery};
 
 /// The keys of encrypted tablespaces, or none; and the redo logs of the directories that were found to
 /// be those of killed servers. Clones share both.
@@ -69,9 +73,68 @@ impl Keys {
         if known.is_empty() {
             return None;
         }
-        let path = std::fs::canonicalize(path).ok()?;
+        // A tablespace of an incremental backup has no file of its name.
+        let canonical = || {
+            let directory = std::fs::canonicalize(path.parent()?).ok()?;
+            Some(directory.join(path.file_name()?))
+        };
+        let path = std::fs::canonicalize(path).ok().or_else(canonical)?;
         let recovery = known.iter().find(|recovery| recovery.has_file(&path))?;
         Some((Arc::clone(recovery), path))
+    }
+
+    /// What `read` makes of the files of a backup's tablespaces, and of the canonical path, if the file at `path` is in
+    /// such a backup.
+    fn in_backup<T>(&self, path: &Path, read: impl FnOnce(&BackupFiles, &Path) -> T) -> Option<T> {
+        let (recovery, path) = self.recovery_of(path)?;
+        let files = recovery.backup_files().filter(|_| path.starts_with(recovery.root()));
+        files.map(|files| read(files, &path))
+    }
+
+    /// Opens the file of a tablespace; in a backup whose tablespaces consist of several files, the first of them.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open_file(&self, path: &Path, direct: Direct) -> Result<File> {
+        let opened = self.in_backup(path, |files, canonical| {
+            files.get(canonical).map(|parts| parts.open(path, direct))
+        });
+        opened.flatten().unwrap_or_else(|| Ok(File::open(path, direct)?))
+    }
+
+    /// Whether there is a tablespace at a path.
+    pub fn is_file(&self, path: &Path) -> bool {
+        let in_backup = self.in_backup(path, |files, path| files.get(path).is_some());
+        in_backup.unwrap_or_else(|| path.is_file())
+    }
+
+    /// The files that the tablespace at a path consists of.
+    pub fn files_of(&self, path: &Path) -> Vec<PathBuf> {
+        let in_backup = self.in_backup(path, |files, path| {
+            files.get(path).map(|parts| parts.files().map(Path::to_owned).collect())
+        });
+        in_backup.flatten().unwrap_or_else(|| vec![path.to_owned()])
+    }
+
+    /// The entries of a directory, with the tablespaces that a backup has there instead of its own files.
+    ///
+    /// # Errors
+    /// The directory cannot be listed.
+    pub fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let entries = std::fs::read_dir(directory)?;
+        let entries = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        // The name does not matter: the directory is the backup's or not.
+        let found = self.in_backup(&directory.join("any"), |files, any| {
+            let tablespaces = files.within(any.parent().unwrap_or(any));
+            tablespaces
+                .filter_map(|path| path.file_name())
+                .map(|name| directory.join(name))
+                .collect()
+        });
+        let Some(found) = found else { return Ok(entries) };
+        let found: Vec<PathBuf> = found;
+        let is_own = |path: &PathBuf| path.is_dir() || !is_of_backup(path);
+        Ok(entries.into_iter().filter(is_own).chain(found).collect())
     }
 
     /// How the pages of the tablespace at `path` are decrypted.
@@ -108,6 +171,15 @@ impl FoundKeys {
             _ => error.clone(),
         }
     }
+}
+
+/// Whether a file in a backup is of a tablespace, by its name.
+fn is_of_backup(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let endings = [".ibd", ".delta", ".meta", ".new", ".ren", ".del"];
+    let is_undo = |rest: &str| rest.len() == 3 && rest.bytes().all(|byte| byte.is_ascii_digit());
+    endings.iter().any(|ending| name.ends_with(ending))
+        || name.strip_prefix("undo").is_some_and(is_undo)
 }
 
 /// The key in the .cfp file beside a tablespace. One that cannot be read is as good as none: the error of the missing

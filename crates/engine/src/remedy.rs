@@ -33,6 +33,8 @@ pub enum Remedy {
     NameInDirectory,
     /// Name the directories with files outside of the data directory.
     NameDirectories,
+    /// Name the base of an incremental backup, and the incremental backups up to it.
+    NameBase,
     /// Name the files of the system tablespace, as the server's option `innodb_data_file_path` does.
     NameSystemFiles,
     /// Dump the directory as a whole.
@@ -138,6 +140,9 @@ impl fmt::Display for Remedy {
             Remedy::NameDirectory => "name the data directory",
             Remedy::NameInDirectory => "name db.table and the data directory it is in",
             Remedy::NameDirectories => "name the directory it is in",
+            Remedy::NameBase => {
+                "name the directory of its base, and the incremental backups up to this one"
+            }
             Remedy::NameSystemFiles => "name all files of the system tablespace",
             Remedy::DumpDirectory => "dump all of it",
             Remedy::DumpLive => "dump it live",

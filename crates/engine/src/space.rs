@@ -33,7 +33,7 @@ impl Space {
     /// Opens a tablespace and reads its header. Unsupported tablespaces can be opened too; see
     /// [`Space::require_readable`].
     pub fn open(path: &Path, direct: Direct, keys: &Keys) -> Result<Space> {
-        Space::new(File::open(path, direct)?, keys)
+        Space::new(keys.open_file(path, direct)?, keys)
     }
 
     /// Reads the header of an open file.
@@ -64,12 +64,12 @@ impl Space {
         let read_bytes = file
             .read_now(0, &mut frame)
             .map_err(|error| unreadable(PageNo(0), error).in_file(file.path()))?;
-        let header = recovery
-            .header(path, &mut frame, read_bytes)
+        let encryption = |header: &SpaceHeader| keys.encryption(header, file.path());
+        let context =
+            |header: &SpaceHeader| header.page_context().with_encryption(encryption(header));
+        let (header, redo) = SpaceRedo::open(recovery, path, &mut frame, read_bytes, context)
             .map_err(|error| error.in_file(file.path()))?;
-        let space = Space::with_header(file, header, keys);
-        let redo = SpaceRedo::new(recovery, space.context.clone());
-        Ok(Space { redo: Some(redo), ..space })
+        Ok(Space { redo: Some(redo), ..Space::with_header(file, header, keys) })
     }
 
     fn with_header(file: File, header: SpaceHeader, keys: &Keys) -> Space {

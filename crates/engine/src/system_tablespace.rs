@@ -36,10 +36,13 @@ impl SystemTablespace {
     /// # Errors
     /// One of them cannot be opened, or the first has no valid header.
     pub fn open(&self, direct: Direct, keys: &Keys) -> Result<Space> {
-        Space::new(self.open_files(direct)?, keys)
+        Space::new(self.open_files(direct, keys)?, keys)
     }
 
-    pub(crate) fn open_files(&self, direct: Direct) -> Result<File> {
-        Ok(File::open_joined(&self.files, direct)?)
+    pub(crate) fn open_files(&self, direct: Direct, keys: &Keys) -> Result<File> {
+        match &*self.files {
+            [only] => keys.open_file(only, direct),
+            files => Ok(File::open_joined(files, direct)?),
+        }
     }
 }

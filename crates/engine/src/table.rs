@@ -98,8 +98,17 @@ impl TableFile {
         match (&self.copy, self.head) {
             (Some(copy), _) => bytes(copy.file.metadata()),
             (None, Some(head)) => head.size_bytes,
-            (None, None) => self.paths().iter().map(|path| bytes(std::fs::metadata(path))).sum(),
+            (None, None) => {
+                self.stored_paths().iter().map(|path| bytes(std::fs::metadata(path))).sum()
+            }
         }
+    }
+
+    /// The paths of the files in which its pages are stored: those of [`TableFile::paths`], but in a backup whose
+    /// tablespaces consist of several files.
+    #[doc(hidden)]
+    pub fn stored_paths(&self) -> Vec<PathBuf> {
+        self.paths().iter().flat_map(|path| self.keys.files_of(path)).collect()
     }
 
     /// The paths of the file, or of all files of the system tablespace.
@@ -154,7 +163,7 @@ impl TableFile {
     pub fn stamp(&self) -> Result<FileStamp> {
         match &self.copy {
             Some(copy) => Ok(copy.stamp),
-            None => FileStamp::of_all(self.paths()).map_err(|error| {
+            None => FileStamp::of_all(&self.stored_paths()).map_err(|error| {
                 Error::read("cannot read the file's times", error).in_file(&self.path)
             }),
         }
@@ -214,8 +223,8 @@ impl TableFile {
     fn open_file(&self, direct: Direct) -> Result<innoscan_io::File> {
         Ok(match (&self.copy, &self.system) {
             (Some(copy), _) => innoscan_io::File::open_copy(&copy.file, &self.path, direct)?,
-            (None, Some(system)) => system.open_files(direct)?,
-            (None, None) => innoscan_io::File::open(&self.path, direct)?,
+            (None, Some(system)) => system.open_files(direct, &self.keys)?,
+            (None, None) => self.keys.open_file(&self.path, direct)?,
         })
     }
 

@@ -83,6 +83,11 @@ impl File {
         File::open_at(&[Path::new(&format!("/proc/self/fd/{number}"))], path, direct)
     }
 
+    /// Opens `place` under the name `path`.
+    pub fn open_as(place: &Path, path: &Path, direct: Direct) -> Result<File> {
+        File::open_at(&[place], path, direct)
+    }
+
     /// Opens `places` under the name `path`.
     fn open_at(places: &[&Path], path: &Path, direct: Direct) -> Result<File> {
         let mut opened = Vec::with_capacity(places.len());

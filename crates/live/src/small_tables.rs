@@ -10,6 +10,7 @@ use std::path::Path;
 use innoscan_catalog::catalog::{TableName, directory_of};
 use innoscan_catalog::source::data_bytes;
 use innoscan_engine::Result;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::scan::SMALL_TABLE_BYTES;
 use innoscan_export::dump::SmallTable;
 use innoscan_format::schema::filename::{decode, decode_table};
@@ -58,7 +59,8 @@ pub(crate) fn choose(
     let mut small = Vec::new();
     for schema in &inventory.databases {
         // If the directory cannot be read, opening its tables reports it.
-        let sizes = data_bytes(&directory_of(directory, schema)).unwrap_or_default();
+        let sizes =
+            data_bytes(&directory_of(directory, schema), &Keys::default()).unwrap_or_default();
         for name in names.iter().filter(|name| name.schema == *schema) {
             let size = sizes.get(&name.table).filter(|size| **size <= SMALL_TABLE_BYTES);
             if let Some(&size_bytes) = size.filter(|_| !unfit.contains(*name)) {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result, Table, TableFile};
@@ -97,7 +98,7 @@ impl Catalog {
             return Err(contradicting(&format!("two files are of `{name}`"), [first, second]));
         }
         // Their definitions, and the state of their server, are in the data directory.
-        let place = Place { root: self.datadir.clone(), schema: name.schema.clone() };
+        let place = Place { root: self.root().map(Path::to_owned), schema: name.schema.clone() };
         for parent in files.iter().filter_map(|file| file.parent()) {
             self.places.borrow_mut().insert(parent.to_owned(), place.clone());
         }
@@ -112,8 +113,8 @@ impl Catalog {
         let mut files = Vec::new();
         // One of the directories may be in another, and the data directory in one of them.
         let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or(path.clone());
-        let home = self.datadir.as_ref().map(canonical);
-        let places = self.datadir.as_ref().map(|root| self.files_of(root)).transpose()?;
+        let home = self.root().map(|root| canonical(&root.to_owned()));
+        let places = self.root().map(|root| self.files_of(root)).transpose()?;
         for directory in &places.as_deref().unwrap_or(&self.files).directories {
             all_files(&canonical(directory), &mut files)?;
         }
@@ -250,7 +251,7 @@ impl Catalog {
         let directory = self.judged(root)?;
         let mut left_over = Vec::new();
         if let Some(under_way) = directory.under_way.get() {
-            left_over = left_over_files(root)?;
+            left_over = left_over_files(root, &self.keys)?;
             left_over.extend(under_way.files_of_absent(root));
         }
         let elsewhere = self.files_elsewhere()?.values().flatten().chain(&left_over);
@@ -310,11 +311,11 @@ fn partition_in_dictionary(
 }
 
 /// The files of tables that a killed server was defining anew, in the directories of its databases.
-fn left_over_files(root: &Path) -> Result<Vec<PathBuf>> {
+fn left_over_files(root: &Path, keys: &Keys) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for directory in sorted_entries(root)?.iter().filter(|path| path.is_dir()) {
+    for directory in sorted_entries(root, keys)?.iter().filter(|path| path.is_dir()) {
         // The server's own directories may be closed to the user.
-        let entries = sorted_entries(directory).unwrap_or_default();
+        let entries = sorted_entries(directory, keys).unwrap_or_default();
         found.extend(
             entries.into_iter().filter(|path| FileKind::of(path) == Some(FileKind::LeftOver)),
         );
@@ -324,7 +325,7 @@ fn left_over_files(root: &Path) -> Result<Vec<PathBuf>> {
 
 /// Adds all files in a directory and below it.
 fn all_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for path in sorted_entries(directory)? {
+    for path in sorted_entries(directory, &Keys::default())? {
         // A link could lead in a circle.
         let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         match path.is_dir() && !is_link {

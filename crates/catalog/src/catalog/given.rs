@@ -34,7 +34,7 @@ impl Catalog {
     pub fn has_own_file(&self, name: &TableName) -> Result<bool> {
         let dir = self.datadir()?.join(filename::encode(&name.schema));
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
-        Ok(plain.is_file() || !partition_files(&dir, &name.table)?.is_empty())
+        Ok(self.keys.is_file(&plain) || !partition_files(&dir, &name.table, &self.keys)?.is_empty())
     }
 
     /// Defines every table by this text of a `CREATE TABLE`, whose `path` is named in errors.

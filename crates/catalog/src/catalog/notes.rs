@@ -1,6 +1,6 @@
 //! Warnings about a table for the user.
 
-use innoscan_engine::{Notes, Result};
+use innoscan_engine::{Notes, Result, counted};
 use innoscan_format::Lsn;
 use innoscan_format::schema::TableDef;
 
@@ -27,11 +27,16 @@ fn of_directory(directory: &Directory) -> Vec<String> {
 
 /// The warning about the directory of a killed server, or a backup that was not prepared.
 fn of_crashed(end: Lsn, datadir: &DataDir) -> String {
-    let what = match datadir.is_backup() {
-        true => "the backup was not prepared",
-        false => "its server was killed",
-    };
-    format!("{what}; read through the redo log, as of LSN {end}")
+    match (datadir.incrementals(), datadir.is_backup()) {
+        (0, false) => format!("its server was killed; read through the redo log, as of LSN {end}"),
+        (0, true) => {
+            format!("the backup was not prepared; read through the redo log, as of LSN {end}")
+        }
+        (incrementals, _) => format!(
+            "the backup was not prepared; read with {}, through their redo logs, as of LSN {end}",
+            counted(incrementals as u64, "incremental backup")
+        ),
+    }
 }
 
 impl Catalog {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::schema::{Partitioning, TableDef, filename};
 
@@ -48,8 +49,8 @@ pub(super) fn no_partition(name: &str, def: &TableDef, beside: &Path) -> Error {
 }
 
 /// The `.ibd` files of a table's partitions, in the order of their names.
-pub(super) fn partition_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>> {
-    let mut files = sorted_entries(dir)?;
+pub(super) fn partition_files(dir: &Path, table: &str, keys: &Keys) -> Result<Vec<PathBuf>> {
+    let mut files = sorted_entries(dir, keys)?;
     files.retain(|path| {
         let file = filename::decode_table(&stem(path));
         let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");

@@ -37,10 +37,10 @@ impl Spaces {
         elsewhere: impl Iterator<Item = &'f PathBuf>,
         keys: &Keys,
     ) -> Result<Spaces> {
-        let mut paths = sorted_entries(root)?;
+        let mut paths = sorted_entries(root, keys)?;
         paths.extend(elsewhere.cloned());
         paths.retain(|path| {
-            path.extension().is_some_and(|extension| extension == "ibd") && path.is_file()
+            path.extension().is_some_and(|extension| extension == "ibd") && keys.is_file(path)
         });
         let system = system.map(|system| TableFile::system(Arc::clone(system)));
         let mut found = Spaces::default();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use innoscan_engine::keys::Keys;
 use innoscan_engine::side_by_side::{side_by_side, usual_threads};
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::{TableDef, filename, from_frm, is_view};
@@ -109,16 +110,17 @@ pub(super) fn tables_in(
 ///
 /// # Errors
 /// The directory cannot be listed.
-pub fn data_bytes(dir: &Path) -> Result<BTreeMap<String, u64>> {
+pub fn data_bytes(dir: &Path, keys: &Keys) -> Result<BTreeMap<String, u64>> {
     let mut bytes = BTreeMap::new();
-    for path in sorted_entries(dir)? {
+    for path in sorted_entries(dir, keys)? {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         let stem = stem(&path);
         if !DATA_FILES.contains(&&*extension) || stem.starts_with("#sql") || is_fulltext(&stem) {
             continue;
         }
         // A file that has just vanished has no bytes.
-        let len = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        let len = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let len: u64 = keys.files_of(&path).iter().map(len).sum();
         *bytes.entry(filename::decode_table(&stem).table).or_default() += len;
     }
     Ok(bytes)

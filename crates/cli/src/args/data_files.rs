@@ -16,6 +16,11 @@ pub struct DataFileArgs {
     #[arg(long, value_delimiter = ';', value_name = "DIRS")]
     pub innodb_directories: Vec<PathBuf>,
 
+    /// Incremental backup by mariadb-backup on the directory, which is its base; again for each one on that, oldest
+    /// first. None of them is prepared, and nothing is written
+    #[arg(long, value_name = "DIR")]
+    pub incremental: Vec<PathBuf>,
+
     /// Directory of the system tablespace, as the server's innodb_data_home_dir [default: the data
     /// directory]
     #[arg(hide_short_help = true, long, value_name = "DIR")]
@@ -56,6 +61,12 @@ impl DataFileArgs {
             },
             undo_directory: self.innodb_undo_directory.clone(),
             directories: self.innodb_directories.clone(),
+            // The paths in messages are those of the newest; a directory that does not exist is named as it is.
+            incrementals: self
+                .incremental
+                .iter()
+                .map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+                .collect(),
         }
     }
 

@@ -71,7 +71,7 @@ pub(super) fn tablespace(catalog: &Catalog, file: &str) -> anyhow::Result<Tables
     }
     let mut space = whole(catalog, path);
     if let Some(error) = add_table(&mut space, catalog)? {
-        if !path.is_file() {
+        if !catalog.keys().is_file(path) {
             return Err(error.into());
         }
         note!("innoscan: note: no table definition: {}", remedies::message(&error));

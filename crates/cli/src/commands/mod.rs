@@ -98,16 +98,16 @@ fn scan_options(
     cancel: Arc<AtomicBool>,
 ) -> anyhow::Result<ScanOptions> {
     let mut io = io_options(&args.io)?;
-    let first_file = table.and_then(|table| table.files.first());
+    let first_file = table.and_then(|table| table.files.first()?.stored_paths().into_iter().next());
     if args.io.io_priority.is_some()
-        && let Some(file) = first_file
+        && let Some(file) = &first_file
     {
-        note_scheduler(&file.path, io.direct)?;
+        note_scheduler(file, io.direct)?;
     }
     io.known_devices = KnownDevices::of_user();
-    let device = match (args.device, first_file) {
+    let device = match (args.device, &first_file) {
         (Some(DeviceArg::Known(device)), _) => Some(device),
-        (Some(DeviceArg::Auto), Some(file)) => Some(measured(&file.path, &io)?),
+        (Some(DeviceArg::Auto), Some(file)) => Some(measured(file, &io)?),
         (Some(DeviceArg::Auto), None) | (None, _) => None,
     };
     io.emulated = device.filter(|_| args.emulate).unwrap_or_default();

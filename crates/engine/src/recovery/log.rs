@@ -14,6 +14,9 @@ const WINDOW_BYTES: usize = 4 << 20;
 /// More bytes than the longest mini-transaction has, with its end.
 const LONGEST_BYTES: usize = MTR_BYTES_MAX + 64;
 
+/// The most bytes of two logs that are compared.
+const AGREEING_BYTES: usize = 1 << 20;
+
 /// Bytes of the first read of a page's records: most have fewer.
 const RUN_BYTES: usize = 512;
 
@@ -71,6 +74,14 @@ impl Log {
     pub fn end_of_mini_transaction(&self, lsn: Lsn, buffer: &mut Vec<u8>) -> Result<Lsn> {
         let len = self.read_until(lsn, buffer, |bytes| Circular::len_to_end(bytes, 0))?;
         Ok(Lsn(lsn.0 + len as u64))
+    }
+
+    /// Whether another log has the same bytes from an LSN to another, as far as [`AGREEING_BYTES`]: both have them, and
+    /// neither has gone around its ring.
+    pub fn agrees(&self, other: &Log, from: Lsn, end: Lsn) -> Result<bool> {
+        let wanted = usize::try_from(end.0 - from.0).unwrap_or(usize::MAX).min(AGREEING_BYTES);
+        let (mut ours, mut theirs) = (vec![0; wanted], vec![0; wanted]);
+        Ok(self.read(from, &mut ours)? == other.read(from, &mut theirs)? && ours == theirs)
     }
 
     /// Reads as many bytes from an LSN as `len` needs to find a length.

@@ -17,6 +17,7 @@ mod files;
 mod group_log;
 mod index;
 mod log;
+mod parts;
 mod redo_log;
 mod settle;
 
@@ -33,84 +34,84 @@ use self::files::Files;
 use self::group_log::GroupLog;
 use self::index::Index;
 use self::log::Log;
+use self::parts::Deltas;
+pub use self::parts::{BackupFiles, DeltaFile, Parts};
 use self::redo_log::RedoLog;
 pub use self::settle::{Settling, SpaceRedo};
 use crate::{Error, Result};
 
-/// The redo log of a killed server, read and indexed.
+/// The redo log of a killed server, read and indexed; or those of a backup and the incremental backups on it.
 #[derive(Debug)]
 pub struct Recovery {
     root: PathBuf,
     /// Other directories with files of the server.
     homes: Vec<PathBuf>,
     page_size: PageSize,
-    log: RedoLog,
-    index: Index,
-    files: Files,
+    /// At least one; of backups those of the base and of each incremental backup, oldest first.
+    logs: Vec<IndexedLog>,
     doublewrite: Doublewrite,
     /// The last AUTO_INCREMENT values that the log has, by the table's id and version.
     counters: HashMap<(u64, u64), u64>,
+    /// The files of tablespaces, where they are not simply at their paths.
+    backup_files: Option<BackupFiles>,
+}
+
+/// A redo log and what it changes.
+#[derive(Debug)]
+struct IndexedLog {
+    log: RedoLog,
+    index: Index,
+    files: Files,
     checkpoint: Lsn,
     end: Lsn,
+    /// The LSN above which all pages in the deltas are that belong to this log.
+    since: Lsn,
+}
+
+/// A redo log of MariaDB 10.8 or later that is to be read.
+#[derive(Debug)]
+pub struct CircularLog<'l> {
+    /// The directory whose files its changes are of.
+    pub root: &'l Path,
+    /// The path of the log.
+    pub path: &'l Path,
+    /// The head of the log.
+    pub circular: Circular,
+    /// Of an incremental backup, the LSN since which it has changed pages; else 0.
+    pub since: Lsn,
 }
 
 impl Recovery {
-    /// Reads the log at `path`, whose head is `circular`, of the server with the data directory `root`;
-    /// `homes`: the other directories with files of its, as far as they exist; `page_size`: the server's.
+    /// Reads the log of the server with the data directory `root`, which is that of the log; or the logs of a backup
+    /// and the incremental backups on it, oldest first, the last of which is `root`. `homes`: the other directories
+    /// with files of the server, as far as they exist; `page_size`: the server's.
     ///
     /// # Errors
-    /// The log is encrypted, cannot be read, does not begin as a log does after a checkpoint, or has
-    /// changes of more pages than can be indexed.
+    /// A log is encrypted, cannot be read, does not begin as a log does after a checkpoint, or has changes of more
+    /// pages than can be indexed; two logs contradict each other.
     pub fn open(
         root: &Path,
         homes: &[PathBuf],
-        path: &Path,
-        circular: Circular,
+        logs: &[CircularLog<'_>],
         page_size: PageSize,
     ) -> Result<Recovery> {
-        if circular.is_encrypted() {
-            let what = "an encrypted redo log with changes after its checkpoint";
-            let remedy = "start the server on this directory (or a copy), and shut it down cleanly";
-            return Err(Error::from(FormatError::unsupported(what, remedy)).in_file(path));
+        let root = canonical_root(root)?;
+        let mut read: Vec<IndexedLog> = Vec::with_capacity(logs.len());
+        for log in logs {
+            let newer = IndexedLog::read(log)?;
+            if let Some(older) = read.last() {
+                older.require_same_server(&newer)?;
+            }
+            read.push(newer);
         }
-        let root = std::fs::canonicalize(root)
-            .map_err(|error| Error::read("cannot open the data directory", error).in_file(root))?;
-        let log = Log::open(path, circular)?;
-        let checkpoint = circular.checkpoint;
-        let mut index = Index::new(checkpoint);
-        let mut files = Files::default();
-        let mut is_confirmed = false;
-        let end = log.read_through(|lsn, mtr| {
-            let added = index.add(lsn, Records::new(mtr.records), |record| {
-                is_confirmed |= record.operation == FileOperation::Checkpoint(checkpoint);
-                files.add(&root, record);
-            });
-            added.map_err(|error| {
-                let prefix = format!("the mini-transaction at LSN {lsn}");
-                log.located(error.map_format(|error| error.with_prefix(prefix)))
-            })
-        })?;
-        if !is_confirmed {
-            return Err(log.located(Error::refused_directory(
-                format!(
-                    "the redo log ends at LSN {end}, before the record that confirms its checkpoint \
-                     {checkpoint}: it is damaged, or was cut short"
-                ),
-                "read another copy of the directory",
-            )));
-        }
-        index.finish();
         Ok(Recovery {
             root,
             homes: canonical(homes),
             page_size,
-            log: RedoLog::Ring(log),
-            index,
-            files,
+            logs: read,
             doublewrite: Doublewrite::default(),
             counters: HashMap::new(),
-            checkpoint,
-            end,
+            backup_files: None,
         })
     }
 
@@ -125,8 +126,7 @@ impl Recovery {
         paths: &[PathBuf],
         page_size: PageSize,
     ) -> Result<Option<Recovery>> {
-        let root = std::fs::canonicalize(root)
-            .map_err(|error| Error::read("cannot open the data directory", error).in_file(root))?;
+        let root = canonical_root(root)?;
         let Some(log) = GroupLog::open(paths)? else { return Ok(None) };
         let checkpoint = log.checkpoint();
         let mut index = Index::new(checkpoint);
@@ -152,13 +152,17 @@ impl Recovery {
             homes,
             root,
             page_size,
-            log: RedoLog::Groups(log),
-            index,
-            files,
+            logs: vec![IndexedLog {
+                log: RedoLog::Groups(log),
+                index,
+                files,
+                checkpoint,
+                end,
+                since: Lsn(0),
+            }],
             doublewrite,
             counters,
-            checkpoint,
-            end,
+            backup_files: None,
         }))
     }
 
@@ -167,15 +171,44 @@ impl Recovery {
         &self.root
     }
 
-    /// The LSN of the log's end: pages are as they were then.
+    /// The newest log.
+    fn newest(&self) -> &IndexedLog {
+        // There is at least one.
+        &self.logs[self.logs.len() - 1]
+    }
+
+    /// The LSN of the newest log's end: pages are as they were then.
     pub fn end(&self) -> Lsn {
-        self.end
+        self.newest().end
+    }
+
+    /// The range of a log: its checkpoint and its end.
+    pub fn range_of(&self, backup: usize) -> Option<(Lsn, Lsn)> {
+        self.logs.get(backup).map(|log| (log.checkpoint, log.end))
+    }
+
+    /// The tablespace that the log of a backup names by a path.
+    pub fn space_at(&self, backup: usize, path: &Path) -> Option<SpaceId> {
+        self.logs.get(backup)?.files.space_at(path)
+    }
+
+    /// The same logs, of a directory whose tablespaces consist of these files; there are no others.
+    #[must_use]
+    pub fn with_backup_files(self, files: BackupFiles) -> Recovery {
+        Recovery { backup_files: Some(files), ..self }
+    }
+
+    /// The files that tablespaces consist of, where they are not simply at their paths.
+    pub(crate) fn backup_files(&self) -> Option<&BackupFiles> {
+        self.backup_files.as_ref()
     }
 
     /// Whether a file, by its canonical path, is of this server.
     pub fn has_file(&self, path: &Path) -> bool {
         let is_below = |directory: &PathBuf| path.starts_with(directory);
-        is_below(&self.root) || self.homes.iter().any(is_below) || self.files.has(path)
+        is_below(&self.root)
+            || self.homes.iter().any(is_below)
+            || self.logs.iter().any(|log| log.files.has(path))
     }
 
     /// The last AUTO_INCREMENT values that the log has, by the table's id and version (MySQL).
@@ -185,35 +218,108 @@ impl Recovery {
 
     /// Whether the log says that the page was freed, and not used again.
     pub fn is_freed(&self, space: SpaceId, page: PageNo) -> bool {
-        self.index.chain(space, page).is_some_and(|chain| chain.base == index::Base::Freed)
+        let mut chains = self.logs.iter().rev().filter_map(|log| log.index.chain(space, page));
+        chains.next().is_some_and(|chain| chain.base == index::Base::Freed)
     }
 
-    /// The header of the file at `path`, whose first bytes are `head` (`read_bytes` of them; the rest may
-    /// hold anything): settled, if its first page has records in the log.
-    pub(crate) fn header(
+    /// The tablespace at `path`: its header, from its first bytes in `head` (`read_bytes` of them; the rest may hold
+    /// anything), settled if its first page has records in a log; and its deltas.
+    fn open_space(
         &self,
         path: &Path,
         head: &mut [u8],
         read_bytes: usize,
-    ) -> Result<SpaceHeader> {
+    ) -> Result<(SpaceHeader, Deltas)> {
         head[read_bytes..].fill(0);
-        let page_bytes = (self.page_size.bytes() as usize).min(head.len());
+        let parts = self.backup_files.as_ref().and_then(|files| files.get(path));
+        let deltas = parts.map_or(Ok(Deltas::none()), Deltas::open)?;
+        let page_bytes = match parts.and_then(|parts| parts.deltas.first()) {
+            Some(delta) => delta.page_bytes,
+            None => self.page_size.bytes() as usize,
+        };
+        let page_bytes = page_bytes.min(head.len());
+        let (first, is_delta) = deltas.read(PageNo(0), &mut head[..page_bytes], false)?;
         let is_written = head[..page_bytes].iter().any(|&byte| byte != 0);
+        let named = parts.map_or(path, |parts| &parts.named);
         let space = match is_written {
             true => SpaceId(innoscan_format::bytes::u32_at(head, 34)?),
-            false => self.files.space_at(path).ok_or_else(|| {
+            false => self.space_at(first, named).ok_or_else(|| {
                 let what = "page 0 is all zeroes, and the redo log does not say whose it is";
                 Error::from(FormatError::corrupt(what))
             })?,
         };
-        if self.files.is_deleted(space) {
+        if self.newest().files.is_deleted(space) {
             return Err(Error::refused(
                 "its tablespace was dropped, by the redo log",
                 "the file is a remainder; a server would delete it",
             ));
         }
-        settle::header(self, space, head, page_bytes)
+        let header = settle::header(self, space, (first, is_delta), head, page_bytes)?;
+        Ok((header, deltas))
     }
+}
+
+impl IndexedLog {
+    fn read(file: &CircularLog<'_>) -> Result<IndexedLog> {
+        let &CircularLog { path, circular, since, .. } = file;
+        if circular.is_encrypted() {
+            let what = "an encrypted redo log with changes after its checkpoint";
+            let remedy = "start the server on this directory (or a copy), and shut it down cleanly";
+            return Err(Error::from(FormatError::unsupported(what, remedy)).in_file(path));
+        }
+        let root = canonical_root(file.root)?;
+        let log = Log::open(path, circular)?;
+        let checkpoint = circular.checkpoint;
+        let mut index = Index::new(checkpoint);
+        let mut files = Files::default();
+        let mut is_confirmed = false;
+        let end = log.read_through(|lsn, mtr| {
+            let added = index.add(lsn, Records::new(mtr.records), |record| {
+                is_confirmed |= record.operation == FileOperation::Checkpoint(checkpoint);
+                files.add(&root, record);
+            });
+            added.map_err(|error| {
+                let prefix = format!("the mini-transaction at LSN {lsn}");
+                log.located(error.map_format(|error| error.with_prefix(prefix)))
+            })
+        })?;
+        if !is_confirmed {
+            return Err(log.located(Error::refused_directory(
+                format!(
+                    "the redo log ends at LSN {end}, before the record that confirms its checkpoint \
+                     {checkpoint}: it is damaged, or was cut short"
+                ),
+                "read another copy of the directory",
+            )));
+        }
+        index.finish();
+        Ok(IndexedLog { log: RedoLog::Ring(log), index, files, checkpoint, end, since })
+    }
+
+    /// Requires that the log of the next backup is one of the same server, as far as this one reaches into it.
+    fn require_same_server(&self, newer: &IndexedLog) -> Result<()> {
+        let (from, end) = (newer.checkpoint, self.end.min(newer.end));
+        let (RedoLog::Ring(older_log), RedoLog::Ring(newer_log)) = (&self.log, &newer.log) else {
+            return Ok(());
+        };
+        if from < self.checkpoint || (from < end && !older_log.agrees(newer_log, from, end)?) {
+            return Err(newer_log.located(Error::refused_directory(
+                format!(
+                    "the redo log from LSN {from} on is another one than that of the backup before, which has LSN {} \
+                     to {}: they are not of one server, or not in order",
+                    self.checkpoint, self.end
+                ),
+                "name the base, then its incremental backups, oldest first",
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The canonical path of a data directory.
+fn canonical_root(root: &Path) -> Result<PathBuf> {
+    std::fs::canonicalize(root)
+        .map_err(|error| Error::read("cannot open the data directory", error).in_file(root))
 }
 
 /// The canonical paths of those that exist.

@@ -1,5 +1,6 @@
 //! Settling: the records of the log are applied to the bytes of a page.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use innoscan_format::page::{
@@ -7,9 +8,10 @@ use innoscan_format::page::{
 };
 use innoscan_format::{Error as FormatError, Lsn, PageNo, SpaceId, bytes};
 
-use super::Recovery;
 use super::index::{Base, Chain};
+use super::parts::{Deltas, too_old};
 use super::redo_log::{PageBytes, RunBuffers};
+use super::{IndexedLog, Recovery};
 use crate::{Error, Result};
 
 /// `FIL_PAGE_LSN`.
@@ -17,11 +19,12 @@ const LSN_AT: usize = 16;
 /// `FIL_PAGE_FILE_FLUSH_LSN_OR_KEY_VERSION`.
 const KEY_VERSION_AT: usize = 26;
 
-/// The redo log of one tablespace.
+/// The redo logs of one tablespace, and of an incremental backup its changed pages.
 #[derive(Clone, Debug)]
 pub struct SpaceRedo {
     recovery: Arc<Recovery>,
     context: PageContext,
+    deltas: Arc<Deltas>,
 }
 
 /// Buffers for settling, for one page at a time.
@@ -31,53 +34,69 @@ pub struct Settling {
     run: RunBuffers,
 }
 
+/// The log of a tablespace while a page of it is settled.
+struct PageLog<'l> {
+    log: &'l IndexedLog,
+    context: &'l PageContext,
+    page_no: PageNo,
+}
+
 impl SpaceRedo {
-    /// The log of `recovery` for a tablespace that stores its pages as `context` describes.
-    pub(crate) fn new(recovery: Arc<Recovery>, context: PageContext) -> SpaceRedo {
-        SpaceRedo { recovery, context }
+    /// The header of the tablespace at `path`, from its first bytes in `head` (`read_bytes` of them), and how its pages
+    /// are settled; `context`: how it stores them, by its header.
+    pub(crate) fn open(
+        recovery: Arc<Recovery>,
+        path: &Path,
+        head: &mut [u8],
+        read_bytes: usize,
+        context: impl FnOnce(&SpaceHeader) -> PageContext,
+    ) -> Result<(SpaceHeader, SpaceRedo)> {
+        let (header, deltas) = recovery.open_space(path, head, read_bytes)?;
+        let context = context(&header);
+        Ok((header, SpaceRedo { recovery, context, deltas: Arc::new(deltas) }))
     }
 
     fn format(&self) -> PageFormat {
         self.context.format()
     }
 
-    /// The log.
+    /// The logs.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
 
-    /// The number of the page behind the last one that the log changes.
+    /// The number of the page behind the last one that a log changes or a delta has.
     pub fn end(&self) -> u32 {
-        self.recovery.index.end(self.format().space)
+        let logs = &self.recovery.logs[self.deltas.first..];
+        let ends = logs.iter().map(|log| log.index.end(self.format().space));
+        ends.max().unwrap_or_default().max(self.deltas.end())
     }
 
-    /// Whether the log changes a page, which may lie behind the end of the file.
+    /// Whether a log changes a page, or a delta has it: it may lie behind the end of the file.
     pub fn has_page(&self, page_no: PageNo) -> bool {
-        let chain = self.recovery.index.chain(self.format().space, page_no);
-        chain.is_some_and(|chain| chain.base != Base::Freed)
+        let logs = &self.recovery.logs[self.deltas.first..];
+        let chains = logs.iter().filter_map(|log| log.index.chain(self.format().space, page_no));
+        let newest = chains.last();
+        newest.is_some_and(|chain| chain.base != Base::Freed) || self.deltas.has(page_no)
     }
 
     /// Settles the bytes of a page as the file stores it; of one behind the end of the file, zeroes. Bytes
     /// that are damaged stay as they are, unless the log does without them.
     ///
     /// # Errors
-    /// The log does not fit the page; the page is newer than the log; the log cannot be read.
+    /// The log does not fit the page; the page is newer than the log; the log cannot be read; a delta is damaged.
     pub fn settle(&self, page_no: PageNo, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
+        let (first, is_delta) = self.deltas.read(page_no, page, true)?;
         if self.recovery.doublewrite.has(self.format().space, page_no) {
             self.restore(page_no, page, &mut buffers.scratch)?;
         }
-        let chain = self.recovery.index.chain(self.format().space, page_no);
-        let lsn = Lsn(bytes::u64_at(page, LSN_AT)?);
-        if lsn > self.recovery.checkpoint
-            && let Some(error) = self.of_another_moment(page_no, lsn, chain, buffers)?
-            && page::open(page, &self.context, page_no, &mut buffers.scratch).is_ok()
-        {
-            return Err(error);
+        let logs = self.recovery.logs[first..].iter();
+        let mut logs = logs.map(|log| PageLog { log, context: &self.context, page_no });
+        if let Some(first) = logs.next() {
+            first.require_moment(page, is_delta, buffers)?;
+            first.settle(page, buffers)?;
         }
-        match chain {
-            None | Some(Chain { base: Base::Freed, .. }) => Ok(()),
-            Some(chain) => self.apply(page_no, chain, page, buffers),
-        }
+        logs.try_for_each(|log| log.settle(page, buffers))
     }
 
     /// Takes a page whose write was not finished from the doublewrite buffer.
@@ -90,23 +109,55 @@ impl SpaceRedo {
         let is_sound = |copy: &[u8]| page::open(copy, &self.context, page_no, scratch).is_ok();
         self.recovery.doublewrite.restore(self.format().space, page_no, page, is_sound)
     }
+}
+
+impl PageLog<'_> {
+    fn format(&self) -> PageFormat {
+        self.context.format()
+    }
+
+    fn chain(&self) -> Option<Chain> {
+        self.log.index.chain(self.format().space, self.page_no)
+    }
+
+    /// Applies the records of the page.
+    fn settle(&self, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
+        match self.chain() {
+            None | Some(Chain { base: Base::Freed, .. }) => Ok(()),
+            Some(chain) => self.apply(chain, page, buffers),
+        }
+    }
+
+    /// Requires that a page may have been in the files when the log was written; `is_delta`: it is in a delta.
+    fn require_moment(&self, page: &[u8], is_delta: bool, buffers: &mut Settling) -> Result<()> {
+        let lsn = Lsn(bytes::u64_at(page, LSN_AT)?);
+        let error = match lsn {
+            _ if is_delta && lsn <= self.log.since => {
+                Some(too_old(self.format().space, self.page_no, lsn, self.log.since))
+            }
+            _ if lsn > self.log.checkpoint => self.of_another_moment(lsn, buffers)?,
+            _ => None,
+        };
+        match error {
+            Some(error)
+                if page::open(page, self.context, self.page_no, &mut buffers.scratch).is_ok() =>
+            {
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
 
     /// The error of a page that is newer than the checkpoint, if the log does not have the change that its
     /// LSN names. It is damaged, or the log is of another moment or directory.
     #[cold]
-    fn of_another_moment(
-        &self,
-        page_no: PageNo,
-        lsn: Lsn,
-        chain: Option<Chain>,
-        buffers: &mut Settling,
-    ) -> Result<Option<Error>> {
-        let Recovery { index, log, end, .. } = &*self.recovery;
-        let space = self.format().space;
+    fn of_another_moment(&self, lsn: Lsn, buffers: &mut Settling) -> Result<Option<Error>> {
+        let IndexedLog { index, log, end, .. } = self.log;
+        let (space, page_no) = (self.format().space, self.page_no);
         if lsn > *end {
             return Ok(Some(newer(space, page_no, lsn, *end)));
         }
-        let chain = match chain {
+        let chain = match self.chain() {
             Some(Chain { base: Base::Freed | Base::Nothing, .. }) => return Ok(None),
             _ if index.is_cut(space, page_no) => return Ok(None),
             chain => chain,
@@ -126,16 +177,10 @@ impl SpaceRedo {
         }))
     }
 
-    fn apply(
-        &self,
-        page_no: PageNo,
-        chain: Chain,
-        page: &mut [u8],
-        buffers: &mut Settling,
-    ) -> Result<()> {
+    fn apply(&self, chain: Chain, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
         let format = self.format();
-        let Some(from) = self.start_of(page_no, chain, page, buffers)? else { return Ok(()) };
-        if let Some(lsn) = replay(&self.recovery, format, page_no, page, from, &mut buffers.run)? {
+        let Some(from) = self.start_of(chain, page, buffers)? else { return Ok(()) };
+        if let Some(lsn) = replay(self.log, format, self.page_no, page, from, &mut buffers.run)? {
             page::seal(page, format, lsn)?;
         }
         Ok(())
@@ -145,12 +190,11 @@ impl SpaceRedo {
     /// `None`: the page is damaged, and the log does not have all of it.
     fn start_of(
         &self,
-        page_no: PageNo,
         chain: Chain,
         page: &mut [u8],
         buffers: &mut Settling,
     ) -> Result<Option<Lsn>> {
-        let Recovery { index, log, .. } = &*self.recovery;
+        let IndexedLog { index, log, .. } = self.log;
         if chain.base == Base::Nothing {
             page.fill(0);
             return Ok(Some(Lsn(0)));
@@ -158,10 +202,10 @@ impl SpaceRedo {
         if log.has_init_records() && page.iter().all(|&byte| byte == 0) {
             return Ok(Some(Lsn(0)));
         }
-        if self.to_memory_form(page_no, page, buffers)? {
+        if self.to_memory_form(page, buffers)? {
             return Ok(Some(Lsn(bytes::u64_at(page, LSN_AT)?)));
         }
-        let runs = index.runs(self.format().space, page_no, chain);
+        let runs = index.runs(self.format().space, self.page_no, chain);
         let init = log.newest_init(runs, &mut buffers.run)?;
         if init.is_some() {
             page.fill(0);
@@ -171,14 +215,9 @@ impl SpaceRedo {
 
     /// Converts a page as the file stores it to the form that records change; `false`, and the bytes as
     /// they were, if they are damaged.
-    fn to_memory_form(
-        &self,
-        page_no: PageNo,
-        page: &mut [u8],
-        buffers: &mut Settling,
-    ) -> Result<bool> {
+    fn to_memory_form(&self, page: &mut [u8], buffers: &mut Settling) -> Result<bool> {
         let format = self.format();
-        let opened = match page::open(page, &self.context, page_no, &mut buffers.scratch) {
+        let opened = match page::open(page, self.context, self.page_no, &mut buffers.scratch) {
             Ok(opened) => opened,
             Err(error) if error.is_corrupt() => return Ok(false),
             Err(error) => return Err(error.into()),
@@ -215,7 +254,7 @@ impl SpaceRedo {
 
 /// Applies the records of a page that begin at an LSN or behind it; returns the LSN of the newest one's end.
 fn replay(
-    recovery: &Recovery,
+    log: &IndexedLog,
     format: PageFormat,
     page_no: PageNo,
     page: &mut [u8],
@@ -223,38 +262,64 @@ fn replay(
     buffers: &mut RunBuffers,
 ) -> Result<Option<Lsn>> {
     let (space, is_zip) = (format.space, format.is_zip);
-    let Some(chain) = recovery.index.chain(space, page_no) else { return Ok(None) };
+    let Some(chain) = log.index.chain(space, page_no) else { return Ok(None) };
     let mut page = PageBytes { space, page_no, is_zip, bytes: page };
     let mut newest = None;
-    for run in recovery.index.runs(space, page_no, chain).filter(|run| run.mtr >= from) {
-        recovery.log.apply(run, &mut page, buffers)?;
+    for run in log.index.runs(space, page_no, chain).filter(|run| run.mtr >= from) {
+        log.log.apply(run, &mut page, buffers)?;
         newest = Some(run.at);
     }
-    newest.map(|at| recovery.log.end_of_mini_transaction(at, buffers)).transpose()
+    newest.map(|at| log.log.end_of_mini_transaction(at, buffers)).transpose()
 }
 
-/// Settles page 0 of a tablespace, from which the form of all its pages is known, and parses it.
-/// `page_bytes`: the server's page size.
+/// Settles page 0 of a tablespace, from which the form of all its pages is known, and parses it. `from`: the backup
+/// whose page is in `head`, counted from the base, and whether it has it in a delta; `page_bytes`: the server's page size.
 pub(super) fn header(
+    recovery: &Recovery,
+    space: SpaceId,
+    from: (usize, bool),
+    head: &mut [u8],
+    page_bytes: usize,
+) -> Result<SpaceHeader> {
+    let (first, is_delta) = from;
+    let logs = &recovery.logs[first..];
+    let is_unwritten = head[..page_bytes].iter().all(|&byte| byte == 0);
+    let lsn = Lsn(bytes::u64_at(head, LSN_AT)?);
+    if let (Some(log), false) = (logs.first(), is_unwritten) {
+        if lsn > log.end {
+            return Err(newer(space, PageNo(0), lsn, log.end));
+        }
+        if is_delta && lsn <= log.since {
+            return Err(too_old(space, PageNo(0), lsn, log.since));
+        }
+    }
+    for log in logs {
+        header_by(log, recovery, space, head, page_bytes)?;
+    }
+    Ok(SpaceHeader::parse(head)?)
+}
+
+/// Applies the records of page 0 in one log.
+fn header_by(
+    log: &IndexedLog,
     recovery: &Recovery,
     space: SpaceId,
     head: &mut [u8],
     page_bytes: usize,
-) -> Result<SpaceHeader> {
-    let chain = recovery.index.chain(space, PageNo(0));
+) -> Result<()> {
     let mut buffers = RunBuffers::default();
     let is_unwritten = head[..page_bytes].iter().all(|&byte| byte == 0);
-    let base = chain.map(|chain| match chain.base {
-        Base::File if is_unwritten && recovery.log.has_init_records() => Base::Nothing,
+    let base = log.index.chain(space, PageNo(0)).map(|chain| match chain.base {
+        Base::File if is_unwritten && log.log.has_init_records() => Base::Nothing,
         base => base,
     });
-    let header = match base {
-        None | Some(Base::Freed) => SpaceHeader::parse(head)?,
+    match base {
+        None | Some(Base::Freed) => Ok(()),
         Some(Base::Nothing) => {
             head.fill(0);
             let page = &mut head[..page_bytes];
-            let mut format = unknown_format(recovery, space);
-            let lsn = replay(recovery, format, PageNo(0), page, Lsn(0), &mut buffers)?;
+            let format = unknown_format(recovery, space);
+            let lsn = replay(log, format, PageNo(0), page, Lsn(0), &mut buffers)?;
             let flags = bytes::u32_at(page, 54)?;
             let candidates = page::FspFlags::candidates(flags);
             let flags = candidates.first().copied().ok_or_else(|| {
@@ -262,28 +327,19 @@ pub(super) fn header(
                     "{flags:#x} are no tablespace flags any server writes"
                 ))
             })?;
-            format = SpaceHeader::format_of(flags, space);
+            let format = SpaceHeader::format_of(flags, space);
             page::seal(&mut head[..format.physical_len()], format, lsn.unwrap_or(Lsn(0)))?;
-            SpaceHeader::parse(head)?
+            Ok(())
         }
         Some(Base::File) => {
-            let header = SpaceHeader::parse(head)?;
-            let format = header.page_format();
+            let format = SpaceHeader::parse(head)?.page_format();
             let page = &mut head[..format.physical_len()];
             let from = Lsn(bytes::u64_at(page, LSN_AT)?);
-            match replay(recovery, format, PageNo(0), page, from, &mut buffers)? {
-                None => header,
-                Some(lsn) => {
-                    page::seal(page, format, lsn)?;
-                    SpaceHeader::parse(head)?
-                }
+            if let Some(lsn) = replay(log, format, PageNo(0), page, from, &mut buffers)? {
+                page::seal(page, format, lsn)?;
             }
+            Ok(())
         }
-    };
-    let lsn = Lsn(bytes::u64_at(head, LSN_AT)?);
-    match lsn > recovery.end {
-        true => Err(newer(space, PageNo(0), lsn, recovery.end)),
-        false => Ok(header),
     }
 }
 

@@ -118,7 +118,8 @@ impl Listing {
             if item.kind == ItemKind::Table {
                 let of_database = sizes.entry(item.database.clone()).or_insert_with(|| {
                     // A directory that cannot be listed fails each of its tables later.
-                    data_bytes(&root.join(filename::encode(&item.database))).unwrap_or_default()
+                    data_bytes(&root.join(filename::encode(&item.database)), catalog.keys())
+                        .unwrap_or_default()
                 });
                 let key = (item.database.clone(), item.name.clone());
                 let of_files = of_database.get(&item.name).copied();

@@ -50,12 +50,17 @@ impl Doublewrite {
     /// Reads [`super::undo::TRX_SYS_PAGE`]; `None` if the server has the doublewrite buffer in other files (MySQL 8.0.20
     /// and later), or did not create it.
     pub fn read(page: &Page<'_>) -> Result<Option<Doublewrite>> {
-        let at = page.bytes().len().saturating_sub(DOUBLEWRITE_FROM_END);
-        if bytes::u32_at(page.bytes(), at + 10)? != DOUBLEWRITE_MAGIC {
+        Doublewrite::parse(page.bytes())
+    }
+
+    /// Reads the bytes of that page, which is never encrypted.
+    pub fn parse(page: &[u8]) -> Result<Option<Doublewrite>> {
+        let at = page.len().saturating_sub(DOUBLEWRITE_FROM_END);
+        if bytes::u32_at(page, at + 10)? != DOUBLEWRITE_MAGIC {
             return Ok(None);
         }
-        let block = |at| bytes::u32_at(page.bytes(), at).map(PageNo);
-        let segment = segment_header(page.bytes(), at)?;
+        let block = |at| bytes::u32_at(page, at).map(PageNo);
+        let segment = segment_header(page, at)?;
         Ok(Some(Doublewrite { segment, blocks: [block(at + 14)?, block(at + 18)?] }))
     }
 }

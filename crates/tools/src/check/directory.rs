@@ -10,6 +10,7 @@ use innoscan_catalog::datadir::DataDir;
 use innoscan_catalog::ledger::{Filter, ItemKind, ObjectKinds, State};
 use innoscan_catalog::source::Offline;
 use innoscan_catalog::undo::undo_tablespaces;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
 use innoscan_engine::{Reason, Result, Table, TableFile};
 use innoscan_format::schema::filename;
@@ -65,18 +66,19 @@ pub fn tablespaces_in(
     catalog: impl FnOnce(Option<PathBuf>) -> Catalog,
 ) -> Result<Tablespaces> {
     if DataDir::is_one(directory) {
-        return of_root(directory, None, catalog(Some(directory.to_owned())));
+        return of_root(None, catalog(Some(directory.to_owned())));
     }
     let parent = std::fs::canonicalize(directory).ok();
     let parent = parent.as_deref().and_then(Path::parent);
     let parent = parent.filter(|parent| DataDir::is_one(parent));
     if let (Some(root), Some(name)) = (parent, canonical_name(directory)) {
-        return of_root(root, Some(&name), catalog(Some(root.to_owned())));
+        return of_root(Some(&name), catalog(Some(root.to_owned())));
     }
     let mut found = Tablespaces { catalog: catalog(None), ..Tablespaces::default() };
-    found.add_all(ibd_files(directory)?);
-    for path in sorted_entries(directory)?.into_iter().filter(|path| path.is_dir()) {
-        found.add_all(ibd_files(&path)?);
+    let keys = found.catalog.keys().clone();
+    found.add_all(ibd_files(directory, &keys)?);
+    for path in sorted_entries(directory, &keys)?.into_iter().filter(|path| path.is_dir()) {
+        found.add_all(ibd_files(&path, &keys)?);
     }
     Ok(found)
 }
@@ -111,7 +113,7 @@ pub fn shared_tablespace(
     if !is_shared {
         return Ok(None);
     }
-    let all = of_root(&root, None, catalog)?;
+    let all = of_root(None, catalog)?;
     Ok(all.found.into_iter().find(|space| space.file.paths().iter().any(is_it)))
 }
 
@@ -122,28 +124,30 @@ fn canonical_name(directory: &Path) -> Option<String> {
 }
 
 /// The tablespaces of a data directory, or of the directory of one database in it.
-fn of_root(root: &Path, only: Option<&str>, catalog: Catalog) -> Result<Tablespaces> {
+fn of_root(only: Option<&str>, catalog: Catalog) -> Result<Tablespaces> {
     catalog.require_readable()?;
+    let root = catalog.datadir()?.to_owned();
+    let root = &*root;
+    let keys = catalog.keys().clone();
     let notes = catalog.directory_notes()?;
     let mut found = Tablespaces { catalog, notes, ..Tablespaces::default() };
     let mut tables = BTreeSet::new();
     if only.is_none() {
         if let Some(system) = found.catalog.system_tablespace()? {
-            let keys = found.catalog.keys().clone();
-            found.add(TableFile::system(system).with_keys(keys));
+            found.add(TableFile::system(system).with_keys(keys.clone()));
         }
         let files = found.catalog.files_of(root)?;
-        let mut undo = undo_tablespaces(root, &files)?;
+        let mut undo = undo_tablespaces(root, &files, &keys)?;
         undo.sort();
         found.add_all(undo);
-        found.add_all(ibd_files(root)?);
+        found.add_all(ibd_files(root, &keys)?);
     }
-    for path in sorted_entries(root)?.into_iter().filter(|path| path.is_dir()) {
+    for path in sorted_entries(root, &keys)?.into_iter().filter(|path| path.is_dir()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if only.is_some_and(|only| only != name) {
             continue;
         }
-        let files = ibd_files(&path)?;
+        let files = ibd_files(&path, &keys)?;
         let database = filename::decode(&name);
         let of_file = |file: &PathBuf| filename::decode_table(&stem(file)).table;
         tables.extend(files.iter().map(|file| (database.clone(), of_file(file))));
@@ -191,8 +195,9 @@ fn add_planned(
     Ok(())
 }
 
-fn ibd_files(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = sorted_entries(directory)?;
-    files.retain(|path| path.extension().is_some_and(|found| found == "ibd") && path.is_file());
+fn ibd_files(directory: &Path, keys: &Keys) -> Result<Vec<PathBuf>> {
+    let mut files = sorted_entries(directory, keys)?;
+    let is_ibd = |path: &PathBuf| path.extension().is_some_and(|found| found == "ibd");
+    files.retain(|path| is_ibd(path) && keys.is_file(path));
     Ok(files)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::file_head::FileHead;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result};
 use innoscan_format::schema::{TableDef, filename, from_sdi};
 
@@ -136,7 +137,7 @@ fn definition_in_sdi_file(table: &Path) -> Result<TableDef> {
             && id.is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let dir = table.parent().unwrap_or(Path::new("."));
-    let Some(sdi) = sorted_entries(dir)?.into_iter().find(is_of_table) else {
+    let Some(sdi) = sorted_entries(dir, &Keys::default())?.into_iter().find(is_of_table) else {
         return Err(Error::refused(
             "the .sdi file with its definition is missing",
             "restore it beside the table's other files",
@@ -154,12 +155,12 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         .tables()
         .map(|table| (table.schema.to_lowercase(), table.name.to_lowercase()))
         .collect();
-    for (schema, dir) in database_directories(planner.root)? {
+    for (schema, dir) in database_directories(planner.root, planner.catalog.keys())? {
         if !planner.has_database(&schema) {
             continue;
         }
         // A directory that cannot be listed fails each of its tables elsewhere.
-        let Ok(entries) = sorted_entries(&dir) else { continue };
+        let Ok(entries) = sorted_entries(&dir, planner.catalog.keys()) else { continue };
         for TableFiles { name, .. } in tables_in(&schema, &entries, &UnderWayTables::default())? {
             if known.contains(&(name.schema.to_lowercase(), name.table.to_lowercase())) {
                 continue;
@@ -177,13 +178,12 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
 
 /// The tables by the files in the directories, where the dictionary cannot be read.
 fn files_alone(planner: &mut Planner<'_>) -> Result<()> {
-    for (schema, dir) in database_directories(planner.root)? {
+    for (schema, dir) in database_directories(planner.root, planner.catalog.keys())? {
         if !planner.enter_database(&schema)? {
             continue;
         }
-        for TableFiles { name, .. } in
-            tables_in(&schema, &sorted_entries(&dir)?, &UnderWayTables::default())?
-        {
+        let entries = sorted_entries(&dir, planner.catalog.keys())?;
+        for TableFiles { name, .. } in tables_in(&schema, &entries, &UnderWayTables::default())? {
             let listed = Listed::table(&name.schema, &name.table, None);
             planner.table(listed, |planner| planner.open_innodb(&name, None))?;
         }

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::file_head::FileHead;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::TableDef;
 
@@ -18,14 +19,14 @@ use crate::source::table_files::{Definition, TableFiles, tables_in};
 const TABLE_EXTENSIONS: [&str; 9] = ["frm", "ibd", "isl", "opt", "MYI", "MYD", "MAI", "MAD", "TRG"];
 
 pub(super) fn plan(planner: &mut Planner<'_>) -> Result<()> {
-    let directories = database_directories(planner.root)?;
+    let directories = database_directories(planner.root, planner.catalog.keys())?;
     require_server_files(planner.root, &directories)?;
     let mut closed = Vec::new();
     for (schema, dir) in &directories {
         if !planner.enter_database(schema)? {
             continue;
         }
-        match sorted_entries(dir) {
+        match sorted_entries(dir, planner.catalog.keys()) {
             Ok(entries) => {
                 if !dir.join("db.opt").is_file() {
                     planner.offline.ledger.note(format!(
@@ -88,7 +89,7 @@ fn holds_table_files(dir: &Path) -> bool {
         let extension = path.extension().and_then(OsStr::to_str);
         extension.is_some_and(|extension| TABLE_EXTENSIONS.contains(&extension))
     };
-    sorted_entries(dir).map_or(true, |entries| entries.iter().any(is_of_table))
+    sorted_entries(dir, &Keys::default()).map_or(true, |entries| entries.iter().any(is_of_table))
 }
 
 fn database(planner: &mut Planner<'_>, schema: &str, entries: &[PathBuf]) -> Result<()> {

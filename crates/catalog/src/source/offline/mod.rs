@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::file_head::FileHead;
+use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, ErrorKind, Result, Table};
 use innoscan_format::schema::{TableDef, filename};
 
@@ -252,9 +253,9 @@ fn is_of_dictionary(root: &Path) -> bool {
 }
 
 /// The directories of databases, with the databases' names.
-fn database_directories(root: &Path) -> Result<Vec<(String, PathBuf)>> {
+fn database_directories(root: &Path, keys: &Keys) -> Result<Vec<(String, PathBuf)>> {
     let mut directories = Vec::new();
-    for path in sorted_entries(root)? {
+    for path in sorted_entries(root, keys)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // Names that begin with # are InnoDB's own; hidden directories are not the server's. It takes
         // any other directory for a database, except lost+found, which it is configured to ignore.

@@ -39,7 +39,7 @@ pub fn read_counters(mysql_ibd: &Path, keys: &Keys) -> Result<Counters> {
     }
     let mut found = Counters::new();
     // The server writes counters without undo: they are never rolled back.
-    for_each_row(&mut reader, &layout, counters::ROOT, None, |row, _| {
+    for_each_row(&mut reader, &layout, counters::ROOT, None, |row| {
         let [Some(id), Some(version), Some(metadata)] = row else {
             return Err(FormatError::corrupt("a row of innodb_dynamic_metadata has a NULL"));
         };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::small_tree::for_each_row;
+use innoscan_engine::small_tree::for_each_row_or_deleted;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
@@ -55,5 +55,8 @@ fn add_rows(
 ) -> Result<()> {
     let layout = Layout::compile(&table.def(), RowFormat::Redundant, None)
         .map_err(|error| Error::from(error).in_file(reader.space().file().path()))?;
-    for_each_row(reader, &layout, root, undo_logs, |row, trx_id| dictionary.add(table, row, trx_id))
+    for_each_row_or_deleted(reader, &layout, root, undo_logs, |row| match row.is_deleted {
+        true => dictionary.add_deleted(table, row.columns, row.trx_id),
+        false => dictionary.add(table, row.columns, row.trx_id),
+    })
 }

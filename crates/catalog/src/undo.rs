@@ -292,7 +292,7 @@ pub fn listed_tablespaces(
         .map_err(|error| Error::from(error).in_file(mysql_ibd))?;
     let layout = reader.clustered(&table.def, table.root)?.layout;
     let mut listed = Vec::new();
-    for_each_row(&mut reader, &layout, table.root, undo_logs, |row, _| {
+    for_each_row(&mut reader, &layout, table.root, undo_logs, |row| {
         listed.extend(space(&table, row)?);
         Ok(())
     })?;

@@ -14,14 +14,39 @@ use crate::space_reader::SpaceReader;
 use crate::undo_logs::{UndoLogs, UndoReader, Versions};
 use crate::{Error, Result};
 
-/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones, with the transaction that
-/// wrote it. `undo_logs`: those of the directory's unfinished transactions, whose changes are taken back.
+/// A row of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeRow<'r> {
+    /// The columns, as stored.
+    pub columns: &'r [Option<&'r [u8]>],
+    /// The transaction that wrote it, or deleted it.
+    pub trx_id: u64,
+    /// Whether it is deleted, and not purged yet.
+    pub is_deleted: bool,
+}
+
+/// Passes each row of the tree at `root` to `add`, in key order, without the deleted ones. `undo_logs`: those of
+/// the directory's unfinished transactions, whose changes are taken back.
 pub fn for_each_row(
     reader: &mut SpaceReader,
     layout: &Layout,
     root: PageNo,
     undo_logs: Option<&Arc<UndoLogs>>,
-    mut add: impl FnMut(&[Option<&[u8]>], u64) -> innoscan_format::Result<()>,
+    mut add: impl FnMut(&[Option<&[u8]>]) -> innoscan_format::Result<()>,
+) -> Result<()> {
+    for_each_row_or_deleted(reader, layout, root, undo_logs, |row| match row.is_deleted {
+        true => Ok(()),
+        false => add(row.columns),
+    })
+}
+
+/// Passes each row of the tree at `root` to `add`, like [`for_each_row`], also those that were deleted.
+pub fn for_each_row_or_deleted(
+    reader: &mut SpaceReader,
+    layout: &Layout,
+    root: PageNo,
+    undo_logs: Option<&Arc<UndoLogs>>,
+    mut add: impl FnMut(TreeRow<'_>) -> innoscan_format::Result<()>,
 ) -> Result<()> {
     let mut leaf = Some(edge_leaf(reader, layout, root, Edge::First)?);
     let mut before = match undo_logs {
@@ -47,7 +72,7 @@ fn add_leaf(
     page: &IndexPage<'_>,
     layout: &Layout,
     mut before: Option<&mut Before>,
-    add: &mut impl FnMut(&[Option<&[u8]>], u64) -> innoscan_format::Result<()>,
+    add: &mut impl FnMut(TreeRow<'_>) -> innoscan_format::Result<()>,
 ) -> Result<Option<PageNo>> {
     let mut fields = Fields::default();
     for record in page.records() {
@@ -59,13 +84,15 @@ fn add_leaf(
         match before.as_mut().filter(|before| before.versions.is_unfinished(&system)) {
             Some(before) => {
                 if let Some(version) = before.row(&record, system)? {
-                    add(&inline_columns(&version.row(layout))?, version.trx_id())?;
+                    let columns = &inline_columns(&version.row(layout))?;
+                    add(TreeRow { columns, trx_id: version.trx_id(), is_deleted: false })?;
                 }
             }
-            None if record.is_row() => {
-                add(&inline_columns(&layout.locate(&record, &mut fields)?)?, system.trx_id)?;
+            None => {
+                let columns = &inline_columns(&layout.locate(&record, &mut fields)?)?;
+                let is_deleted = !record.is_row();
+                add(TreeRow { columns, trx_id: system.trx_id, is_deleted })?;
             }
-            None => {}
         }
     }
     Ok(page.next())

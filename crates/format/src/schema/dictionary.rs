@@ -206,7 +206,8 @@ pub struct DictionaryTable {
     pub space: SpaceId,
     /// Whether `ALTER TABLE ... DISCARD TABLESPACE` removed the file.
     pub is_discarded: bool,
-    /// The transaction that changed the table's definition last, by `SYS_TABLES`.
+    /// The transaction that changed the table or its indexes last (`dict_load_table_low` and `dict_load_index_low`,
+    /// dict0load.cc, MariaDB 10.11).
     pub trx_id: u64,
     /// The indexes, in the order of their ids; the clustered one is first.
     pub indexes: Vec<DictionaryIndex>,
@@ -239,6 +240,8 @@ pub struct DictionaryIndex {
 pub struct Dictionary {
     tables: BTreeMap<String, TableRow>,
     indexes: BTreeMap<u64, Vec<DictionaryIndex>>,
+    /// The newest transaction that made or dropped an index of a table.
+    index_trx_ids: BTreeMap<u64, u64>,
     /// Foreign keys by their ids, in the order in which they print.
     foreign: BTreeMap<Vec<u8>, Foreign>,
 }
@@ -288,6 +291,7 @@ impl Dictionary {
                     space: SpaceId(number(row, 5)?),
                     root: PageNo(number(row, 6)?).non_null(),
                 };
+                self.note_index(id(row, 0)?, &index.name, trx_id);
                 self.indexes.entry(id(row, 0)?).or_default().push(index);
             }
             SystemTable::Foreign => {
@@ -306,6 +310,23 @@ impl Dictionary {
         Ok(())
     }
 
+    /// Adds a row of a system table that the transaction `trx_id` deleted.
+    pub fn add_deleted(&mut self, table: SystemTable, row: &Row<'_>, trx_id: u64) -> Result<()> {
+        if table == SystemTable::Indexes {
+            self.note_index(id(row, 0)?, &name(row, 2)?, trx_id);
+        }
+        Ok(())
+    }
+
+    /// Notes that a transaction made or dropped an index, other than one whose creation did not finish.
+    fn note_index(&mut self, table: u64, index: &str, trx_id: u64) {
+        // A byte FF is no text.
+        if !index.starts_with(char::REPLACEMENT_CHARACTER) {
+            let newest = self.index_trx_ids.entry(table).or_default();
+            *newest = (*newest).max(trx_id);
+        }
+    }
+
     /// Finds a table of InnoDB by the name in the dictionary: `db/table`, `db/t#P#p0`,
     /// `SYS_FOREIGN`.
     pub fn table(&self, name: &str) -> Option<DictionaryTable> {
@@ -313,6 +334,7 @@ impl Dictionary {
         let mut indexes = self.indexes.get(&row.id).cloned().unwrap_or_default();
         indexes.sort_by_key(|index| index.id);
         let TableRow { id, space, is_discarded, trx_id } = *row;
+        let trx_id = self.index_trx_ids.get(&id).copied().unwrap_or_default().max(trx_id);
         Some(DictionaryTable { id, space, is_discarded, trx_id, indexes })
     }
 

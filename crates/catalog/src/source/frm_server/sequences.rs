@@ -125,7 +125,7 @@ fn row_of_innodb(frm: &Path) -> Result<SequenceRow> {
         let root = file.clustered_root.unwrap_or(reader.space().first_root());
         let layout = reader.clustered(&table.def_of(file), root)?.layout;
         // A sequence is never rolled back (`dict_table_t::no_rollback`).
-        for_each_row(&mut reader, &layout, root, None, |row, _| {
+        for_each_row(&mut reader, &layout, root, None, |row| {
             found = Some(numbers(&table.def, row)?);
             Ok(())
         })?;

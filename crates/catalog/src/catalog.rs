@@ -24,6 +24,7 @@ use std::rc::Rc;
 
 use innoscan_engine::file_head::FileHead;
 use innoscan_engine::keys::Keys;
+use innoscan_engine::recovery::IndexMemory;
 use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
@@ -123,6 +124,12 @@ impl Catalog {
     pub fn with_keys(mut self, keys: Keys) -> Catalog {
         self.keys = keys;
         self
+    }
+
+    /// Sets the memory for the index of a redo log.
+    #[must_use]
+    pub fn with_index_memory(self, memory: IndexMemory) -> Catalog {
+        Catalog { keys: self.keys.clone().with_index_memory(memory), ..self }
     }
 
     /// The keys of encrypted tablespaces.

@@ -382,7 +382,13 @@ fn judge_logs(
         return Ok(Shutdown::Clean { end: checkpoint });
     }
     let page_size = server_page_size(system)?;
-    match Recovery::open_mysql(root, &homes(root, files, system), logs, page_size)? {
+    match Recovery::open_mysql(
+        root,
+        &homes(root, files, system),
+        logs,
+        page_size,
+        keys.index_memory(),
+    )? {
         Some(recovery) => Ok(read_through(recovery, keys)),
         None => Err(changes_after(root, checkpoint)),
     }
@@ -446,7 +452,8 @@ fn judge_circular(
     }
     let page_size = server_page_size(system)?;
     let log = CircularLog { root, path: log, circular, since: Lsn(0) };
-    let recovery = Recovery::open(root, &homes(root, files, system), &[log], page_size)?;
+    let recovery =
+        Recovery::open(root, &homes(root, files, system), &[log], page_size, keys.index_memory())?;
     Ok(read_through(recovery, keys))
 }
 

@@ -15,7 +15,7 @@ use innoscan_format::{Cause, Error as FormatError};
 use innoscan_io::{Direct, File};
 
 use crate::Result;
-use crate::recovery::{BackupFiles, Recovery};
+use crate::recovery::{BackupFiles, IndexMemory, Recovery};
 
 /// The keys of encrypted tablespaces, or none; and the redo logs of the directories that were found to
 /// be those of killed servers. Clones share both.
@@ -23,6 +23,7 @@ use crate::recovery::{BackupFiles, Recovery};
 pub struct Keys {
     found: Option<Arc<LazyLock<FoundKeys, Search>>>,
     recoveries: Arc<Mutex<Vec<Arc<Recovery>>>>,
+    index_memory: IndexMemory,
     /// The key of the only tablespace that is opened with these keys, from its .cfp file.
     transferred: Option<Arc<TablespaceKey>>,
 }
@@ -56,6 +57,17 @@ impl Keys {
     #[must_use]
     pub fn with_transferred(&self, path: &Path) -> Keys {
         Keys { transferred: transferred(path).map(Arc::new), ..self.clone() }
+    }
+
+    /// The keys, and the memory for the index of a redo log.
+    #[must_use]
+    pub fn with_index_memory(self, index_memory: IndexMemory) -> Keys {
+        Keys { index_memory, ..self }
+    }
+
+    /// The memory for the index of a redo log.
+    pub fn index_memory(&self) -> &IndexMemory {
+        &self.index_memory
     }
 
     /// Lets all files of a killed server's directory be read through its redo log, also by those who have

@@ -35,6 +35,7 @@ pub mod simulate;
 pub mod small_tree;
 pub mod space;
 pub mod space_reader;
+mod spill;
 mod splits;
 pub mod stats;
 mod step;

@@ -194,7 +194,7 @@ impl Space {
         let first = (start - aligned) as usize;
         if let Some(redo) = &self.redo {
             let is_whole = first + page_bytes <= read_bytes;
-            if is_whole || redo.has_page(page_no) {
+            if is_whole || redo.has_page(page_no)? {
                 let mut page = vec![0; page_bytes];
                 if is_whole {
                     page.copy_from_slice(&frame[first..first + page_bytes]);

@@ -43,8 +43,9 @@ fn read(data: &Path) -> Result<(Lsn, Pages), String> {
         let count = space.file_pages();
         let redo = space.redo().cloned();
         let id = space.header().space;
-        let is_freed =
-            |number| redo.as_ref().is_some_and(|redo| redo.recovery().is_freed(id, PageNo(number)));
+        let is_freed = |number| {
+            redo.as_ref().is_some_and(|redo| redo.recovery().is_freed(id, PageNo(number)).unwrap())
+        };
         let mut reader = SpaceReader::new(space).unwrap();
         // Freed pages are void: what they hold is of any time.
         for number in (0..count).filter(|&number| !is_freed(number)) {

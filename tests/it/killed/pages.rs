@@ -10,6 +10,7 @@ use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
 use innoscan_engine::ErrorKind;
 use innoscan_engine::keys::Keys;
+use innoscan_engine::recovery::IndexMemory;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
 use innoscan_format::page::ExtentsPage;
@@ -97,7 +98,9 @@ pub fn tablespaces(root: &Path) -> Vec<PathBuf> {
 
 /// Compares all pages of the killed server's directory with those of the recovered one.
 pub fn compare(killed: &Path, recovered: &Path) -> Compared {
-    let keys = Keys::default();
+    // So little that the index of the log is spilled; in memory it is where rows are compared.
+    let memory = IndexMemory { bytes: 64 << 10, ..IndexMemory::default() };
+    let keys = Keys::default().with_index_memory(memory);
     let datadir = DataDir::open(killed, &DataFiles::default(), Trust::Force, &keys).unwrap();
     let mut compared = Compared::default();
     let Shutdown::Crashed { end } = *datadir.shutdown() else {
@@ -183,11 +186,11 @@ fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
             compared.doublewrite += 1;
             continue;
         }
-        if redo.recovery().is_freed(format.space, page) {
+        if redo.recovery().is_freed(format.space, page).unwrap() {
             compared.freed += 1;
             continue;
         }
-        if theirs.iter().all(|&byte| byte == 0) && !redo.has_page(page) {
+        if theirs.iter().all(|&byte| byte == 0) && !redo.has_page(page).unwrap() {
             continue;
         }
         let ours = match reader.read_page(page) {
@@ -215,7 +218,7 @@ fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
         match wrong {
             None => {
                 compared.equal += 1;
-                compared.changed += u64::from(redo.has_page(page));
+                compared.changed += u64::from(redo.has_page(page).unwrap());
             }
             Some(_) if is_free(path, page) => compared.freed += 1,
             Some(at) => compared.different.push(format!(

@@ -76,7 +76,8 @@ impl Chain {
             let since = link.backup.since();
             logs.push(CircularLog { root: &link.root, path, circular, since });
         }
-        let mut recovery = Recovery::open(&newest.root, homes, &logs, page_size)?;
+        let mut recovery =
+            Recovery::open(&newest.root, homes, &logs, page_size, keys.index_memory())?;
         for (nth, link) in self.links.iter().enumerate() {
             if let Some(range) = recovery.range_of(nth) {
                 link.backup.require_log(range)?;

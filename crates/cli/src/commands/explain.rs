@@ -15,8 +15,8 @@ use crate::sizes::{ByteSize, MIB};
 const DEVICES: [&str; 3] = ["hdd", "gp3", "nvme"];
 
 pub fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
-    let table =
-        super::catalog(&args.table.from, &args.table.key_files)?.table(&args.table.source)?;
+    let table = super::catalog_to_read(&args.table.from, &args.table.key_files, &args.table.read)?
+        .table(&args.table.source)?;
     let options = super::scan_options(
         &args.table.read,
         Some(&table),

@@ -25,6 +25,7 @@ use innoscan_engine::Table;
 use innoscan_engine::condition::RowCondition;
 use innoscan_engine::devices::KnownDevices;
 use innoscan_engine::keys::Keys;
+use innoscan_engine::recovery::IndexMemory;
 use innoscan_engine::scan::{
     Damage, OnCorrupt, PlanOptions, ProgressFn, ReadAheadPolicy, RowOrder, ScanOptions, Spill,
 };
@@ -89,6 +90,27 @@ fn catalog(from: &SourceArgs, key_args: &OfflineKeyArgs) -> anyhow::Result<Catal
     Ok(catalog.with_definition(path.clone(), sql))
 }
 
+/// The catalog for a command that reads tables with `read`.
+fn catalog_to_read(
+    from: &SourceArgs,
+    key_args: &OfflineKeyArgs,
+    read: &ReadArgs,
+) -> anyhow::Result<Catalog> {
+    let bytes = usize::try_from(read.memory.0 / INDEX_SHARE).unwrap_or(usize::MAX);
+    Ok(catalog(from, key_args)?.with_index_memory(IndexMemory { bytes, spill: spill(read) }))
+}
+
+/// The part of the memory that the index of a redo log may take before it is spilled.
+const INDEX_SHARE: u64 = 4;
+
+fn spill(args: &ReadArgs) -> Spill {
+    match &args.tmpdir {
+        _ if args.no_spill => Spill::Never,
+        Some(directory) => Spill::In(directory.clone()),
+        None => Spill::default(),
+    }
+}
+
 /// The options of a scan. `table` is one of the tables to read: with `--device auto` the device of its
 /// first file is measured.
 fn scan_options(
@@ -118,11 +140,7 @@ fn scan_options(
     options.plan.window_bytes = args.lra_size.map_or(PlanOptions::WINDOW_BYTES, |size| size.0);
     options.plan.memory_bytes = args.memory.0;
     options.plan.threads = args.threads.unwrap_or(0);
-    options.plan.spill = match &args.tmpdir {
-        _ if args.no_spill => Spill::Never,
-        Some(directory) => Spill::In(directory.clone()),
-        None => Spill::default(),
-    };
+    options.plan.spill = spill(args);
     options.rows.order = match args.order {
         OrderArg::Key => RowOrder::Key,
         OrderArg::Any => RowOrder::Any,

@@ -16,8 +16,8 @@ use crate::stats::{self, Estimate};
 const FORMAT: u32 = 1;
 
 pub fn run(args: &ScanArgs) -> anyhow::Result<Exit> {
-    let table =
-        super::catalog(&args.table.from, &args.table.key_files)?.table(&args.table.source)?;
+    let table = super::catalog_to_read(&args.table.from, &args.table.key_files, &args.table.read)?
+        .table(&args.table.source)?;
     messages::row_notes(&table);
     let bar =
         Bar::new(args.report.quiet, Whole::new(vec![(table.qualified_name(), table.size_bytes())]));

@@ -16,8 +16,8 @@ pub fn run(args: &WarmArgs) -> anyhow::Result<Exit> {
              clustered index in key order (--read-ahead logical)"
         ),
     };
-    let table =
-        super::catalog(&args.table.from, &args.table.key_files)?.table(&args.table.source)?;
+    let table = super::catalog_to_read(&args.table.from, &args.table.key_files, &args.table.read)?
+        .table(&args.table.source)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     let warmed = warm(&table, order, &options)?;

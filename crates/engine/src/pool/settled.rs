@@ -34,7 +34,13 @@ impl Pool {
         for &page in pages {
             let place = self.blocks.place_of(page);
             let is_whole = place.end <= good_bytes;
-            let is_made = is_behind_end && redo.has_page(page);
+            let is_made = match is_behind_end.then(|| redo.has_page(page)).transpose() {
+                Ok(is_made) => is_made == Some(true),
+                Err(error) => {
+                    settled.push(Settled::Refused(error.in_file(file.path())));
+                    continue;
+                }
+            };
             if !is_whole && !is_made {
                 settled.push(Settled::Untouched);
                 continue;

@@ -1,5 +1,5 @@
-//! Which parts of the log change a page: for each page the chain of its runs of records, in the order
-//! of the log. The records stay in the file.
+//! Which parts of the log change a page: for each page its runs of records, in the order of the log. The records
+//! stay in the file.
 
 use std::collections::HashMap;
 
@@ -7,40 +7,31 @@ use innoscan_format::redo::mysql::Kind;
 use innoscan_format::redo::{Record, RecordKind, Records};
 use innoscan_format::{Lsn, PageNo, SpaceId};
 
+use super::entries::IndexMemory;
+use super::entries::{Change, Entries, Entry, EntrySorter};
 use super::group_log::GroupRecord;
-use crate::{Error, Result};
-
-/// The most memory for an index: enough for some 15 GB of log.
-const BYTES_MAX: usize = 1 << 30;
-
-/// Bits of a run's distance from the start of its mini-transaction, which has at most 2 MiB.
-const DISTANCE_BITS: u32 = 22;
-
-/// The end of a chain.
-const NONE: u32 = u32::MAX;
+use crate::Result;
 
 /// The changes of all pages in a log.
 #[derive(Debug)]
 pub(super) struct Index {
     start: Lsn,
-    chains: HashMap<(SpaceId, PageNo), Chain>,
-    /// Where each run begins: its distance from `start`, and from its mini-transaction.
-    places: Vec<u64>,
-    /// The run after each run of the same page.
-    next: Vec<u32>,
+    entries: Entries,
     /// The page behind the last one that has changes, by tablespace.
     ends: HashMap<SpaceId, u32>,
-    /// Where tablespaces were cut, and when: their pages from there on were void then.
-    trims: HashMap<SpaceId, Vec<(PageNo, Lsn)>>,
+    trims: Trims,
 }
 
+/// Where tablespaces were cut, and when: their pages from there on were void then.
+type Trims = HashMap<SpaceId, Vec<(PageNo, Lsn)>>;
+
 /// The changes of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chain {
-    first: u32,
-    last: u32,
     /// What the changes start from.
     pub base: Base,
+    /// The runs of records, oldest first; none of a page that was freed.
+    pub runs: Vec<Run>,
 }
 
 /// The content to which the changes of a page are applied.
@@ -63,20 +54,24 @@ pub(super) struct Run {
     pub at: Lsn,
 }
 
-impl Index {
-    /// An empty index of a log that begins at `start`.
-    pub fn new(start: Lsn) -> Index {
-        Index {
-            start,
-            chains: HashMap::new(),
-            places: Vec::new(),
-            next: Vec::new(),
-            ends: HashMap::new(),
-            trims: HashMap::new(),
-        }
+/// An index while the log is read.
+#[derive(Debug)]
+pub(super) struct Indexing {
+    start: Lsn,
+    sorter: EntrySorter,
+    trims: Trims,
+}
+
+impl Indexing {
+    /// The index of a log that begins at `start`.
+    pub fn new(start: Lsn, memory: &IndexMemory) -> Indexing {
+        Indexing { start, sorter: EntrySorter::new(memory), trims: HashMap::new() }
     }
 
     /// Adds the page records of the mini-transaction at `lsn`; passes the others to `take_file`.
+    ///
+    /// # Errors
+    /// A record cannot be read; memory is full, and there is no place to spill to.
     pub fn add<'r>(
         &mut self,
         lsn: Lsn,
@@ -98,35 +93,30 @@ impl Index {
                 page = None;
                 continue;
             }
-            match record.kind {
-                RecordKind::FreePage => {
-                    self.chains.insert(key, Chain { first: NONE, last: NONE, base: Base::Freed });
-                    page = None;
-                }
-                RecordKind::InitPage => {
-                    self.chains.insert(key, Chain { first: NONE, last: NONE, base: Base::Nothing });
-                    self.append(key, lsn, record.at)?;
-                    page = Some(key);
-                }
-                RecordKind::Option if page != Some(key) => {}
-                _ if record.is_same_page && page == Some(key) => {}
-                _ => {
-                    self.append(key, lsn, record.at)?;
-                    page = Some(key);
-                }
-            }
+            let change = match record.kind {
+                RecordKind::FreePage => Change::Freed,
+                RecordKind::InitPage => Change::Made,
+                RecordKind::Option if page != Some(key) => continue,
+                _ if record.is_same_page && page == Some(key) => continue,
+                _ => Change::Changed,
+            };
+            self.append(key, lsn, record.at, change)?;
+            page = (change != Change::Freed).then_some(key);
         }
         Ok(())
     }
 
     /// Adds the page records of a group. No change makes earlier ones void: a page may be in the file with
     /// changes that the log does not have.
+    ///
+    /// # Errors
+    /// Memory is full, and there is no place to spill to.
     pub fn add_group(&mut self, records: &[GroupRecord<'_>]) -> Result<()> {
         let mut page = None;
         for record in records {
             match record.kind {
                 Kind::Page { is_init } if is_init || page != Some(record.page) => {
-                    self.append(record.page, record.at, 0)?;
+                    self.append(record.page, record.at, 0, Change::Changed)?;
                     page = Some(record.page);
                 }
                 Kind::Page { .. } => {}
@@ -136,76 +126,67 @@ impl Index {
         Ok(())
     }
 
-    fn append(&mut self, key: (SpaceId, PageNo), mtr: Lsn, distance: usize) -> Result<()> {
-        let number = u32::try_from(self.places.len()).unwrap_or(NONE);
-        if number == NONE || self.len_bytes() > BYTES_MAX {
-            return Err(Error::resources(format!(
-                "the redo log after the checkpoint has changes of more pages than {BYTES_MAX} bytes \
-                 of memory can index"
-            ))
-            .with_remedy("start the server on a copy of the directory, and shut it down cleanly"));
-        }
-        let distance_bytes = distance as u64;
-        let from_start = mtr.0 - self.start.0 + distance_bytes;
-        self.places.push(from_start << DISTANCE_BITS | distance_bytes);
-        self.next.push(NONE);
-        let fresh = Chain { first: NONE, last: NONE, base: Base::File };
-        let chain = self.chains.entry(key).or_insert(fresh);
-        if chain.base == Base::Freed {
-            *chain = fresh;
-        }
-        match chain.last {
-            NONE => chain.first = number,
-            last => self.next[last as usize] = number,
-        }
-        chain.last = number;
-        Ok(())
+    fn append(
+        &mut self,
+        (space, page): (SpaceId, PageNo),
+        mtr: Lsn,
+        distance: usize,
+        change: Change,
+    ) -> Result<()> {
+        self.sorter.add(Entry::new(space, page, mtr.0 - self.start.0, distance as u64, change))
     }
 
     /// Ends the index, after all of the log was added.
-    pub fn finish(&mut self) {
-        for &(space, page) in self.chains.keys() {
-            let end = self.ends.entry(space).or_default();
-            *end = (*end).max(page.0.saturating_add(1));
-        }
+    ///
+    /// # Errors
+    /// The spilled entries cannot be read or written.
+    pub fn finish(self) -> Result<Index> {
+        let mut ends: HashMap<SpaceId, u32> = HashMap::new();
+        let entries = self.sorter.finish(|entry| {
+            let end = ends.entry(entry.space()).or_default();
+            *end = (*end).max(entry.page().0.saturating_add(1));
+        })?;
+        Ok(Index { start: self.start, entries, ends, trims: self.trims })
     }
+}
 
+impl Index {
     /// Memory that the index takes.
-    fn len_bytes(&self) -> usize {
-        self.places.len() * 12 + self.chains.capacity() * 24
+    pub fn memory_bytes(&self) -> usize {
+        self.entries.memory_bytes()
     }
 
-    /// The changes of a page, if it has any.
-    pub fn chain(&self, space: SpaceId, page: PageNo) -> Option<Chain> {
-        self.chains.get(&(space, page)).copied()
-    }
-
-    /// The runs of a chain, without those from before the page's tablespace was cut.
-    pub fn runs(
-        &self,
-        space: SpaceId,
-        page: PageNo,
-        chain: Chain,
-    ) -> impl Iterator<Item = Run> + '_ {
-        let trims = self.trims.get(&space).map(Vec::as_slice).unwrap_or_default();
-        let cut = trims.iter().filter(|(first, _)| page >= *first).map(|(_, lsn)| *lsn).max();
-        let from = |number: u32| (number != NONE).then_some(number);
-        let numbers = std::iter::successors(from(chain.first), move |number| {
-            from(self.next[*number as usize])
-        });
-        numbers.map(|number| self.run(number)).filter(move |run| Some(run.mtr) >= cut)
+    /// The changes of a page, if it has any, without those from before its tablespace was cut.
+    ///
+    /// # Errors
+    /// The spilled entries cannot be read.
+    pub fn chain(&self, space: SpaceId, page: PageNo) -> Result<Option<Chain>> {
+        let entries = self.entries.of_page(space, page)?;
+        let Some(first) = entries.first() else { return Ok(None) };
+        let base = match first.change() {
+            Change::Changed => Base::File,
+            Change::Made => Base::Nothing,
+            Change::Freed => Base::Freed,
+        };
+        let cut = self.trims_of(space).iter().filter(|(first, _)| page >= *first);
+        let cut = cut.map(|(_, lsn)| *lsn).max();
+        let runs = entries.iter().filter(|entry| entry.change() != Change::Freed);
+        let runs = runs.map(|entry| self.run(entry)).filter(|run| Some(run.mtr) >= cut).collect();
+        Ok(Some(Chain { base, runs }))
     }
 
     /// Whether the tablespace was cut before a page, whose former changes are void.
     pub fn is_cut(&self, space: SpaceId, page: PageNo) -> bool {
-        let trims = self.trims.get(&space).map(Vec::as_slice).unwrap_or_default();
-        trims.iter().any(|(first, _)| page >= *first)
+        self.trims_of(space).iter().any(|(first, _)| page >= *first)
     }
 
-    fn run(&self, number: u32) -> Run {
-        let place = self.places[number as usize];
-        let at = self.start.0 + (place >> DISTANCE_BITS);
-        Run { mtr: Lsn(at - (place & ((1 << DISTANCE_BITS) - 1))), at: Lsn(at) }
+    fn trims_of(&self, space: SpaceId) -> &[(PageNo, Lsn)] {
+        self.trims.get(&space).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn run(&self, entry: &Entry) -> Run {
+        let (mtr, distance) = entry.place();
+        Run { mtr: Lsn(self.start.0 + mtr), at: Lsn(self.start.0 + mtr + distance) }
     }
 
     /// The number of the page behind the last one that has changes.

@@ -13,6 +13,7 @@
 //! Whether a transaction was committed is not known here: a page holds the changes of all.
 
 mod doublewrite;
+mod entries;
 mod files;
 mod group_log;
 mod index;
@@ -30,9 +31,10 @@ use innoscan_format::redo::{Circular, FileOperation, Records};
 use innoscan_format::{Error as FormatError, Lsn, PageNo, PageSize, SpaceId};
 
 use self::doublewrite::Doublewrite;
+pub use self::entries::IndexMemory;
 use self::files::Files;
 use self::group_log::GroupLog;
-use self::index::Index;
+use self::index::{Index, Indexing};
 use self::log::Log;
 use self::parts::Deltas;
 pub use self::parts::{BackupFiles, DeltaFile, Parts};
@@ -84,7 +86,7 @@ pub struct CircularLog<'l> {
 impl Recovery {
     /// Reads the log of the server with the data directory `root`, which is that of the log; or the logs of a backup
     /// and the incremental backups on it, oldest first, the last of which is `root`. `homes`: the other directories
-    /// with files of the server, as far as they exist; `page_size`: the server's.
+    /// with files of the server, as far as they exist; `page_size`: the server's; `memory`: for the index of each log.
     ///
     /// # Errors
     /// A log is encrypted, cannot be read, does not begin as a log does after a checkpoint, or has changes of more
@@ -94,11 +96,12 @@ impl Recovery {
         homes: &[PathBuf],
         logs: &[CircularLog<'_>],
         page_size: PageSize,
+        memory: &IndexMemory,
     ) -> Result<Recovery> {
         let root = canonical_root(root)?;
         let mut read: Vec<IndexedLog> = Vec::with_capacity(logs.len());
         for log in logs {
-            let newer = IndexedLog::read(log)?;
+            let newer = IndexedLog::read(log, memory)?;
             if let Some(older) = read.last() {
                 older.require_same_server(&newer)?;
             }
@@ -125,11 +128,12 @@ impl Recovery {
         homes: &[PathBuf],
         paths: &[PathBuf],
         page_size: PageSize,
+        memory: &IndexMemory,
     ) -> Result<Option<Recovery>> {
         let root = canonical_root(root)?;
         let Some(log) = GroupLog::open(paths)? else { return Ok(None) };
         let checkpoint = log.checkpoint();
-        let mut index = Index::new(checkpoint);
+        let mut index = Indexing::new(checkpoint, memory);
         let mut files = Files::default();
         let mut counters = HashMap::new();
         let end = log.read_through(|records| {
@@ -144,7 +148,7 @@ impl Recovery {
             }
             index.add_group(records)
         })?;
-        index.finish();
+        let index = index.finish()?;
         let homes = canonical(homes);
         let directories = std::iter::once(&root).chain(homes.iter().filter(|home| **home != root));
         let doublewrite = Doublewrite::open(directories, page_size, (checkpoint, end))?;
@@ -217,9 +221,21 @@ impl Recovery {
     }
 
     /// Whether the log says that the page was freed, and not used again.
-    pub fn is_freed(&self, space: SpaceId, page: PageNo) -> bool {
-        let mut chains = self.logs.iter().rev().filter_map(|log| log.index.chain(space, page));
-        chains.next().is_some_and(|chain| chain.base == index::Base::Freed)
+    ///
+    /// # Errors
+    /// The spilled index cannot be read.
+    pub fn is_freed(&self, space: SpaceId, page: PageNo) -> Result<bool> {
+        for log in self.logs.iter().rev() {
+            if let Some(chain) = log.index.chain(space, page)? {
+                return Ok(chain.base == index::Base::Freed);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Memory that the indexes of the logs take.
+    pub fn memory_bytes(&self) -> usize {
+        self.logs.iter().map(|log| log.index.memory_bytes()).sum()
     }
 
     /// The tablespace at `path`: its header, from its first bytes in `head` (`read_bytes` of them; the rest may hold
@@ -260,7 +276,7 @@ impl Recovery {
 }
 
 impl IndexedLog {
-    fn read(file: &CircularLog<'_>) -> Result<IndexedLog> {
+    fn read(file: &CircularLog<'_>, memory: &IndexMemory) -> Result<IndexedLog> {
         let &CircularLog { path, circular, since, .. } = file;
         if circular.is_encrypted() {
             let what = "an encrypted redo log with changes after its checkpoint";
@@ -270,7 +286,7 @@ impl IndexedLog {
         let root = canonical_root(file.root)?;
         let log = Log::open(path, circular)?;
         let checkpoint = circular.checkpoint;
-        let mut index = Index::new(checkpoint);
+        let mut index = Indexing::new(checkpoint, memory);
         let mut files = Files::default();
         let mut is_confirmed = false;
         let end = log.read_through(|lsn, mtr| {
@@ -292,7 +308,7 @@ impl IndexedLog {
                 "read another copy of the directory",
             )));
         }
-        index.finish();
+        let index = index.finish()?;
         Ok(IndexedLog { log: RedoLog::Ring(log), index, files, checkpoint, end, since })
     }
 

@@ -88,11 +88,7 @@ impl RedoLog {
     }
 
     /// The newest of a page's runs that makes it anew, in a log that does not drop those before it.
-    pub fn newest_init(
-        &self,
-        runs: impl Iterator<Item = Run>,
-        buffers: &mut RunBuffers,
-    ) -> Result<Option<Lsn>> {
+    pub fn newest_init(&self, runs: &[Run], buffers: &mut RunBuffers) -> Result<Option<Lsn>> {
         let mut newest = None;
         if let RedoLog::Groups(log) = self {
             for run in runs {

@@ -73,11 +73,19 @@ impl SpaceRedo {
     }
 
     /// Whether a log changes a page, or a delta has it: it may lie behind the end of the file.
-    pub fn has_page(&self, page_no: PageNo) -> bool {
-        let logs = &self.recovery.logs[self.deltas.first..];
-        let chains = logs.iter().filter_map(|log| log.index.chain(self.format().space, page_no));
-        let newest = chains.last();
-        newest.is_some_and(|chain| chain.base != Base::Freed) || self.deltas.has(page_no)
+    ///
+    /// # Errors
+    /// The spilled index of a log cannot be read.
+    pub fn has_page(&self, page_no: PageNo) -> Result<bool> {
+        if self.deltas.has(page_no) {
+            return Ok(true);
+        }
+        for log in self.recovery.logs[self.deltas.first..].iter().rev() {
+            if let Some(chain) = log.index.chain(self.format().space, page_no)? {
+                return Ok(chain.base != Base::Freed);
+            }
+        }
+        Ok(false)
     }
 
     /// Settles the bytes of a page as the file stores it; of one behind the end of the file, zeroes. Bytes
@@ -93,10 +101,11 @@ impl SpaceRedo {
         let logs = self.recovery.logs[first..].iter();
         let mut logs = logs.map(|log| PageLog { log, context: &self.context, page_no });
         if let Some(first) = logs.next() {
-            first.require_moment(page, is_delta, buffers)?;
-            first.settle(page, buffers)?;
+            let chain = first.chain()?;
+            first.require_moment(chain.as_ref(), page, is_delta, buffers)?;
+            first.settle(chain, page, buffers)?;
         }
-        logs.try_for_each(|log| log.settle(page, buffers))
+        logs.try_for_each(|log| log.settle(log.chain()?, page, buffers))
     }
 
     /// Takes a page whose write was not finished from the doublewrite buffer.
@@ -116,26 +125,32 @@ impl PageLog<'_> {
         self.context.format()
     }
 
-    fn chain(&self) -> Option<Chain> {
+    fn chain(&self) -> Result<Option<Chain>> {
         self.log.index.chain(self.format().space, self.page_no)
     }
 
     /// Applies the records of the page.
-    fn settle(&self, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
-        match self.chain() {
+    fn settle(&self, chain: Option<Chain>, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
+        match chain {
             None | Some(Chain { base: Base::Freed, .. }) => Ok(()),
-            Some(chain) => self.apply(chain, page, buffers),
+            Some(chain) => self.apply(&chain, page, buffers),
         }
     }
 
     /// Requires that a page may have been in the files when the log was written; `is_delta`: it is in a delta.
-    fn require_moment(&self, page: &[u8], is_delta: bool, buffers: &mut Settling) -> Result<()> {
+    fn require_moment(
+        &self,
+        chain: Option<&Chain>,
+        page: &[u8],
+        is_delta: bool,
+        buffers: &mut Settling,
+    ) -> Result<()> {
         let lsn = Lsn(bytes::u64_at(page, LSN_AT)?);
         let error = match lsn {
             _ if is_delta && lsn <= self.log.since => {
                 Some(too_old(self.format().space, self.page_no, lsn, self.log.since))
             }
-            _ if lsn > self.log.checkpoint => self.of_another_moment(lsn, buffers)?,
+            _ if lsn > self.log.checkpoint => self.of_another_moment(chain, lsn, buffers)?,
             _ => None,
         };
         match error {
@@ -151,19 +166,26 @@ impl PageLog<'_> {
     /// The error of a page that is newer than the checkpoint, if the log does not have the change that its
     /// LSN names. It is damaged, or the log is of another moment or directory.
     #[cold]
-    fn of_another_moment(&self, lsn: Lsn, buffers: &mut Settling) -> Result<Option<Error>> {
+    fn of_another_moment(
+        &self,
+        chain: Option<&Chain>,
+        lsn: Lsn,
+        buffers: &mut Settling,
+    ) -> Result<Option<Error>> {
         let IndexedLog { index, log, end, .. } = self.log;
         let (space, page_no) = (self.format().space, self.page_no);
         if lsn > *end {
             return Ok(Some(newer(space, page_no, lsn, *end)));
         }
-        let chain = match self.chain() {
+        let chain = match chain {
             Some(Chain { base: Base::Freed | Base::Nothing, .. }) => return Ok(None),
             _ if index.is_cut(space, page_no) => return Ok(None),
             chain => chain,
         };
-        let before =
-            |chain| index.runs(space, page_no, chain).take_while(|run| run.mtr < lsn).last();
+        let before = |chain: &Chain| {
+            let behind = chain.runs.partition_point(|run| run.mtr < lsn);
+            chain.runs[..behind].last().copied()
+        };
         let change = chain.and_then(before);
         let may_be = log.may_have_written(lsn, change, &mut buffers.run)?;
         Ok((!may_be).then(|| {
@@ -177,10 +199,12 @@ impl PageLog<'_> {
         }))
     }
 
-    fn apply(&self, chain: Chain, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
+    fn apply(&self, chain: &Chain, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
         let format = self.format();
         let Some(from) = self.start_of(chain, page, buffers)? else { return Ok(()) };
-        if let Some(lsn) = replay(self.log, format, self.page_no, page, from, &mut buffers.run)? {
+        if let Some(lsn) =
+            replay(self.log, chain, format, self.page_no, page, from, &mut buffers.run)?
+        {
             page::seal(page, format, lsn)?;
         }
         Ok(())
@@ -190,11 +214,11 @@ impl PageLog<'_> {
     /// `None`: the page is damaged, and the log does not have all of it.
     fn start_of(
         &self,
-        chain: Chain,
+        chain: &Chain,
         page: &mut [u8],
         buffers: &mut Settling,
     ) -> Result<Option<Lsn>> {
-        let IndexedLog { index, log, .. } = self.log;
+        let log = &self.log.log;
         if chain.base == Base::Nothing {
             page.fill(0);
             return Ok(Some(Lsn(0)));
@@ -205,8 +229,7 @@ impl PageLog<'_> {
         if self.to_memory_form(page, buffers)? {
             return Ok(Some(Lsn(bytes::u64_at(page, LSN_AT)?)));
         }
-        let runs = index.runs(self.format().space, self.page_no, chain);
-        let init = log.newest_init(runs, &mut buffers.run)?;
+        let init = log.newest_init(&chain.runs, &mut buffers.run)?;
         if init.is_some() {
             page.fill(0);
         }
@@ -255,6 +278,7 @@ impl PageLog<'_> {
 /// Applies the records of a page that begin at an LSN or behind it; returns the LSN of the newest one's end.
 fn replay(
     log: &IndexedLog,
+    chain: &Chain,
     format: PageFormat,
     page_no: PageNo,
     page: &mut [u8],
@@ -262,13 +286,12 @@ fn replay(
     buffers: &mut RunBuffers,
 ) -> Result<Option<Lsn>> {
     let (space, is_zip) = (format.space, format.is_zip);
-    let Some(chain) = log.index.chain(space, page_no) else { return Ok(None) };
     let mut page = PageBytes { space, page_no, is_zip, bytes: page };
-    let mut newest = None;
-    for run in log.index.runs(space, page_no, chain).filter(|run| run.mtr >= from) {
-        log.log.apply(run, &mut page, buffers)?;
-        newest = Some(run.at);
+    let runs = &chain.runs[chain.runs.partition_point(|run| run.mtr < from)..];
+    for run in runs {
+        log.log.apply(*run, &mut page, buffers)?;
     }
+    let newest = runs.last().map(|run| run.at);
     newest.map(|at| log.log.end_of_mini_transaction(at, buffers)).transpose()
 }
 
@@ -309,17 +332,18 @@ fn header_by(
 ) -> Result<()> {
     let mut buffers = RunBuffers::default();
     let is_unwritten = head[..page_bytes].iter().all(|&byte| byte == 0);
-    let base = log.index.chain(space, PageNo(0)).map(|chain| match chain.base {
+    let Some(chain) = log.index.chain(space, PageNo(0))? else { return Ok(()) };
+    let base = match chain.base {
         Base::File if is_unwritten && log.log.has_init_records() => Base::Nothing,
         base => base,
-    });
+    };
     match base {
-        None | Some(Base::Freed) => Ok(()),
-        Some(Base::Nothing) => {
+        Base::Freed => Ok(()),
+        Base::Nothing => {
             head.fill(0);
             let page = &mut head[..page_bytes];
             let format = unknown_format(recovery, space);
-            let lsn = replay(log, format, PageNo(0), page, Lsn(0), &mut buffers)?;
+            let lsn = replay(log, &chain, format, PageNo(0), page, Lsn(0), &mut buffers)?;
             let flags = bytes::u32_at(page, 54)?;
             let candidates = page::FspFlags::candidates(flags);
             let flags = candidates.first().copied().ok_or_else(|| {
@@ -331,11 +355,11 @@ fn header_by(
             page::seal(&mut head[..format.physical_len()], format, lsn.unwrap_or(Lsn(0)))?;
             Ok(())
         }
-        Some(Base::File) => {
+        Base::File => {
             let format = SpaceHeader::parse(head)?.page_format();
             let page = &mut head[..format.physical_len()];
             let from = Lsn(bytes::u64_at(page, LSN_AT)?);
-            if let Some(lsn) = replay(log, format, PageNo(0), page, from, &mut buffers)? {
+            if let Some(lsn) = replay(log, &chain, format, PageNo(0), page, from, &mut buffers)? {
                 page::seal(page, format, lsn)?;
             }
             Ok(())

@@ -32,12 +32,12 @@ mod pooled_undo;
 pub mod read_plan;
 mod requests;
 mod small;
-mod spill;
 mod task;
 mod tree;
 mod undo;
 mod view;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -57,7 +57,6 @@ use self::pooled_undo::PooledUndo;
 use self::read_plan::ReadPlan;
 use self::requests::page_requests;
 pub use self::small::scan_sized;
-pub use self::spill::Spill;
 use crate::RowSink;
 pub use crate::ahead::ReadAheadPolicy;
 use crate::ahead::Sizes;
@@ -65,6 +64,7 @@ use crate::cores::threads_or_cores;
 use crate::io_options::{IoOptions, pages_of};
 use crate::pool::{Evictable, FileSlot, Pool, PoolOptions};
 use crate::space::Space;
+pub use crate::spill::Spill;
 use crate::{Error, Remedy, Result, Table, TableFile};
 
 /// Reads every row of a table into `sink`, and passes the sink's batches to `deliver` on this thread, in
@@ -84,6 +84,19 @@ pub fn scan<S: RowSink>(
     scan_with_engine(table, options, options.open_engine()?, sink, |batch, _| deliver(batch))
 }
 
+/// The options for the memory that the index of a redo log leaves, which is at least half of it.
+fn beside_index<'o>(options: &'o ScanOptions, spaces: &[Space]) -> Cow<'o, ScanOptions> {
+    let redo = spaces.iter().find_map(Space::redo);
+    let index_bytes = redo.map_or(0, |redo| redo.recovery().memory_bytes() as u64);
+    if index_bytes == 0 {
+        return Cow::Borrowed(options);
+    }
+    let mut options = options.clone();
+    let memory_bytes = &mut options.plan.memory_bytes;
+    *memory_bytes -= index_bytes.min(*memory_bytes / 2);
+    Cow::Owned(options)
+}
+
 /// Scans like [`scan`], with the caller's own engine. With each batch `deliver` receives the leaf after
 /// which a scan may resume ([`RowOptions::after`]): the last one whose rows are all delivered with
 /// the batch; none when the batch ends within a leaf, rows are in any order, or something was lost.
@@ -99,6 +112,7 @@ pub fn scan_with_engine<S: RowSink>(
     let Some(page_bytes) = spaces.first().map(Space::page_bytes) else {
         return Ok(ScanOutcome::default());
     };
+    let options = &*beside_index(options, &spaces);
     let plan = ReadPlan::of(options);
     let budget = Budget::new(&plan, options.plan.threads, page_bytes)?;
     let engine_name = engine.name();

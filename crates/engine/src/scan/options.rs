@@ -8,11 +8,11 @@ use innoscan_io::{Direct, Engine, EngineKind};
 
 use super::foreground::Foreground;
 use super::outcome::Progress;
-use super::spill::Spill;
 use crate::Result;
 use crate::ahead::ReadAheadPolicy;
 use crate::condition::RowCondition;
 use crate::io_options::IoOptions;
+use crate::spill::Spill;
 
 /// A callback that receives the progress of a scan from time to time.
 pub type ProgressFn = dyn Fn(&Progress) + Send + Sync;

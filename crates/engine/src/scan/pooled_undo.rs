@@ -54,7 +54,8 @@ impl PooledUndo {
     pub fn read(&self, requests: &PageRequests<'_>, page_no: PageNo) -> Result<OwnedPage> {
         self.space.format().require_inside(page_no, "a roll pointer")?;
         let mut scratch = Scratch::default();
-        if self.frames > 1 && self.space.redo().is_some_and(|redo| redo.has_page(page_no)) {
+        let redo = self.space.redo().filter(|_| self.frames > 1);
+        if redo.map(|redo| redo.has_page(page_no)).transpose()? == Some(true) {
             let bytes = self.space.read_page(page_no)?;
             return Ok(page::open(&bytes, self.context(), page_no, &mut scratch)?.to_owned());
         }

@@ -18,8 +18,8 @@ use crate::sizes::MIB;
 const FORMAT: u32 = 1;
 
 pub fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    let table =
-        super::catalog(&args.table.from, &args.table.key_files)?.table(&args.table.source)?;
+    let table = super::catalog_to_read(&args.table.from, &args.table.key_files, &args.table.read)?
+        .table(&args.table.source)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let options = super::scan_options(&args.table.read, Some(&table), None, cancel)?;
     if let Some(threads) = args.foreground {

@@ -47,7 +47,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
 fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
     let mut from = args.from.clone();
     from.datadir = Some(root.to_owned());
-    let catalog = crate::commands::catalog(&from, &args.key_args())?;
+    let catalog = crate::commands::catalog_to_read(&from, &args.key_args(), &args.read)?;
     let mut offline = Offline::plan(&catalog, &super::filter(args)?)?;
     if args.dry_run {
         offline.check_heads();
@@ -58,7 +58,7 @@ fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
 /// Tables named one by one. If the only one cannot be read, that is an error; one of several is entered
 /// in the ledger.
 fn tables(args: &DumpArgs) -> anyhow::Result<Offline> {
-    let catalog = crate::commands::catalog(&args.from, &args.key_args())?;
+    let catalog = crate::commands::catalog_to_read(&args.from, &args.key_args(), &args.read)?;
     let mut ledger = Ledger::default();
     let mut tables = Vec::new();
     for Source { named, table } in sources::tables(&catalog, &args.sources, args.report.quiet) {

@@ -63,7 +63,7 @@ pub struct Alter {
     pub definition: String,
     /// How far the statement is.
     pub phase: AlterPhase,
-    /// The transaction that changes the table in place; 0 if none is known.
+    /// The transaction that changes the table in place; 0 if only the definition changes.
     pub trx_id: u64,
     /// Whether it is about one table of InnoDB without partitions, which keeps its name.
     pub is_plain: bool,

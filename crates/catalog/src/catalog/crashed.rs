@@ -40,7 +40,7 @@ pub(super) fn require_agreement(
     for file in files.iter().filter(|file| !file.is_system()) {
         let space = file.open(Direct::Off)?.header().space;
         // MySQL renames and removes files after it has changed its dictionary.
-        if listed.is_some_and(|listed| !listed.contains(&space)) {
+        if listed.is_some_and(|listed| !listed.values().any(|listed| *listed == space)) {
             let lack = format!("the dictionary has no tablespace {space}");
             return Err(under_way(&lack).in_file(&file.path));
         }
@@ -90,12 +90,6 @@ pub(super) fn is_in_other_file(
     file: &Path,
     keys: &Keys,
 ) -> Result<bool> {
-    let Some(dictionary) = directory.dictionary.get().filter(|_| directory.datadir.is_crashed())
-    else {
-        return Ok(false);
-    };
-    let known =
-        dictionary.table(&directory.dictionary_name(&name.schema, &name.table, &stem(file)));
-    let Some(known) = known else { return Ok(false) };
-    Ok(Space::open(file, Direct::Off, keys)?.header().space != known.space)
+    let Some(known) = directory.space_of(name, &stem(file)) else { return Ok(false) };
+    Ok(Space::open(file, Direct::Off, keys)?.header().space != known)
 }

@@ -1,15 +1,16 @@
 //! A data directory that was checked, with the facts that its server keeps outside of its tables.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename;
-use innoscan_format::schema::tablespaces::TablespacesTable;
+use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
 use innoscan_format::{IndexId, SpaceId};
 
+use super::TableName;
 use super::known::Known;
 use super::under_way::UnderWay;
 use crate::auto_increment::{self, Counters};
@@ -26,8 +27,8 @@ pub(super) struct Directory {
     pub dictionary: Known<Dictionary>,
     /// The `AUTO_INCREMENT` counters of servers with SDI.
     pub counters: Known<Counters>,
-    /// The tablespaces that the dictionary of a killed server with SDI lists.
-    pub listed: Known<HashSet<SpaceId>>,
+    /// The tablespaces that the dictionary of a killed server with SDI lists, by their names.
+    pub listed: Known<HashMap<String, SpaceId>>,
     /// What a killed MariaDB server had not finished.
     pub under_way: Known<UnderWay>,
 }
@@ -55,6 +56,19 @@ impl Directory {
             listed: listed_spaces(&datadir, keys),
             datadir,
         })
+    }
+
+    /// The tablespace that the dictionary of a killed server has for a table of its own file, whose file's name is or
+    /// should be `stem`.
+    pub fn space_of(&self, name: &TableName, stem: &str) -> Option<SpaceId> {
+        if !self.datadir.is_crashed() {
+            return None;
+        }
+        let name = self.dictionary_name(&name.schema, &name.table, stem);
+        match self.listed.get() {
+            Some(listed) => listed.get(&name).copied(),
+            None => self.dictionary.get()?.table(&name).map(|table| table.space),
+        }
     }
 
     /// The name in InnoDB's dictionary of a table or partition whose file's name is `stem`.
@@ -116,12 +130,13 @@ fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> 
 }
 
 /// The tablespaces that the dictionary of a killed server lists, if it has `mysql.ibd`.
-fn listed_spaces(datadir: &DataDir, keys: &Keys) -> Known<HashSet<SpaceId>> {
+fn listed_spaces(datadir: &DataDir, keys: &Keys) -> Known<HashMap<String, SpaceId>> {
     let mysql_ibd = datadir.root().join("mysql.ibd");
     if !datadir.is_crashed() || !mysql_ibd.is_file() {
         return Known::Nothing;
     }
     let undo_logs = datadir.undo_logs();
     let listed = listed_tablespaces(&mysql_ibd, undo_logs, keys, TablespacesTable::space);
-    Known::of(listed.map(|listed| listed.into_iter().map(|listed| listed.space).collect()))
+    let by_name = |listed: ListedSpace| (listed.name, listed.space);
+    Known::of(listed.map(|listed| listed.into_iter().map(by_name).collect()))
 }

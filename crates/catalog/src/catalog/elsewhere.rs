@@ -159,7 +159,10 @@ impl Catalog {
                 add_data_directory(&mut def, &frm);
                 Some(def).filter(|def| def.options.engine == "InnoDB")
             }
-            false => spaces.definition(name)?,
+            false => {
+                let space = directory.space_of(name, &filename::encode(&name.table));
+                spaces.definition(name, space)?
+            }
         };
         let Some(def) = def else {
             // The table may be in a file that cannot be read.
@@ -199,7 +202,7 @@ impl Catalog {
             return Ok(None);
         }
         let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
-        match self.spaces_of(root)?.definition(&name)? {
+        match self.spaces_of(root)?.definition(&name, None)? {
             Some(def) => Ok(Some(def)),
             None => {
                 let undo_logs = self.judged(root)?.datadir.undo_logs().cloned();

@@ -172,7 +172,12 @@ fn change_by_alter(alter: &Alter, root: &Path, dictionary: Option<&Dictionary>) 
     let frm =
         Some(directory_of(root, schema).join(format!("{new}.frm"))).filter(|frm| frm.is_file());
     match alter.phase {
-        AlterPhase::InPlace if dictionary.table(&own)?.trx_id != alter.trx_id => None,
+        // Without a transaction, only the definition changes (seen on MariaDB 10.11 and 11.8).
+        AlterPhase::InPlace
+            if alter.trx_id != 0 && dictionary.table(&own)?.trx_id != alter.trx_id =>
+        {
+            None
+        }
         AlterPhase::InPlace | AlterPhase::InPlaceDone => {
             frm.map(|frm| Change::Renamed { definition: Some(frm), name: None })
         }

@@ -364,7 +364,6 @@ impl Catalog {
         let undo_logs = directory.and_then(|found| found.datadir.undo_logs().cloned());
         let table = Table::new(def, files);
         let mut table = Table { is_definition_given, newest_lsn, undo_logs, notes, ..table };
-        table.require_settled_definition()?;
         given_definition::check(&table)?;
         let counters = directory.and_then(|found| found.counters.get());
         table.def.options.auto_increment = auto_increment::next(&table, counters)?;
@@ -470,7 +469,8 @@ impl Catalog {
             }
         };
         if let Some(def) = in_sdi {
-            return Ok((def, head));
+            let name = TableName { schema: def.schema.clone(), table };
+            return Ok((self.settled_definition(def, &name, ibd, directory)?, head));
         }
         if let Some(mut def) = already_read.frm {
             complete(&mut def, &stem(ibd), directory)?;

@@ -1,5 +1,5 @@
 //! Definitions from the dictionary of MySQL 8, for tables whose files have none: those with subpartitions, and some
-//! with partitions, that 8.0.11 to 8.0.16 wrote.
+//! with partitions, that 8.0.11 to 8.0.16 wrote, and those that a killed server was altering.
 //!
 //! The rows of the dictionary's tables have the members of the SDI document under the same names (`sql/dd/impl/tables`,
 //! MySQL 8.0). So the document is put together from them, and read like that of a file.
@@ -140,6 +140,8 @@ const INDEX_PARTITION: &Members = &[
     ("se_private_data", As::Text),
 ];
 
+const CONSTRAINT: &Members = &[("table_id", As::Number)];
+
 const NAMED: &Members = &[("id", As::Number), ("name", As::Text)];
 
 /// The definition of a table in the dictionary; `None` if it is not there.
@@ -183,7 +185,7 @@ impl Dictionary {
         object.insert("columns".to_owned(), columns);
         object.insert("indexes".to_owned(), indexes);
         object.insert("partitions".to_owned(), self.partitions(table_id, &index_ids)?);
-        // No table with partitions has any.
+        self.require_no_constraints(table_id)?;
         object.insert("foreign_keys".to_owned(), json!([]));
         object.insert("schema_ref".to_owned(), json!(schema));
         let version = object.get("mysql_version_id").cloned();
@@ -192,6 +194,26 @@ impl Dictionary {
             "dd_object_type": "Table",
             "dd_object": object,
         })))
+    }
+
+    /// Requires that a table has no constraints, which the document would lack.
+    ///
+    /// # Errors
+    /// It has; the dictionary cannot be read.
+    fn require_no_constraints(&self, table_id: u64) -> Result<()> {
+        for table in ["foreign_keys", "check_constraints"] {
+            if self.file.has_table(table)
+                && !self.objects(table, CONSTRAINT, of("table_id", table_id))?.is_empty()
+            {
+                let what =
+                    "the definition of a table with constraints, which is only in the dictionary";
+                let remedy = "start the server on a copy of the directory, and read that";
+                return Err(
+                    Error::from(format::Error::unsupported(what, remedy)).in_file(self.file.path())
+                );
+            }
+        }
+        Ok(())
     }
 
     /// The columns of a table in their order, and their ids.

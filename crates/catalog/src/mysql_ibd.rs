@@ -104,6 +104,11 @@ impl DictionaryFile {
         &self.path
     }
 
+    /// Whether the dictionary has a table of this name.
+    pub fn has_table(&self, table: &str) -> bool {
+        self.defs.contains_key(table)
+    }
+
     /// Reads the columns of these names, as far as the table has them, and keeps the rows for which
     /// `is_wanted` returns `true`.
     pub fn rows(

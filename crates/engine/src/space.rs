@@ -212,25 +212,34 @@ impl Space {
 
     /// The definitions in a file of MySQL 8 and later; none in other files.
     pub fn read_sdi(&self) -> Result<Vec<SdiObject>> {
-        self.read_sdi_without(None)
+        Ok(self.feed_sdi(|reader| reader)?.map_or_else(Vec::new, SdiReader::finish))
     }
 
-    /// The same definitions, none of which one of these transactions wrote or deleted.
+    /// Whether one of these transactions wrote or deleted a definition: an `ALTER TABLE` was under way.
     ///
     /// # Errors
-    /// Those of [`Space::read_sdi`]; an `ALTER TABLE` was under way.
-    pub fn read_sdi_without(&self, unfinished: Option<&Unfinished>) -> Result<Vec<SdiObject>> {
-        let Some(root) = self.header.sdi_root else { return Ok(Vec::new()) };
+    /// Those of [`Space::read_sdi`].
+    pub fn has_unfinished_sdi(&self, unfinished: &Unfinished) -> Result<bool> {
+        let reader = self.feed_sdi(|reader| reader.noting(unfinished))?;
+        Ok(reader.is_some_and(|reader| reader.has_unfinished()))
+    }
+
+    /// Feeds a reader of SDI, which `set` sets; `None` without SDI.
+    fn feed_sdi<'u>(
+        &self,
+        set: impl FnOnce(SdiReader<'u>) -> SdiReader<'u>,
+    ) -> Result<Option<SdiReader<'u>>> {
+        let Some(root) = self.header.sdi_root else { return Ok(None) };
         let in_file = |error: innoscan_format::Error| Error::from(error).in_file(self.file.path());
         let reader = SdiReader::new(self.format(), root).map_err(in_file)?;
-        let mut reader = reader.without(unfinished);
+        let mut reader = set(reader);
         let mut scratch = Scratch::default();
         while let Need::Pages(&[page_no, ..]) = reader.need() {
             let bytes = self.read_page(page_no)?;
             let page = page::open(&bytes, &self.context, page_no, &mut scratch);
             page.and_then(|page| reader.feed(page)).map_err(in_file)?;
         }
-        Ok(reader.finish())
+        Ok(Some(reader))
     }
 
     /// The page of the clustered index's root, unless a dictionary names another: the first root that

@@ -257,19 +257,6 @@ impl Table {
         }
     }
 
-    /// Requires that no unfinished transaction has changed the definition in a file of MySQL 8.
-    ///
-    /// # Errors
-    /// An `ALTER TABLE` was under way; or a file cannot be read.
-    #[doc(hidden)]
-    pub fn require_settled_definition(&self) -> Result<()> {
-        let Some(logs) = &self.undo_logs else { return Ok(()) };
-        for file in &self.files {
-            file.open(Direct::Off)?.read_sdi_without(Some(logs.unfinished()))?;
-        }
-        Ok(())
-    }
-
     /// Requires the keys of an encrypted table: root pages are as encrypted as the others.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ pub(super) fn require_settled(directory: &Directory, schema: &str, table: &str) 
 }
 
 /// The refusal of a table whose files, dictionary or DDL log do not agree.
-fn under_way(lack: &str) -> Error {
+pub(super) fn under_way(lack: &str) -> Error {
     let what =
         format!("{lack}: the server was killed while it created, dropped or altered the table");
     Error::refused(what, [Remedy::ShutDownServer, Remedy::LeaveOutTable])

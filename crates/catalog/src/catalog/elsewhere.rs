@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result, Table, TableFile};
@@ -18,7 +19,7 @@ use super::spaces::{Spaces, contradicting};
 use super::under_way::DDL_LOG;
 use super::{
     AlreadyRead, Catalog, Directory, FileKind, Place, TableName, add_data_directory, complete,
-    read_frm, sorted_entries, stem,
+    crashed, directory_of, read_frm, sorted_entries, stem,
 };
 use crate::data_files::DataFiles;
 use crate::datadir::DataDir;
@@ -159,10 +160,11 @@ impl Catalog {
                 add_data_directory(&mut def, &frm);
                 Some(def).filter(|def| def.options.engine == "InnoDB")
             }
-            false => {
-                let space = directory.space_of(name, &filename::encode(&name.table));
-                spaces.definition(name, space)?
+            // The files' own definitions may be those of an unfinished ALTER TABLE.
+            false if directory.datadir.is_crashed() => {
+                self.definition_of_dictionary(name, &directory)?
             }
+            false => spaces.definition(name)?,
         };
         let Some(def) = def else {
             // The table may be in a file that cannot be read.
@@ -176,8 +178,8 @@ impl Catalog {
         let mut files = Vec::new();
         for partition in &names {
             let place = index_place(&def, partition.as_deref(), &directory);
-            let Some(file) = place.map(|place| self.file_in(&spaces, place)).transpose()?.flatten()
-            else {
+            let file = place.map(|place| self.file_in(&spaces, place, dir)).transpose()?.flatten();
+            let Some(file) = file else {
                 return Ok(None);
             };
             files.push(match partition {
@@ -202,7 +204,7 @@ impl Catalog {
             return Ok(None);
         }
         let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
-        match self.spaces_of(root)?.definition(&name, None)? {
+        match self.spaces_of(root)?.definition(&name)? {
             Some(def) => Ok(Some(def)),
             None => {
                 let undo_logs = self.judged(root)?.datadir.undo_logs().cloned();
@@ -224,17 +226,53 @@ impl Catalog {
         };
         let Some(place) = index_place(def, Some(partition), directory) else { return Ok(None) };
         let spaces = self.spaces_of(directory.datadir.root())?;
-        Ok(self.file_in(&spaces, place)?.map(|file| file.of_partition(partition)))
+        let dir = directory_of(directory.datadir.root(), &def.schema);
+        Ok(self.file_in(&spaces, place, &dir)?.map(|file| file.of_partition(partition)))
     }
 
-    /// The file of a clustered index by its tablespace; `None` if that is not found.
+    /// The definition of a table whose file has that of `def`; by the dictionary, if an unfinished `ALTER TABLE` has
+    /// changed the one in the file.
+    pub(super) fn settled_definition(
+        &self,
+        def: TableDef,
+        name: &TableName,
+        file: &Path,
+        directory: Option<&Directory>,
+    ) -> Result<TableDef> {
+        let Some(directory) = directory else { return Ok(def) };
+        let Some(logs) = directory.datadir.undo_logs() else { return Ok(def) };
+        let space = Space::open(file, Direct::Off, &self.keys)?;
+        if !space.has_unfinished_sdi(logs.unfinished())? {
+            return Ok(def);
+        }
+        let settled = self.definition_of_dictionary(name, directory)?;
+        settled.ok_or_else(|| crashed::under_way("the dictionary does not have it").in_file(file))
+    }
+
+    /// The definition of a table in `mysql.ibd`, as committed transactions left it.
+    fn definition_of_dictionary(
+        &self,
+        name: &TableName,
+        directory: &Directory,
+    ) -> Result<Option<TableDef>> {
+        let mysql_ibd = directory.datadir.root().join("mysql.ibd");
+        let file = (&*mysql_ibd, directory.datadir.undo_logs().cloned());
+        mysql_definition::definition(file, &self.keys, &name.schema, &name.table)
+    }
+
+    /// The file of a clustered index by its tablespace; `None` if that is not found. `dir`: the directory of its
+    /// database, where a killed server may have given it another name.
     ///
     /// # Errors
     /// The tablespace cannot be read, or has another index there.
-    fn file_in(&self, spaces: &Spaces, place: IndexPlace) -> Result<Option<TableFile>> {
+    fn file_in(&self, spaces: &Spaces, place: IndexPlace, dir: &Path) -> Result<Option<TableFile>> {
         let IndexPlace { space, index, root } = place;
-        let Some(file) = spaces.file_of(space)? else { return Ok(None) };
-        let file = file.clone().with_root(Some(root));
+        let file = match spaces.file_of(space)? {
+            Some(file) => Some(file.clone()),
+            None => self.file_of_space(space, dir)?,
+        };
+        let Some(file) = file else { return Ok(None) };
+        let file = file.with_root(Some(root));
         file.open(Direct::Off)?.require_readable(Some(root))?;
         match file.root_head() {
             // Other errors are those of the scan.
@@ -245,6 +283,20 @@ impl Catalog {
             .in_file(&file.path)),
             _ => Ok(Some(file)),
         }
+    }
+
+    /// The file of a tablespace in the directory of a database, by its first page.
+    fn file_of_space(&self, space: SpaceId, dir: &Path) -> Result<Option<TableFile>> {
+        for path in sorted_entries(dir, &self.keys)? {
+            if FileKind::of(&path).is_none() {
+                continue;
+            }
+            let opened = Space::open(&path, Direct::Off, &self.keys);
+            if opened.is_ok_and(|found| found.header().space == space) {
+                return Ok(Some(TableFile::whole(path).with_keys(self.keys.clone())));
+            }
+        }
+        Ok(None)
     }
 
     fn spaces_of(&self, root: &Path) -> Result<Rc<Spaces>> {

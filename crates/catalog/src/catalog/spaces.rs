@@ -76,17 +76,18 @@ impl Spaces {
         Ok(())
     }
 
-    /// The definition of a table in one of them, or in the tablespace `space`.
+    /// The definition of a table in one of them.
     ///
     /// # Errors
     /// The definition cannot be read, or two tablespaces have different ones: one of them is not this server's, or no
     /// longer. (Those of a table's partitions have the same one.)
-    pub fn definition(&self, name: &TableName, space: Option<SpaceId>) -> Result<Option<TableDef>> {
-        let file = space.map(|space| self.file_of(space)).transpose()?.flatten();
-        let is_in = |(path, _): &&(PathBuf, SdiObject)| file.is_none_or(|file| file.path == *path);
-        let mut found = self.definitions.get(name).into_iter().flatten().filter(is_in);
-        let Some((path, document)) = found.next() else { return Ok(None) };
-        if let Some((other, _)) = found.find(|found| found.1.as_ref() != document.as_ref()) {
+    pub fn definition(&self, name: &TableName) -> Result<Option<TableDef>> {
+        let Some([(path, document), others @ ..]) = self.definitions.get(name).map(Vec::as_slice)
+        else {
+            return Ok(None);
+        };
+        let differs = |found: &&(PathBuf, SdiObject)| found.1.as_ref() != document.as_ref();
+        if let Some((other, _)) = others.iter().find(differs) {
             let what = format!("two tablespaces have different definitions of `{name}`");
             return Err(contradicting(&what, [path, other]));
         }

@@ -16,7 +16,7 @@ use crate::layout::Layout;
 use crate::locate::{Fields, Located};
 use crate::page::{IndexPage, Page, PageFormat, PageKind};
 use crate::tree::children;
-use crate::undo::{self, Unfinished};
+use crate::undo::Unfinished;
 use crate::{Error, IndexId, PageNo, Result, bytes};
 
 /// A dictionary object and its definition.
@@ -49,6 +49,7 @@ impl SdiObject {
 pub struct SdiReader<'u> {
     format: PageFormat,
     unfinished: Option<&'u Unfinished>,
+    has_unfinished: bool,
     layout: Layout,
     /// Pages of the current level, from the left; those before `fed` were passed.
     level_pages: Vec<PageNo>,
@@ -68,6 +69,7 @@ impl<'u> SdiReader<'u> {
         Ok(SdiReader {
             format,
             unfinished: None,
+            has_unfinished: false,
             layout: Layout::internal(&[4, 8, 6, 7, 4, 4], 2, 1),
             level_pages: vec![root],
             fed: 0,
@@ -78,10 +80,15 @@ impl<'u> SdiReader<'u> {
         })
     }
 
-    /// Refuses definitions that one of these transactions wrote or deleted: an `ALTER TABLE` was under way.
+    /// Notes definitions that one of these transactions wrote or deleted: an `ALTER TABLE` was under way.
     #[must_use]
-    pub fn without(self, unfinished: Option<&'u Unfinished>) -> SdiReader<'u> {
-        SdiReader { unfinished, ..self }
+    pub fn noting(self, unfinished: &'u Unfinished) -> SdiReader<'u> {
+        SdiReader { unfinished: Some(unfinished), ..self }
+    }
+
+    /// Whether one of the noted transactions wrote or deleted a definition.
+    pub fn has_unfinished(&self) -> bool {
+        self.has_unfinished
     }
 
     /// Returns the next needed pages.
@@ -150,7 +157,7 @@ impl<'u> SdiReader<'u> {
             if let Some(unfinished) = self.unfinished
                 && unfinished.contains(self.layout.system_columns(&record)?.trx_id)
             {
-                return Err(undo::alter_under_way());
+                self.has_unfinished = true;
             }
             if !record.is_row() {
                 continue;

@@ -6,7 +6,10 @@ use innoscan_catalog::Prepared;
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
+use innoscan_catalog::key_files::KeyFiles;
+use innoscan_catalog::option_file::OptionFiles;
 use innoscan_engine::ErrorKind;
+use innoscan_format::redo::RedoHead;
 use innoscan_testkit::server::Server;
 
 const VERSION: &str = "mariadb-10.11";
@@ -158,9 +161,34 @@ fn an_encrypted_log_says_whether_the_server_was_shut_down() {
     server.restart().unwrap();
     server.sql("INSERT INTO d.t VALUES (1);").unwrap();
     server.kill().unwrap();
+    // What comes after the checkpoint needs the key. No key, a wrong one, and damage are three errors.
     let error = table(&server).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoKey, "{error}");
+    let with_key = |digits: &str| {
+        std::fs::write(keys.path(), format!("1;{digits}\n")).unwrap();
+        let option_files = OptionFiles { none: true, ..OptionFiles::default() };
+        let key_file = Some(keys.path().to_owned());
+        let files = KeyFiles { key_file, option_files, ..KeyFiles::default() };
+        let keys = files.keys(|| ()).unwrap();
+        Catalog::new(Some(server.data())).with_keys(keys).table("d.t")
+    };
+    let right = "770A8A65DA156D24EE2A093277530142";
+    let error = with_key("870A8A65DA156D24EE2A093277530142").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WrongKey, "{error}");
+    let said = error.to_string();
+    assert!(said.contains("ib_logfile0") && !said.contains("870A"), "{said}");
+    with_key(right).unwrap();
+    let path = server.data().join("ib_logfile0");
+    let log = std::fs::read(&path).unwrap();
+    let mut cut = log.clone();
+    let RedoHead::Circular(head) = RedoHead::parse(&log, log.len() as u64).unwrap() else {
+        panic!("a log of blocks");
+    };
+    cut[head.checkpoint_offset() as usize + 2..].fill(0);
+    std::fs::write(&path, cut).unwrap();
+    let error = with_key(right).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RefusedDirectory, "{error}");
-    assert!(error.to_string().contains("not shut down cleanly"), "{error}");
+    std::fs::write(&path, log).unwrap();
     server.restart().unwrap();
     server.stop().unwrap();
     table(&server).unwrap();

@@ -49,6 +49,11 @@ impl Backup {
         })
     }
 
+    /// Whether a directory is that of a backup that was not prepared.
+    pub fn is_unprepared_in(root: &Path) -> bool {
+        Backup::of(root).is_some_and(|backup| backup.is_unprepared())
+    }
+
     /// Whether its redo log was not applied: its files are from different times.
     pub fn is_unprepared(&self) -> bool {
         matches!(&*self.kind, "full-backuped" | "incremental")
@@ -78,7 +83,7 @@ impl Backup {
     }
 
     /// The refusal of an incremental backup without its base.
-    fn is_no_base(&self) -> Error {
+    pub fn is_no_base(&self) -> Error {
         let since = self.since();
         Error::refused_directory(
             format!("it is an incremental backup, and has only what changed since LSN {since}"),
@@ -92,8 +97,8 @@ impl Backup {
         Error::refused_directory(
             "the base was prepared already, and its incremental backups were not",
             format!(
-                "run `mariadb-backup --prepare` on it with --incremental-dir={} too, or name a copy of the base that \
-                 was not prepared",
+                "let mariadb-backup prepare it with {} and those after that too, or name a copy of the base that was not \
+                 prepared",
                 next.display()
             ),
         )

@@ -46,6 +46,7 @@ use self::spaces::Spaces;
 use self::under_way::Change;
 pub(crate) use self::under_way::UnderWayTables;
 use crate::auto_increment;
+use crate::backup::Backup;
 use crate::data_files::DataFiles;
 use crate::datadir::{DataDir, Trust};
 use crate::exported::Export;
@@ -183,6 +184,7 @@ impl Catalog {
                 "list the directory to see which exist",
             ));
         }
+        self.read_backup()?;
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
         if self.is_in_file(name, &plain)? {
             return self.table_of_file(&plain);
@@ -433,6 +435,15 @@ impl Catalog {
         let directory = Directory::open(self.base_of(root)?, &files, trust, &self.keys)?;
         self.dirs.borrow_mut().insert(root.to_owned(), directory.clone());
         Ok(directory)
+    }
+
+    /// Reads the redo logs of a backup that was not prepared: its tablespaces may be in files of other names.
+    fn read_backup(&self) -> Result<()> {
+        let root = self.datadir()?;
+        match !self.dirs.borrow().contains_key(root) && Backup::is_unprepared_in(root) {
+            true => self.judged(root).map(drop),
+            false => Ok(()),
+        }
     }
 
     /// The base of the incremental backup `root`, or `root` itself if there are no incremental backups.

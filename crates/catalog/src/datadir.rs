@@ -8,12 +8,12 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{ErrorKind as IoErrorKind, Read, Seek, SeekFrom};
+use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::recovery::{CircularLog, Recovery};
+use innoscan_engine::recovery::{CircularLog, LogReading, Recovery};
 use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
@@ -25,6 +25,7 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::{Backup, Chain};
 use crate::data_files::DataFiles;
+use crate::file_bytes::read_at;
 use crate::prepared::Prepared;
 use crate::system_files;
 use crate::undo::{self, Found, Settled};
@@ -227,6 +228,17 @@ impl DataDir {
     }
 }
 
+/// Requires that a directory has tablespaces, and not only those of their pages that changed.
+///
+/// # Errors
+/// It is that of an incremental backup.
+pub fn require_tablespaces(root: &Path) -> Result<()> {
+    match Backup::of(root) {
+        Some(backup) if backup.is_incremental() => Err(backup.is_no_base()),
+        _ => Ok(()),
+    }
+}
+
 /// Lets the files of a backup that was not prepared, and of the incremental backups on it, be read through their redo
 /// logs; returns the LSN of their end, or `None` if it is no such backup.
 fn read_backup(base: &Path, files: &DataFiles, keys: &Keys) -> Result<Option<Lsn>> {
@@ -238,7 +250,7 @@ fn read_backup(base: &Path, files: &DataFiles, keys: &Keys) -> Result<Option<Lsn
     let system = files.system.find(base, &Keys::default()).ok_or_else(unread)?;
     if let (false, [_, _, ..]) = (files.incrementals.is_empty(), system.files()) {
         let what = "incremental backups of a server whose system tablespace has several files";
-        let error = FormatError::unsupported(what, "prepare them with `mariadb-backup --prepare`");
+        let error = FormatError::unsupported(what, "let mariadb-backup prepare them");
         return Err(Error::from(error).in_file(base));
     }
     let root = files.newest(base);
@@ -443,17 +455,15 @@ fn judge_circular(
     if tail.len() < redo::TAIL_BYTES {
         tail.extend(read_at(log, redo::CIRCULAR_START, redo::TAIL_BYTES - tail.len())?);
     }
-    let checkpoint = circular.checkpoint;
     if let Some(end) = circular.end_if_empty(&tail) {
         return Ok(Shutdown::Clean { end });
     }
-    if circular.is_encrypted() {
-        return Err(changes_after(root, checkpoint));
-    }
     let page_size = server_page_size(system)?;
-    let log = CircularLog { root, path: log, circular, since: Lsn(0) };
-    let recovery =
-        Recovery::open(root, &homes(root, files, system), &[log], page_size, keys.index_memory())?;
+    let log = CircularLog { root, path: log, circular };
+    let homes = homes(root, files, system);
+    let reading =
+        LogReading { memory: keys.index_memory(), ciphers: &|info| keys.redo_ciphers(info) };
+    let recovery = Recovery::open(root, &homes, &[log], page_size, &reading)?;
     Ok(read_through(recovery, keys))
 }
 
@@ -503,16 +513,4 @@ fn not_ended(root: &Path, found: &Found) -> Error {
         None => Error::refused_directory(why, [on_server, Remedy::ReadUnended]),
     };
     error.in_file(root)
-}
-
-/// Reads up to `len` bytes from `offset`; fewer where the file ends.
-pub(crate) fn read_at(path: &Path, offset: u64, len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|mut file| {
-            file.seek(SeekFrom::Start(offset))?;
-            file.take(len as u64).read_to_end(&mut bytes)
-        })
-        .map_err(|error| Error::read("reading it", error).in_file(path))?;
-    Ok(bytes)
 }

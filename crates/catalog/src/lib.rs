@@ -12,6 +12,7 @@ pub mod data_files;
 pub mod datadir;
 pub mod dictionary;
 mod exported;
+mod file_bytes;
 pub mod key_files;
 pub mod ledger;
 mod mysql_definition;

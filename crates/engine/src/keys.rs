@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use innoscan_format::keys::{self as format, transferred_key};
 use innoscan_format::page::SpaceHeader;
 use innoscan_format::page::encryption::{Encryption, MySqlCipher, TablespaceKey};
+use innoscan_format::redo::{LogCipher, LogEncryption};
 use innoscan_format::secret::Secret;
 use innoscan_format::{Cause, Error as FormatError};
 use innoscan_io::{Direct, File};
@@ -165,6 +166,16 @@ impl Keys {
                 None => Err(found.explain(error)),
             })),
         }
+    }
+
+    /// Ciphers of an encrypted redo log of MariaDB, one of which may be right.
+    ///
+    /// # Errors
+    /// The key is not known, or is no key of AES.
+    pub fn redo_ciphers(&self, info: &LogEncryption) -> Result<Vec<LogCipher>> {
+        let none = FoundKeys::default();
+        let found = self.found.as_ref().map_or(&none, |found| &***found);
+        Ok(found.keys.redo_ciphers(info).map_err(|error| found.explain(&error))?)
     }
 
     fn transferred_to(&self, path: &Path) -> Option<Arc<TablespaceKey>> {

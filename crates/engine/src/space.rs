@@ -174,6 +174,13 @@ impl Space {
         u32::try_from(pages).unwrap_or(u32::MAX).max(with_redo)
     }
 
+    /// The bytes of the file; of a backup whose tablespaces consist of several files, those after its preparation.
+    pub fn size_bytes(&self) -> u64 {
+        let with_deltas = self.redo.as_ref().filter(|redo| redo.has_deltas());
+        let pages = with_deltas.map_or(0, |_| u64::from(self.file_pages()));
+        self.file.size_bytes().max(pages * self.context.physical_bytes() as u64)
+    }
+
     /// A page's bytes as they are in the file (of a killed server: settled), not verified: from the file's
     /// head, or else read now.
     pub fn read_page(&self, page_no: PageNo) -> Result<Cow<'_, [u8]>> {

@@ -123,7 +123,7 @@ fn compare_definitions(version: &str) {
     for seed in seeds() {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let load = Load { script, log_bytes: 2 << 20 };
+        let load = Load { script, log_bytes: 2 << 20, options: &[] };
         let data = killed_under(version, seed + 5000, dir.path(), load);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");

@@ -24,21 +24,27 @@ use super::{copy, fixture, killed, mysql_version, recover, version};
 const CASES: u64 = 90;
 
 /// The pages of a directory: the bytes of each that is sound, by file and number.
-type Pages = HashMap<(PathBuf, u32), Vec<u8>>;
+pub(super) type Pages = HashMap<(PathBuf, u32), Vec<u8>>;
 
 /// What innoscan makes of a directory: the end of its log and its pages, or the error.
 fn read(data: &Path) -> Result<(Lsn, Pages), String> {
+    read_with(data, &DataFiles::default())
+}
+
+/// The same of a backup with incremental backups on it.
+pub(super) fn read_with(data: &Path, files: &DataFiles) -> Result<(Lsn, Pages), String> {
     let keys = Keys::default();
     // Force: unfinished transactions do not matter here.
-    let datadir = DataDir::open(data, &DataFiles::default(), Trust::Force, &keys)
-        .map_err(|error| error.to_string())?;
+    let datadir =
+        DataDir::open(data, files, Trust::Force, &keys).map_err(|error| error.to_string())?;
     let end = match datadir.shutdown() {
         Shutdown::Crashed { end } => *end,
         Shutdown::Clean { end } => *end,
         Shutdown::Unknown(why) => return Err(why.clone()),
     };
     let mut pages = Pages::new();
-    for file in tablespaces(data) {
+    let data = datadir.root();
+    for file in tablespaces(data, &keys) {
         let Ok(space) = Space::open(&data.join(&file), Direct::Off, &keys) else { continue };
         let count = space.file_pages();
         let redo = space.redo().cloned();
@@ -67,16 +73,21 @@ fn lsn_of(page: &[u8]) -> Lsn {
 
 /// How a lie was answered.
 #[derive(Debug, Default)]
-struct Answers {
+pub(super) struct Answers {
     refused: u32,
     read: u32,
     pages: u64,
 }
 
 impl Answers {
+    /// Whether some lies were refused, and pages read in spite of others.
+    pub(super) fn is_of_each_kind(&self) -> bool {
+        self.refused > 0 && self.read > 0 && self.pages > 0
+    }
+
     /// Requires that pages read in spite of a lie are those of the truth: a page whose newest change the
     /// log still has must have it. Pages may be older where the log is cut before that change.
-    fn judge(&mut self, truth: &Pages, read: Result<(Lsn, Pages), String>, what: &str) {
+    pub(super) fn judge(&mut self, truth: &Pages, read: Result<(Lsn, Pages), String>, what: &str) {
         let Ok((end, pages)) = read else {
             self.refused += 1;
             return;

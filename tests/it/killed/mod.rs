@@ -9,6 +9,7 @@
 
 mod definitions;
 pub(crate) mod fixture;
+mod incremental;
 mod lies;
 mod load;
 mod pages;
@@ -20,6 +21,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use innoscan_catalog::data_files::DataFiles;
+use innoscan_catalog::key_files::KeyFiles;
+use innoscan_catalog::option_file::OptionFiles;
+use innoscan_engine::keys::Keys;
 use innoscan_testkit::server::{Server, install};
 
 use self::load::{Family, Plan, Random};
@@ -104,34 +109,63 @@ fn plan(version: &str, seed: u64) -> Plan {
 
 /// What clients do until their server is killed.
 #[derive(Clone, Copy)]
-struct Load {
+struct Load<'o> {
     /// The statements of a client.
     script: fn(Plan, u64) -> String,
     /// The server is killed when at most so many bytes of its log were written.
     log_bytes: u64,
+    /// More options of the server.
+    options: &'o [&'o str],
 }
 
 /// Kills a server under load; returns its directory.
 fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
-    killed_under(version, seed, dir, Load { script: load::script, log_bytes: 41 << 20 })
+    killed_with(version, seed, dir, &[])
 }
 
-fn killed_under(version: &str, seed: u64, dir: &Path, load: Load) -> PathBuf {
+/// The same with more options.
+fn killed_with(version: &str, seed: u64, dir: &Path, more: &[&str]) -> PathBuf {
+    killed_under(
+        version,
+        seed,
+        dir,
+        Load { script: load::script, log_bytes: 41 << 20, options: more },
+    )
+}
+
+fn killed_under(version: &str, seed: u64, dir: &Path, load: Load<'_>) -> PathBuf {
     let plan = plan(version, seed);
     let options = options(plan);
-    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let options: Vec<&str> =
+        options.iter().map(String::as_str).chain(load.options.iter().copied()).collect();
     std::fs::create_dir_all(dir).unwrap();
     let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
     server.sql(load::tables(plan.family)).unwrap();
     let clients = load::start(server.socket(), dir, |client| (load.script)(plan, client));
-    let written = lsn(&server) + (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20));
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while lsn(&server) < written && Instant::now() < deadline {}
+    until_written(&server, (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20)));
     server.kill().unwrap();
     for mut client in clients {
         client.wait().unwrap();
     }
     server.data()
+}
+
+/// Waits until so many bytes of redo were written, or too few in a minute.
+fn until_written(server: &Server, redo_bytes: u64) {
+    let written = lsn(server) + redo_bytes;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while lsn(server) < written && Instant::now() < deadline {}
+}
+
+/// Waits until a server of MariaDB has made a checkpoint behind an LSN, or a minute.
+fn until_checkpoint(server: &Server, wanted: u64) {
+    let status = "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_last_checkpoint';";
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let checkpoint = || {
+        let status = String::from_utf8(server.sql(status).unwrap()).unwrap();
+        status.trim_end().rsplit('\t').next().unwrap().parse::<u64>().unwrap()
+    };
+    while checkpoint() < wanted && Instant::now() < deadline {}
 }
 
 /// The end of the server's redo log.
@@ -154,17 +188,40 @@ fn each_page_is_what_mysql_recovers() {
     compare_pages(&mysql_version(), seeds());
 }
 
+/// Of an encrypted redo log; the algorithm is not named.
+#[test]
+fn each_page_is_what_the_server_recovers_by_an_encrypted_log() {
+    let version = version();
+    let keys = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(keys.path(), "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
+    let option_files = OptionFiles { none: true, ..OptionFiles::default() };
+    let key_file = Some(keys.path().to_owned());
+    let found = KeyFiles { key_file, option_files, ..KeyFiles::default() }.keys(|| ()).unwrap();
+    let path = format!("--file-key-management-filename={}", keys.path().display());
+    for seed in seeds() {
+        let mode = ["aes_cbc", "aes_ctr"][(seed % 2) as usize];
+        let algorithm = format!("--file-key-management-encryption-algorithm={mode}");
+        let options =
+            ["--plugin-load-add=file_key_management", "--innodb-encrypt-log=ON", &path, &algorithm];
+        compare_pages_with(&version, seed..seed + 1, &options, &found);
+    }
+}
+
 fn compare_pages(version: &str, seeds: Range<u64>) {
+    compare_pages_with(version, seeds, &[], &Keys::default());
+}
+
+fn compare_pages_with(version: &str, seeds: Range<u64>, more: &[&str], keys: &Keys) {
     install(version).unwrap();
     for seed in seeds {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let data = killed(version, seed, dir.path());
+        let data = killed_with(version, seed, dir.path(), more);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);
         recover(version, &recovered, "3");
-        let compared = pages::compare(&data, &recovered.join("data"));
+        let compared = pages::compare(&data, &DataFiles::default(), &recovered.join("data"), keys);
         println!("seed {seed}: {compared}");
         if compared.is_different() {
             panic!("seed {seed}: the directory is in {}", dir.keep().display());

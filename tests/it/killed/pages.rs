@@ -36,6 +36,9 @@ pub struct Compared {
     pub freed: u64,
     /// Pages of tables that are refused by name, for each reason.
     pub refused: BTreeMap<String, u64>,
+    /// Pages that `mariadb-backup --prepare` leaves as zeroes though the logs have them: of tables that were being altered
+    /// when a backup ended.
+    pub lost: u64,
     /// Files of dropped tablespaces, and those that the server removed.
     pub dropped_files: u64,
     /// Files that only the recovered directory has.
@@ -54,7 +57,7 @@ impl fmt::Display for Compared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} pages equal, {} of them changed by the log, {} different, {} newer, {} doublewrite, {} freed, {} files \
+            "{} pages equal, {} of them changed by the log, {} different, {} newer, {} doublewrite, {} freed, {} lost, {} files \
              dropped, {} made, refused {:?}, end {}",
             self.equal,
             self.changed,
@@ -62,6 +65,7 @@ impl fmt::Display for Compared {
             self.newer,
             self.doublewrite,
             self.freed,
+            self.lost,
             self.dropped_files,
             self.made_files,
             self.refused,
@@ -74,13 +78,12 @@ impl fmt::Display for Compared {
     }
 }
 
-/// The tablespace files of a data directory, relative to it.
-pub fn tablespaces(root: &Path) -> Vec<PathBuf> {
+/// The tablespaces of a data directory or a backup, relative to it.
+pub fn tablespaces(root: &Path, keys: &Keys) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
+        for path in keys.entries(&directory).unwrap() {
             if path.is_dir() {
                 directories.push(path);
                 continue;
@@ -96,12 +99,14 @@ pub fn tablespaces(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compares all pages of the killed server's directory with those of the recovered one.
-pub fn compare(killed: &Path, recovered: &Path) -> Compared {
+/// Compares all pages of the directory of a killed server, or of a backup that was not prepared, with those of the
+/// recovered one.
+pub fn compare(killed: &Path, files: &DataFiles, recovered: &Path, keys: &Keys) -> Compared {
     // So little that the index of the log is spilled; in memory it is where rows are compared.
     let memory = IndexMemory { bytes: 64 << 10, ..IndexMemory::default() };
-    let keys = Keys::default().with_index_memory(memory);
-    let datadir = DataDir::open(killed, &DataFiles::default(), Trust::Force, &keys).unwrap();
+    let keys = &keys.clone().with_index_memory(memory);
+    let datadir = DataDir::open(killed, files, Trust::Force, keys).unwrap();
+    let killed = datadir.root();
     let mut compared = Compared::default();
     let Shutdown::Crashed { end } = *datadir.shutdown() else {
         compared.different.push(format!("the directory is {:?}", datadir.shutdown()));
@@ -109,8 +114,8 @@ pub fn compare(killed: &Path, recovered: &Path) -> Compared {
     };
     compared.end = end.0;
     let mut theirs = spaces(recovered);
-    for file in tablespaces(killed) {
-        let space = match Space::open(&killed.join(&file), Direct::Off, &keys) {
+    for file in tablespaces(killed, keys) {
+        let space = match Space::open(&killed.join(&file), Direct::Off, keys) {
             Ok(space) => space,
             Err(error) if error.to_string().contains("was dropped") => {
                 compared.dropped_files += 1;
@@ -141,7 +146,7 @@ pub fn compare(killed: &Path, recovered: &Path) -> Compared {
 /// The files of a directory by their tablespaces.
 fn spaces(root: &Path) -> HashMap<SpaceId, PathBuf> {
     let mut found = HashMap::new();
-    for file in tablespaces(root) {
+    for file in tablespaces(root, &Keys::default()) {
         let path = root.join(file);
         // What the server was making when it was killed has no first page.
         if let Ok(space) = Space::open(&path, Direct::Off, &Keys::default()) {
@@ -216,6 +221,9 @@ fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
         let trailer = if format.is_zip { 0 } else { 8 };
         let wrong = (4..theirs.len() - trailer).find(|&at| !same_bytes(at));
         match wrong {
+            Some(_) if redo.has_deltas() && theirs.iter().all(|&byte| byte == 0) => {
+                compared.lost += 1;
+            }
             None => {
                 compared.equal += 1;
                 compared.changed += u64::from(redo.has_page(page).unwrap());

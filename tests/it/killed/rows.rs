@@ -27,7 +27,7 @@ pub(super) fn checksum(data: &Path, table: &str) -> Result<String, String> {
     checksum_with(data, table, &[])
 }
 
-fn checksum_with(data: &Path, table: &str, options: &[&str]) -> Result<String, String> {
+pub(super) fn checksum_with(data: &Path, table: &str, options: &[&str]) -> Result<String, String> {
     let output = command()
         .args(["scan", "--checksum", table, "--datadir"])
         .arg(data)
@@ -56,7 +56,7 @@ fn rows_are_what_mysql_recovers() {
 
 /// What is said of tables that are refused by name: those that the server was defining when it was killed, and those
 /// of MySQL with ROW_FORMAT=COMPRESSED or partial changes of JSON.
-const REFUSED: [&str; 4] = [
+pub(super) const REFUSED: [&str; 4] = [
     "was killed while it created, dropped or altered",
     "whose ALTER TABLE was under way",
     "ROW_FORMAT=COMPRESSED whose pages have changes",
@@ -175,6 +175,15 @@ fn compare_prepared(version: &str) {
 /// Of an encrypted or page-compressed table, the log changes the pages as they are in memory.
 #[test]
 fn encrypted_and_compressed_pages_are_settled() {
+    compare_encrypted("--innodb-encrypt-log=OFF");
+}
+
+#[test]
+fn encrypted_and_compressed_pages_are_settled_by_an_encrypted_log() {
+    compare_encrypted("--innodb-encrypt-log=ON");
+}
+
+fn compare_encrypted(log: &str) {
     let version = version();
     install(&version).unwrap();
     let keys = tempfile::NamedTempFile::new().unwrap();
@@ -185,6 +194,7 @@ fn encrypted_and_compressed_pages_are_settled() {
         &format!("--file-key-management-filename={path}"),
         "--innodb-max-dirty-pages-pct=99",
         "--innodb-flush-log-at-trx-commit=2",
+        log,
     ];
     let tables = [
         ("e", "ENCRYPTED=YES"),

@@ -7,26 +7,20 @@
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::recovery::{CircularLog, Recovery};
+use innoscan_engine::recovery::{CircularLog, LogReading, Recovery};
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::redo::{self, Circular, RedoHead};
 use innoscan_format::{Lsn, PageSize};
 
 use super::Backup;
-use super::files::{Found, backup_files};
+use super::files::{Found, Link, backup_files};
+use crate::file_bytes::read_at;
 
 /// A backup and the incremental backups on it.
 #[derive(Debug)]
 pub(crate) struct Chain {
     /// Oldest first, at least one.
     links: Vec<Link>,
-}
-
-/// One of the backups.
-#[derive(Debug)]
-pub(super) struct Link {
-    pub root: PathBuf,
-    pub backup: Backup,
 }
 
 impl Chain {
@@ -72,12 +66,12 @@ impl Chain {
             self.links.iter().map(|link| link.root.join("ib_logfile0")).collect();
         let mut logs = Vec::with_capacity(paths.len());
         for (link, path) in self.links.iter().zip(&paths) {
-            let circular = link.log_head(path)?;
-            let since = link.backup.since();
-            logs.push(CircularLog { root: &link.root, path, circular, since });
+            let circular = log_head(&link.backup, path)?;
+            logs.push(CircularLog { root: &link.root, path, circular });
         }
-        let mut recovery =
-            Recovery::open(&newest.root, homes, &logs, page_size, keys.index_memory())?;
+        let reading =
+            LogReading { memory: keys.index_memory(), ciphers: &|info| keys.redo_ciphers(info) };
+        let mut recovery = Recovery::open(&newest.root, homes, &logs, page_size, &reading)?;
         for (nth, link) in self.links.iter().enumerate() {
             if let Some(range) = recovery.range_of(nth) {
                 link.backup.require_log(range)?;
@@ -95,16 +89,14 @@ impl Chain {
     }
 }
 
-impl Link {
-    /// The head of the redo log.
-    fn log_head(&self, path: &Path) -> Result<Circular> {
-        let Ok(metadata) = std::fs::metadata(path) else { return Err(self.backup.not_prepared()) };
-        let head = crate::datadir::read_at(path, 0, redo::HEAD_BYTES)?;
-        match RedoHead::parse(&head, metadata.len()) {
-            Ok(RedoHead::Circular(circular)) => Ok(circular),
-            Ok(RedoHead::Blocks(_)) => Err(self.backup.not_prepared()),
-            Err(error) => Err(Error::from(error).in_file(path)),
-        }
+/// The head of the redo log of a backup, at `path`.
+fn log_head(backup: &Backup, path: &Path) -> Result<Circular> {
+    let Ok(metadata) = std::fs::metadata(path) else { return Err(backup.not_prepared()) };
+    let head = read_at(path, 0, redo::HEAD_BYTES)?;
+    match RedoHead::parse(&head, metadata.len()) {
+        Ok(RedoHead::Circular(circular)) => Ok(circular),
+        Ok(RedoHead::Blocks(_)) => Err(backup.not_prepared()),
+        Err(error) => Err(Error::from(error).in_file(path)),
     }
 }
 

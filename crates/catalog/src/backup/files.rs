@@ -15,12 +15,20 @@ use std::path::{Path, PathBuf};
 
 use innoscan_engine::recovery::{BackupFiles, DeltaFile, Parts, Recovery};
 use innoscan_engine::{Error, Result};
-use innoscan_format::{Error as FormatError, SpaceId, bytes};
+use innoscan_format::{Error as FormatError, Lsn, SpaceId, bytes};
 
-use super::chain::Link;
+use super::Backup;
+use crate::file_bytes::read_at;
 
 /// `FIL_PAGE_SPACE_ID` on page 0.
 const SPACE_AT: u64 = 34;
+
+/// One of the backups of a chain.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub root: PathBuf,
+    pub backup: Backup,
+}
 
 /// The files of tablespaces in one backup, by their places in its directory.
 #[derive(Debug, Default)]
@@ -137,9 +145,12 @@ pub(super) fn backup_files(
                         false => by_space.get(&space),
                     };
                     let before = before.and_then(|before| older.remove(before));
-                    let mut parts = before.unwrap_or(created);
+                    // One that an ALTER TABLE was making is in no older backup, but in their logs.
+                    let mut parts = before.unwrap_or(Parts { first: 0, ..created });
                     parts.space = Some(space);
-                    parts.deltas.push(DeltaFile { backup: nth, path, page_bytes });
+                    let end = recovery.range_of(nth).map_or(Lsn(0), |(_, end)| end);
+                    let lsns = (link.backup.since(), end);
+                    parts.deltas.push(DeltaFile { backup: nth, path, page_bytes, lsns });
                     parts
                 }
             };
@@ -208,7 +219,7 @@ fn new_name(path: &Path) -> Result<PathBuf> {
 
 /// The tablespace on page 0 of a file, if that page was ever written.
 fn space_of(path: &Path) -> Result<Option<SpaceId>> {
-    let bytes = crate::datadir::read_at(path, SPACE_AT, 4)?;
+    let bytes = read_at(path, SPACE_AT, 4)?;
     let space = bytes::u32_at(&bytes, 0).ok();
     Ok(space.filter(|space| *space != 0).map(SpaceId))
 }

@@ -33,6 +33,7 @@ impl Catalog {
     /// There is no data directory, or the directory of the database cannot be listed.
     pub fn has_own_file(&self, name: &TableName) -> Result<bool> {
         let dir = self.datadir()?.join(filename::encode(&name.schema));
+        self.read_backup()?;
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
         Ok(self.keys.is_file(&plain) || !partition_files(&dir, &name.table, &self.keys)?.is_empty())
     }

@@ -407,7 +407,7 @@ const GET: &[Rule<Box<GetArgs>>] = &[Rule {
 }];
 
 const SOURCE: [Rule<str>; 1] = [Rule {
-    options: &["datadir"],
+    options: &["datadir", "incremental"],
     has_effect: |source| !Path::new(source).is_file(),
     why: "it is for tables named db.table, but a file is named",
 }];
@@ -479,6 +479,7 @@ const VERIFY: &[Rule<Box<VerifyArgs>>] = &[
             "innodb_data_home_dir",
             "innodb_data_file_path",
             "innodb_undo_directory",
+            "incremental",
             "prepared",
         ],
         has_effect: |args| args.is_against_files(),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use innoscan_catalog::data_files::DataFiles;
-use innoscan_catalog::datadir::{DataDir, Shutdown, Trust};
+use innoscan_catalog::datadir::{DataDir, Shutdown, Trust, require_tablespaces};
 use innoscan_engine::keys::Keys;
 use innoscan_live::spaces::spaces;
 use innoscan_tools::tablespaces::{
@@ -32,6 +32,7 @@ pub fn run(args: &TablespacesArgs) -> anyhow::Result<Exit> {
     let directories = [&args.directories[..], &args.innodb_directories[..]].concat();
     let keys = super::keys(&args.key_args())?;
     for root in &args.directories {
+        require_tablespaces(root)?;
         read_redo(root, &keys);
     }
     let listed = listed(args, &keys)?;

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use innoscan_format::Lsn;
-use innoscan_format::redo::{Circular, MTR_BYTES_MAX, MiniTransaction, run_len};
+use innoscan_format::redo::{Circular, LogCipher, LogEncryption, MTR_BYTES_MAX, run_len};
 use innoscan_io::{Direct, File, ReadError};
 
+use super::index::Run;
+use super::sense::Sense;
 use crate::{Error, Result};
 
 /// Bytes that are read at a time while the log is read through.
@@ -20,26 +22,57 @@ const AGREEING_BYTES: usize = 1 << 20;
 /// Bytes of the first read of a page's records: most have fewer.
 const RUN_BYTES: usize = 512;
 
+/// Gives the ciphers of an encrypted log, one of which may be right.
+pub type LogCiphers<'c> = dyn Fn(&LogEncryption) -> Result<Vec<LogCipher>> + 'c;
+
 /// The log of MariaDB 10.8 and later.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
     circular: Circular,
+    /// Of an encrypted log.
+    cipher: Option<Box<LogCipher>>,
 }
 
 impl Log {
-    /// Opens the log whose head is `circular`.
-    pub fn open(path: &Path, circular: Circular) -> Result<Log> {
-        Ok(Log { file: File::open(path, Direct::Off)?, circular })
+    /// Opens the log whose head is `circular`; `ciphers`: of an encrypted one.
+    ///
+    /// # Errors
+    /// It cannot be opened; its key is not known, or is wrong.
+    pub fn open(path: &Path, circular: Circular, ciphers: &LogCiphers<'_>) -> Result<Log> {
+        let mut log = Log { file: File::open(path, Direct::Off)?, circular, cipher: None };
+        let Some(info) = circular.encryption() else { return Ok(log) };
+        let mut readable = Vec::new();
+        let mut is_shown = false;
+        for cipher in ciphers(info).map_err(|error| log.located(error))? {
+            log.cipher = Some(Box::new(cipher));
+            let mut sense = Sense::default();
+            log.read_through(|lsn, records| {
+                sense.add(lsn, records);
+                Ok(())
+            })?;
+            is_shown |= sense.has_long;
+            let cipher = log.cipher.take();
+            readable.extend(cipher.filter(|_| sense.is_made()));
+        }
+        // Of the first block of a text, the algorithms make the same.
+        let is_decided = readable.len() < 2 || !is_shown;
+        log.cipher = readable.into_iter().next();
+        match log.cipher {
+            None => Err(log.located(info.wrong_key().into())),
+            Some(_) if !is_decided => Err(log.located(Error::refused_directory(
+                "the encrypted redo log is too short to show whether its algorithm is aes_cbc or aes_ctr",
+                "name the server's file_key_management_encryption_algorithm",
+            ))),
+            Some(_) => Ok(log),
+        }
     }
 
-    /// Passes each mini-transaction after the checkpoint to `take`, with its LSN; returns the LSN of the
+    /// Passes the records of each mini-transaction after the checkpoint to `take`, with its LSN; returns the LSN of the
     /// end.
-    pub fn read_through(
-        &self,
-        mut take: impl FnMut(Lsn, &MiniTransaction<'_>) -> Result<()>,
-    ) -> Result<Lsn> {
+    pub fn read_through(&self, mut take: impl FnMut(Lsn, &[u8]) -> Result<()>) -> Result<Lsn> {
         let start = self.circular.checkpoint;
+        let mut plain = Vec::new();
         let mut window = vec![0; WINDOW_BYTES + LONGEST_BYTES];
         // The bytes from `at` to `end` are those of the log at `lsn`.
         let (mut lsn, mut at, mut end) = (start, 0, 0);
@@ -58,21 +91,49 @@ impl Log {
             let Some(mtr) = self.circular.mini_transaction(&window[..end], at, lsn) else {
                 return Ok(lsn);
             };
-            take(lsn, &mtr)?;
+            let records = match &self.cipher {
+                None => mtr.records,
+                Some(cipher) => {
+                    plain.clear();
+                    plain.extend_from_slice(mtr.records);
+                    cipher
+                        .decrypt(&mut plain, mtr.nonce)
+                        .map_err(|error| self.located(error.into()))?;
+                    &plain
+                }
+            };
+            take(lsn, records)?;
             at += mtr.len;
             lsn = Lsn(lsn.0 + mtr.len as u64);
         }
     }
 
-    /// Reads the records of a page that begin at an LSN, into `buffer`.
-    pub fn run<'b>(&self, lsn: Lsn, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
-        let len = self.read_until(lsn, buffer, run_len)?;
-        Ok(&buffer[..len])
+    /// Reads a run of records, into `buffer`.
+    pub fn run<'b>(&self, run: Run, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        let Some(cipher) = &self.cipher else {
+            let len = self.read_until(run.at, buffer, run_len)?;
+            return Ok(&buffer[..len]);
+        };
+        // A mini-transaction is decrypted as a whole.
+        let changed = || {
+            let what = format!("the redo log was changed: no whole record is at LSN {}", run.at);
+            self.located(innoscan_format::Error::corrupt(what).into())
+        };
+        let whole =
+            |bytes: &[u8]| self.circular.mini_transaction(bytes, 0, run.mtr).map(|mtr| mtr.len);
+        self.read_until(run.mtr, buffer, whole)?;
+        let mtr = self.circular.mini_transaction(buffer, 0, run.mtr).ok_or_else(changed)?;
+        let (len, nonce) = (mtr.records.len(), mtr.nonce);
+        let records = buffer.get_mut(..len).ok_or_else(changed)?;
+        cipher.decrypt(records, nonce).map_err(|error| self.located(error.into()))?;
+        let distance = usize::try_from(run.at.0 - run.mtr.0).unwrap_or(usize::MAX);
+        let records = records.get(distance..).ok_or_else(changed)?;
+        Ok(&records[..run_len(records).unwrap_or(records.len())])
     }
 
     /// The end of the mini-transaction that has a record at an LSN.
     pub fn end_of_mini_transaction(&self, lsn: Lsn, buffer: &mut Vec<u8>) -> Result<Lsn> {
-        let len = self.read_until(lsn, buffer, |bytes| Circular::len_to_end(bytes, 0))?;
+        let len = self.read_until(lsn, buffer, |bytes| self.circular.len_to_end(bytes, 0))?;
         Ok(Lsn(lsn.0 + len as u64))
     }
 

@@ -20,6 +20,7 @@ mod index;
 mod log;
 mod parts;
 mod redo_log;
+mod sense;
 mod settle;
 
 use std::collections::HashMap;
@@ -36,6 +37,7 @@ use self::files::Files;
 use self::group_log::GroupLog;
 use self::index::{Index, Indexing};
 use self::log::Log;
+pub use self::log::LogCiphers;
 use self::parts::Deltas;
 pub use self::parts::{BackupFiles, DeltaFile, Parts};
 use self::redo_log::RedoLog;
@@ -66,8 +68,6 @@ struct IndexedLog {
     files: Files,
     checkpoint: Lsn,
     end: Lsn,
-    /// The LSN above which all pages in the deltas are that belong to this log.
-    since: Lsn,
 }
 
 /// A redo log of MariaDB 10.8 or later that is to be read.
@@ -79,29 +79,36 @@ pub struct CircularLog<'l> {
     pub path: &'l Path,
     /// The head of the log.
     pub circular: Circular,
-    /// Of an incremental backup, the LSN since which it has changed pages; else 0.
-    pub since: Lsn,
+}
+
+/// What is needed to read a log.
+#[derive(Clone, Copy)]
+pub struct LogReading<'l> {
+    /// Memory for its index.
+    pub memory: &'l IndexMemory,
+    /// The ciphers of an encrypted one.
+    pub ciphers: &'l LogCiphers<'l>,
 }
 
 impl Recovery {
     /// Reads the log of the server with the data directory `root`, which is that of the log; or the logs of a backup
     /// and the incremental backups on it, oldest first, the last of which is `root`. `homes`: the other directories
-    /// with files of the server, as far as they exist; `page_size`: the server's; `memory`: for the index of each log.
+    /// with files of the server, as far as they exist; `page_size`: the server's.
     ///
     /// # Errors
-    /// A log is encrypted, cannot be read, does not begin as a log does after a checkpoint, or has changes of more
+    /// A log's key is not known or wrong, it cannot be read, does not begin as a log does after a checkpoint, or has changes of more
     /// pages than can be indexed; two logs contradict each other.
     pub fn open(
         root: &Path,
         homes: &[PathBuf],
         logs: &[CircularLog<'_>],
         page_size: PageSize,
-        memory: &IndexMemory,
+        reading: &LogReading<'_>,
     ) -> Result<Recovery> {
         let root = canonical_root(root)?;
         let mut read: Vec<IndexedLog> = Vec::with_capacity(logs.len());
         for log in logs {
-            let newer = IndexedLog::read(log, memory)?;
+            let newer = IndexedLog::read(log, reading)?;
             if let Some(older) = read.last() {
                 older.require_same_server(&newer)?;
             }
@@ -156,14 +163,7 @@ impl Recovery {
             homes,
             root,
             page_size,
-            logs: vec![IndexedLog {
-                log: RedoLog::Groups(log),
-                index,
-                files,
-                checkpoint,
-                end,
-                since: Lsn(0),
-            }],
+            logs: vec![IndexedLog { log: RedoLog::Groups(log), index, files, checkpoint, end }],
             doublewrite,
             counters,
             backup_files: None,
@@ -254,43 +254,46 @@ impl Recovery {
             None => self.page_size.bytes() as usize,
         };
         let page_bytes = page_bytes.min(head.len());
-        let (first, is_delta) = deltas.read(PageNo(0), &mut head[..page_bytes], false)?;
+        let first = deltas.read(PageNo(0), &mut head[..page_bytes], false)?;
         let is_written = head[..page_bytes].iter().any(|&byte| byte != 0);
         let named = parts.map_or(path, |parts| &parts.named);
         let space = match is_written {
             true => SpaceId(innoscan_format::bytes::u32_at(head, 34)?),
-            false => self.space_at(first, named).ok_or_else(|| {
-                let what = "page 0 is all zeroes, and the redo log does not say whose it is";
-                Error::from(FormatError::corrupt(what))
-            })?,
+            false => parts
+                .and_then(|parts| parts.space)
+                .or_else(|| self.space_at(first, named))
+                .ok_or_else(|| {
+                    let what = "page 0 is all zeroes, and the redo log does not say whose it is";
+                    Error::from(FormatError::corrupt(what))
+                })?,
         };
+        // Damage in a page 0 that was never written would make it one of the system tablespace.
+        if space == SpaceId::SYSTEM && path.extension().is_some_and(|ending| ending == "ibd") {
+            let what = "page 0 is damaged: it says that this is the system tablespace";
+            return Err(FormatError::corrupt(what).into());
+        }
         if self.newest().files.is_deleted(space) {
             return Err(Error::refused(
                 "its tablespace was dropped, by the redo log",
                 "the file is a remainder; a server would delete it",
             ));
         }
-        let header = settle::header(self, space, (first, is_delta), head, page_bytes)?;
+        let header = settle::header(self, space, first, head, page_bytes)?;
         Ok((header, deltas))
     }
 }
 
 impl IndexedLog {
-    fn read(file: &CircularLog<'_>, memory: &IndexMemory) -> Result<IndexedLog> {
-        let &CircularLog { path, circular, since, .. } = file;
-        if circular.is_encrypted() {
-            let what = "an encrypted redo log with changes after its checkpoint";
-            let remedy = "start the server on this directory (or a copy), and shut it down cleanly";
-            return Err(Error::from(FormatError::unsupported(what, remedy)).in_file(path));
-        }
+    fn read(file: &CircularLog<'_>, reading: &LogReading<'_>) -> Result<IndexedLog> {
+        let &CircularLog { path, circular, .. } = file;
         let root = canonical_root(file.root)?;
-        let log = Log::open(path, circular)?;
+        let log = Log::open(path, circular, reading.ciphers)?;
         let checkpoint = circular.checkpoint;
-        let mut index = Indexing::new(checkpoint, memory);
+        let mut index = Indexing::new(checkpoint, reading.memory);
         let mut files = Files::default();
         let mut is_confirmed = false;
-        let end = log.read_through(|lsn, mtr| {
-            let added = index.add(lsn, Records::new(mtr.records), |record| {
+        let end = log.read_through(|lsn, records| {
+            let added = index.add(lsn, Records::new(records), |record| {
                 is_confirmed |= record.operation == FileOperation::Checkpoint(checkpoint);
                 files.add(&root, record);
             });
@@ -309,7 +312,7 @@ impl IndexedLog {
             )));
         }
         let index = index.finish()?;
-        Ok(IndexedLog { log: RedoLog::Ring(log), index, files, checkpoint, end, since })
+        Ok(IndexedLog { log: RedoLog::Ring(log), index, files, checkpoint, end })
     }
 
     /// Requires that the log of the next backup is one of the same server, as far as this one reaches into it.

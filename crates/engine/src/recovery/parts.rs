@@ -28,8 +28,9 @@ const LAST_RUN: u32 = 0x5854_5241;
 /// The end of the numbers.
 const NO_PAGE: u32 = u32::MAX;
 
-/// `FIL_PAGE_OFFSET`, `FIL_PAGE_SPACE_ID`: the bytes of a page that must agree with its place in a delta.
+/// `FIL_PAGE_OFFSET`, `FIL_PAGE_LSN`, `FIL_PAGE_SPACE_ID`: the bytes of a page that must agree with its place in a delta.
 const PAGE_NO_AT: usize = 4;
+const LSN_AT: usize = 16;
 const SPACE_AT: usize = 34;
 
 /// The files of a backup's tablespaces, by the paths under which the tablespaces are known.
@@ -39,7 +40,7 @@ pub struct BackupFiles(BTreeMap<PathBuf, Parts>);
 /// The files that a tablespace consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The backup, counted from the base, that has the first of them.
+    /// The backup, counted from the base, whose log is the first that may change them.
     pub first: usize,
     /// The path of the tablespace in that backup's directory.
     pub named: PathBuf,
@@ -60,6 +61,8 @@ pub struct DeltaFile {
     pub path: PathBuf,
     /// Bytes of a page in it.
     pub page_bytes: usize,
+    /// The LSN above which all its pages are, and the one that none exceeds.
+    pub lsns: (Lsn, Lsn),
 }
 
 impl BackupFiles {
@@ -98,7 +101,7 @@ impl Parts {
 /// The deltas of a tablespace, opened.
 #[derive(Debug)]
 pub(super) struct Deltas {
-    /// The backup, counted from the base, that has the pages that no delta has.
+    /// The backup, counted from the base, from whose log on the pages are changed that no delta has.
     pub first: usize,
     /// Oldest first.
     deltas: Vec<Delta>,
@@ -123,9 +126,9 @@ impl Deltas {
         Ok(Deltas { first: parts.first, deltas })
     }
 
-    /// Whether a delta has the page.
-    pub fn has(&self, page: PageNo) -> bool {
-        self.deltas.iter().any(|delta| delta.place_of(page).is_some())
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        self.deltas.is_empty()
     }
 
     /// The number of the page behind the last one.
@@ -134,14 +137,9 @@ impl Deltas {
         lasts.max().map_or(0, |last| last.saturating_add(1))
     }
 
-    /// Replaces the bytes of a page by the newest that a delta has; returns the backup that has them, and whether it
-    /// has them in a delta. `is_certain`: all deltas are first searched for pages that are not where they should be.
-    pub fn read(
-        &self,
-        page: PageNo,
-        page_bytes: &mut [u8],
-        is_certain: bool,
-    ) -> Result<(usize, bool)> {
+    /// Replaces the bytes of a page by the newest that a delta has; returns the backup that has them.
+    /// `is_certain`: all deltas are first searched for pages that are not where they should be.
+    pub fn read(&self, page: PageNo, page_bytes: &mut [u8], is_certain: bool) -> Result<usize> {
         if is_certain {
             self.deltas.iter().try_for_each(Delta::require_agreement)?;
         }
@@ -149,10 +147,10 @@ impl Deltas {
             if let Some(nth) = delta.place_of(page) {
                 let read = delta.read(nth, page_bytes);
                 read.map_err(|error| error.in_file(delta.file.path()))?;
-                return Ok((delta.backup, true));
+                return Ok(delta.backup);
             }
         }
-        Ok((self.first, false))
+        Ok(self.first)
     }
 }
 
@@ -163,6 +161,7 @@ struct Delta {
     file: File,
     page_bytes: usize,
     space: Option<SpaceId>,
+    lsns: (Lsn, Lsn),
     /// Pages of the doublewrite buffer, which have copies of others.
     copies: Vec<Range<u32>>,
     /// The numbers of its pages, in their order.
@@ -173,12 +172,13 @@ struct Delta {
 
 impl Delta {
     fn open(delta: &DeltaFile, space: Option<SpaceId>, copies: Vec<Range<u32>>) -> Result<Delta> {
-        let DeltaFile { backup, path, page_bytes } = delta;
+        let DeltaFile { backup, path, page_bytes, lsns } = delta;
         let mut opened = Delta {
             backup: *backup,
             file: File::open(path, Direct::Off)?,
             page_bytes: *page_bytes,
             space,
+            lsns: *lsns,
             copies,
             pages: Vec::new(),
             disagreement: OnceLock::new(),
@@ -262,8 +262,17 @@ impl Delta {
             return Ok(None);
         }
         let is_of_space = self.space.is_none_or(|wanted| wanted == SpaceId(space));
-        Ok((number != named || !is_of_space).then(|| {
-            format!("where page {named} should be, there is page {number} of tablespace {space}")
+        if number != named || !is_of_space {
+            return Ok(Some(format!(
+                "where page {named} should be, there is page {number} of tablespace {space}"
+            )));
+        }
+        let (lsn, (since, end)) = (Lsn(bytes::u64_at(page, LSN_AT)?), self.lsns);
+        Ok((lsn <= since || lsn > end).then(|| {
+            format!(
+                "page {named} has LSN {lsn}, and the incremental backup has what changed from {since} to {end}: its \
+                 files are not those of one backup"
+            )
         }))
     }
 
@@ -325,18 +334,6 @@ fn damaged(why: &str) -> Error {
     FormatError::corrupt(why.to_owned()).into()
 }
 
-/// The error of a page in a delta that is older than the backup's changes begin.
-#[cold]
-pub(super) fn too_old(space: SpaceId, page_no: PageNo, lsn: Lsn, since: Lsn) -> Error {
-    Error::from(
-        FormatError::corrupt(format!(
-            "the page's LSN {lsn} is not above {since}, since which the incremental backup has changes: its files \
-             are not those of one backup"
-        ))
-        .at_page(space, page_no),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,7 +365,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let path = file.path().to_owned();
-        let delta = DeltaFile { backup: 1, path, page_bytes: PAGE_BYTES };
+        let lsns = (Lsn(0), Lsn(u64::MAX));
+        let delta = DeltaFile { backup: 1, path, page_bytes: PAGE_BYTES, lsns };
         Deltas::open(&Parts {
             first: 0,
             named: PathBuf::new(),
@@ -384,11 +382,10 @@ mod tests {
         let opened = deltas(&delta(&numbers)).unwrap();
         let mut page = vec![0; PAGE_BYTES];
         for number in [0, 3, 762, 765, 768, 1797] {
-            assert_eq!(opened.read(PageNo(number), &mut page, true).unwrap(), (1, true));
+            assert_eq!(opened.read(PageNo(number), &mut page, true).unwrap(), 1);
             assert_eq!((page[9], bytes::u32_at(&page, 4)), (number as u8, Ok(number)));
         }
-        assert_eq!(opened.read(PageNo(4), &mut page, true).unwrap(), (0, false));
-        assert!(opened.has(PageNo(3)) && !opened.has(PageNo(1798)));
+        assert_eq!(opened.read(PageNo(4), &mut page, true).unwrap(), 0);
         assert_eq!(opened.end(), 1798);
     }
 
@@ -401,18 +398,16 @@ mod tests {
             let mut page = vec![0; PAGE_BYTES];
             deltas(&bytes).and_then(|opened| opened.read(PageNo(9), &mut page, true))
         };
-        assert_eq!(opened(&|_| {}).unwrap(), (1, true));
-        let cases: [(&str, &dyn Fn(&mut Vec<u8>)); 6] = [
-            ("no file of changed pages", &|bytes| bytes[0] ^= 1),
-            ("not in the order", &|bytes| bytes[5] ^= 1),
-            ("there is page 4", &|bytes| bytes[11] ^= 1),
-            ("bytes, and the file has", &|bytes| bytes.truncate(3 * PAGE_BYTES)),
-            ("cut short", &|bytes| bytes.truncate(100)),
-            ("bytes, and the file has", &|bytes| bytes[16..20].fill(0x10)),
-        ];
-        for (what, change) in cases {
+        assert_eq!(opened(&|_| {}).unwrap(), 1);
+        let assert_found = |what: &str, change: &dyn Fn(&mut Vec<u8>)| {
             let error = opened(change).unwrap_err().to_string();
             assert!(error.contains(what), "{what}: {error}");
-        }
+        };
+        assert_found("no file of changed pages", &|bytes| bytes[0] ^= 1);
+        assert_found("not in the order", &|bytes| bytes[5] ^= 1);
+        assert_found("there is page 4", &|bytes| bytes[11] ^= 1);
+        assert_found("bytes, and the file has", &|bytes| bytes.truncate(3 * PAGE_BYTES));
+        assert_found("cut short", &|bytes| bytes.truncate(100));
+        assert_found("bytes, and the file has", &|bytes| bytes[16..20].fill(0x10));
     }
 }

@@ -45,7 +45,7 @@ impl RedoLog {
         let RunBuffers { bytes: buffer, descriptions } = buffers;
         match self {
             RedoLog::Ring(log) => {
-                let records = log.run(run.at, buffer)?;
+                let records = log.run(run, buffer)?;
                 PageRedo::new(bytes, *space, *page_no, *is_zip).apply(records, run.mtr)?;
             }
             RedoLog::Groups(log) => {

@@ -9,7 +9,7 @@ use innoscan_format::page::{
 use innoscan_format::{Error as FormatError, Lsn, PageNo, SpaceId, bytes};
 
 use super::index::{Base, Chain};
-use super::parts::{Deltas, too_old};
+use super::parts::Deltas;
 use super::redo_log::{PageBytes, RunBuffers};
 use super::{IndexedLog, Recovery};
 use crate::{Error, Result};
@@ -69,15 +69,25 @@ impl SpaceRedo {
     pub fn end(&self) -> u32 {
         let logs = &self.recovery.logs[self.deltas.first..];
         let ends = logs.iter().map(|log| log.index.end(self.format().space));
-        ends.max().unwrap_or_default().max(self.deltas.end())
+        let end = ends.max().unwrap_or_default();
+        match self.has_deltas() {
+            true => end.max(self.deltas.end()).max(self.format().size_pages),
+            false => end,
+        }
     }
 
-    /// Whether a log changes a page, or a delta has it: it may lie behind the end of the file.
+    /// Whether pages are in deltas. The file was extended since, then: the pages that no delta has are zeroes.
+    pub fn has_deltas(&self) -> bool {
+        !self.deltas.is_none()
+    }
+
+    /// Whether a log changes a page, or a delta has it or says that the file has it: it may lie behind the end of the
+    /// file.
     ///
     /// # Errors
     /// The spilled index of a log cannot be read.
     pub fn has_page(&self, page_no: PageNo) -> Result<bool> {
-        if self.deltas.has(page_no) {
+        if self.has_deltas() && page_no.0 < self.end() {
             return Ok(true);
         }
         for log in self.recovery.logs[self.deltas.first..].iter().rev() {
@@ -94,7 +104,7 @@ impl SpaceRedo {
     /// # Errors
     /// The log does not fit the page; the page is newer than the log; the log cannot be read; a delta is damaged.
     pub fn settle(&self, page_no: PageNo, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
-        let (first, is_delta) = self.deltas.read(page_no, page, true)?;
+        let first = self.deltas.read(page_no, page, true)?;
         if self.recovery.doublewrite.has(self.format().space, page_no) {
             self.restore(page_no, page, &mut buffers.scratch)?;
         }
@@ -102,7 +112,7 @@ impl SpaceRedo {
         let mut logs = logs.map(|log| PageLog { log, context: &self.context, page_no });
         if let Some(first) = logs.next() {
             let chain = first.chain()?;
-            first.require_moment(chain.as_ref(), page, is_delta, buffers)?;
+            first.require_moment(chain.as_ref(), page, buffers)?;
             first.settle(chain, page, buffers)?;
         }
         logs.try_for_each(|log| log.settle(log.chain()?, page, buffers))
@@ -137,30 +147,21 @@ impl PageLog<'_> {
         }
     }
 
-    /// Requires that a page may have been in the files when the log was written; `is_delta`: it is in a delta.
+    /// Requires that a page may have been in the files when the log was written.
     fn require_moment(
         &self,
         chain: Option<&Chain>,
         page: &[u8],
-        is_delta: bool,
         buffers: &mut Settling,
     ) -> Result<()> {
         let lsn = Lsn(bytes::u64_at(page, LSN_AT)?);
-        let error = match lsn {
-            _ if is_delta && lsn <= self.log.since => {
-                Some(too_old(self.format().space, self.page_no, lsn, self.log.since))
-            }
-            _ if lsn > self.log.checkpoint => self.of_another_moment(chain, lsn, buffers)?,
-            _ => None,
-        };
-        match error {
-            Some(error)
-                if page::open(page, self.context, self.page_no, &mut buffers.scratch).is_ok() =>
-            {
-                Err(error)
-            }
-            _ => Ok(()),
+        if lsn > self.log.checkpoint
+            && let Some(error) = self.of_another_moment(chain, lsn, buffers)?
+            && page::open(page, self.context, self.page_no, &mut buffers.scratch).is_ok()
+        {
+            return Err(error);
         }
+        Ok(())
     }
 
     /// The error of a page that is newer than the checkpoint, if the log does not have the change that its
@@ -295,26 +296,20 @@ fn replay(
     newest.map(|at| log.log.end_of_mini_transaction(at, buffers)).transpose()
 }
 
-/// Settles page 0 of a tablespace, from which the form of all its pages is known, and parses it. `from`: the backup
-/// whose page is in `head`, counted from the base, and whether it has it in a delta; `page_bytes`: the server's page size.
+/// Settles page 0 of a tablespace, from which the form of all its pages is known, and parses it. `first`: the backup
+/// whose page is in `head`, counted from the base; `page_bytes`: the server's page size.
 pub(super) fn header(
     recovery: &Recovery,
     space: SpaceId,
-    from: (usize, bool),
+    first: usize,
     head: &mut [u8],
     page_bytes: usize,
 ) -> Result<SpaceHeader> {
-    let (first, is_delta) = from;
     let logs = &recovery.logs[first..];
     let is_unwritten = head[..page_bytes].iter().all(|&byte| byte == 0);
     let lsn = Lsn(bytes::u64_at(head, LSN_AT)?);
-    if let (Some(log), false) = (logs.first(), is_unwritten) {
-        if lsn > log.end {
-            return Err(newer(space, PageNo(0), lsn, log.end));
-        }
-        if is_delta && lsn <= log.since {
-            return Err(too_old(space, PageNo(0), lsn, log.since));
-        }
+    if let Some(log) = logs.first().filter(|log| !is_unwritten && lsn > log.end) {
+        return Err(newer(space, PageNo(0), lsn, log.end));
     }
     for log in logs {
         header_by(log, recovery, space, head, page_bytes)?;

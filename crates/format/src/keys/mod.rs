@@ -18,6 +18,7 @@ use crate::page::encryption::{
     CipherMode, CryptData, MariaDbCipher, MasterKeyName, MySqlCipher, MySqlEncryption,
     SpaceEncryption, TablespaceKey,
 };
+use crate::redo::{LogCipher, LogEncryption};
 use crate::secret::Secret;
 use crate::{Result, SpaceId};
 
@@ -85,6 +86,24 @@ impl Keys {
             Some(SpaceEncryption::MariaDb(info)) => {
                 Encryption::MariaDb(Arc::new(self.mariadb(info)))
             }
+        }
+    }
+
+    /// Returns ciphers of an encrypted redo log of MariaDB, one of which may be right.
+    ///
+    /// # Errors
+    /// The key is not known, or is no key of AES; the log is of the older format.
+    pub fn redo_ciphers(&self, info: &LogEncryption) -> Result<Vec<LogCipher>> {
+        info.require_supported()?;
+        let named = |key: &&VersionedKey| (key.id, key.version) == info.key();
+        let modes = match self.mode {
+            Some(mode) => vec![mode],
+            None => vec![CipherMode::Cbc, CipherMode::Ctr],
+        };
+        // The last line of a version is the one that a server uses.
+        match self.versions.iter().rev().find(named) {
+            Some(key) => modes.into_iter().map(|mode| info.cipher(&key.key, mode)).collect(),
+            None => Err(info.no_key()),
         }
     }
 

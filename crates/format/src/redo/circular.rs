@@ -11,8 +11,9 @@
 //! marker itself; so what an earlier lap left behind does not pass for the present one. The log ends
 //! at the first mini-transaction that is not whole.
 
+use super::encryption::{LogEncryption, NONCE_BYTES, Unit};
 use super::varint::varint;
-use crate::bytes::{slice, u8_at, u32_at, u64_at};
+use crate::bytes::{array, slice, u8_at, u32_at, u64_at};
 use crate::{Error, Lsn, Result};
 
 /// `log_t::START_OFFSET`: offset of the mini-transactions in a 10.8 log.
@@ -22,9 +23,6 @@ pub const CIRCULAR_START: u64 = 12288;
 pub const TAIL_BYTES: usize = 8 << 20;
 /// `recv_sys_t::MTR_SIZE_MAX`: the bytes of the longest mini-transaction.
 pub const MTR_BYTES_MAX: usize = 2 << 20;
-/// Bytes of the nonce behind the end marker of an encrypted mini-transaction.
-const NONCE_BYTES: usize = 8;
-
 /// A log of MariaDB 10.8+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circular {
@@ -32,7 +30,7 @@ pub struct Circular {
     pub checkpoint: Lsn,
     first: Lsn,
     capacity_bytes: u64,
-    is_encrypted: bool,
+    encryption: Option<LogEncryption>,
 }
 
 /// A whole mini-transaction: the changes of some pages that take effect together.
@@ -42,10 +40,12 @@ pub struct MiniTransaction<'a> {
     pub records: &'a [u8],
     /// The bytes in the log, with end marker and checksum.
     pub len: usize,
+    /// The nonce by which the records of an encrypted log are encrypted; else zeroes.
+    pub nonce: [u8; NONCE_BYTES],
 }
 
 impl Circular {
-    pub(super) fn parse(head: &[u8], file_bytes: u64, is_encrypted: bool) -> Result<Circular> {
+    pub(super) fn parse(head: &[u8], file_bytes: u64, encrypted: Option<Unit>) -> Result<Circular> {
         let mut newest: Option<Lsn> = None;
         for at in [4096, 8192] {
             let block = slice(head, at, 64)?;
@@ -61,12 +61,22 @@ impl Circular {
             .checked_sub(CIRCULAR_START)
             .filter(|&capacity| capacity > 0 && first <= checkpoint)
             .ok_or_else(|| Error::corrupt("the redo log's header contradicts its size"))?;
-        Ok(Circular { checkpoint, first, capacity_bytes, is_encrypted })
+        let encryption = encrypted.map(|unit| LogEncryption::read(head, unit)).transpose()?;
+        Ok(Circular { checkpoint, first, capacity_bytes, encryption })
     }
 
     /// Returns whether the log is encrypted: only types and lengths of its records are readable.
     pub fn is_encrypted(&self) -> bool {
-        self.is_encrypted
+        self.encryption.is_some()
+    }
+
+    /// Returns what the header says of an encrypted log's encryption.
+    pub fn encryption(&self) -> Option<&LogEncryption> {
+        self.encryption.as_ref()
+    }
+
+    fn nonce_bytes(&self) -> usize {
+        if self.is_encrypted() { NONCE_BYTES } else { 0 }
     }
 
     /// Returns the bytes of the ring: no log is longer.
@@ -117,7 +127,7 @@ impl Circular {
         if mtr.records.len() != 11 {
             return false;
         }
-        match self.is_encrypted {
+        match self.is_encrypted() {
             true => u8_at(mtr.records, 0) == Ok(0xfa),
             false => {
                 mtr.records.starts_with(&[0xfa, 0, 0])
@@ -142,19 +152,20 @@ impl Circular {
         }
         let records = slice(bytes, begin, len).ok()?;
         let mut sum = crc_fast::crc32_iscsi(records);
-        let nonce_bytes = if self.is_encrypted { NONCE_BYTES } else { 0 };
-        if self.is_encrypted {
-            let nonce = slice(bytes, end + 1, NONCE_BYTES).ok()?;
-            sum = crc_fast::crc32_iscsi(&[records, nonce].concat());
+        let nonce_bytes = self.nonce_bytes();
+        let mut nonce = [0; NONCE_BYTES];
+        if self.is_encrypted() {
+            nonce = array(bytes, end + 1).ok()?;
+            sum = crc_fast::crc32_iscsi(&[records, &nonce].concat());
         }
         let sealed = u32_at(bytes, end + 1 + nonce_bytes).ok()? == sum;
-        sealed.then_some(MiniTransaction { records, len: len + 5 + nonce_bytes })
+        sealed.then_some(MiniTransaction { records, len: len + 5 + nonce_bytes, nonce })
     }
 
-    /// Returns the bytes of an unencrypted log from `begin`, where a record begins, to the end of its
-    /// mini-transaction; `None` if `bytes` end before.
-    pub fn len_to_end(bytes: &[u8], begin: usize) -> Option<usize> {
-        let len = end_of_records(bytes, begin)?.checked_sub(begin)? + 5;
+    /// Returns the bytes from `begin`, where a record begins, to the end of its mini-transaction; `None` if `bytes` end
+    /// before.
+    pub fn len_to_end(&self, bytes: &[u8], begin: usize) -> Option<usize> {
+        let len = end_of_records(bytes, begin)?.checked_sub(begin)? + 5 + self.nonce_bytes();
         (begin + len <= bytes.len()).then_some(len)
     }
 }
@@ -188,11 +199,13 @@ mod tests {
 
     #[test]
     fn an_encrypted_log_is_judged_without_its_key() {
+        let mut head = [0; 128];
+        head[51] = 1;
         let log = Circular {
             checkpoint: Lsn(51064),
             first: Lsn(12288),
             capacity_bytes: 96 << 20,
-            is_encrypted: true,
+            encryption: LogEncryption::read(&head, Unit::MiniTransaction).ok(),
         };
         let with_zeroes = |parts: &[&[u8]]| [&parts.concat()[..], &[0; 64]].concat();
         assert!(log.end_if_empty(&with_zeroes(&[&CLEAN])).is_some());

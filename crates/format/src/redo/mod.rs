@@ -13,6 +13,7 @@
 mod apply;
 mod blocks;
 mod circular;
+mod encryption;
 pub mod mysql;
 mod record;
 mod varint;
@@ -20,8 +21,10 @@ mod varint;
 pub use apply::PageRedo;
 pub use blocks::{BLOCK_BYTES, BLOCKS_START, Blocks, is_empty_after_checkpoint};
 pub use circular::{CIRCULAR_START, Circular, MTR_BYTES_MAX, MiniTransaction, TAIL_BYTES};
+pub use encryption::{LogCipher, LogEncryption};
 pub use record::{FileOperation, FileRecord, PageRecord, Record, RecordKind, Records, run_len};
 
+use self::encryption::Unit;
 use crate::Result;
 use crate::bytes::u32_at;
 
@@ -47,9 +50,14 @@ impl RedoHead {
     /// Parses the first [`HEAD_BYTES`] of a log file that is `file_bytes` long.
     pub fn parse(head: &[u8], file_bytes: u64) -> Result<RedoHead> {
         match u32_at(head, 0)? {
-            FORMAT_10_8 => Circular::parse(head, file_bytes, false).map(RedoHead::Circular),
-            FORMAT_ENC_10_8 | FORMAT_ENC_11 => {
-                Circular::parse(head, file_bytes, true).map(RedoHead::Circular)
+            format @ (FORMAT_10_8 | FORMAT_ENC_10_8 | FORMAT_ENC_11) => {
+                let encrypted = match format {
+                    FORMAT_ENC_11 => Some(Unit::MiniTransaction),
+                    // MariaDB 11.4.5 does not set the top bit.
+                    FORMAT_10_8 if u32_at(head, encryption::INFO_AT)? == 0 => None,
+                    _ => Some(Unit::Record),
+                };
+                Circular::parse(head, file_bytes, encrypted).map(RedoHead::Circular)
             }
             _ => Blocks::parse(head).map(RedoHead::Blocks),
         }

@@ -203,7 +203,7 @@ impl<'a> FileOperation<'a> {
 
 /// Returns where the record at `at` continues behind its length, and where it ends; the end may lie
 /// behind the bytes.
-fn extent(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+pub(super) fn extent(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let first = u8_at(bytes, at).ok()?;
     match usize::from(first & 0x0f) {
         0 => {

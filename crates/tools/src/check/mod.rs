@@ -61,7 +61,7 @@ pub fn check(
     if pool.page_bytes() != space.page_bytes() {
         return Err(Error::resources("the pool's frames are not of the file's page size"));
     }
-    let size_bytes = space.file().size_bytes();
+    let size_bytes = space.size_bytes();
     let path = space.file().path();
     let slot = pool.add_file(Arc::clone(space.file()), space.redo().cloned());
     let mut checker = Checker::new(space.header(), space.page_context(), size_bytes, known);

@@ -242,13 +242,7 @@ impl EncryptedRange {
         }
         let page = copy_to(room, raw);
         let encrypted = range_mut(page, self.at, self.len)?;
-        match mode {
-            CipherMode::Cbc => decrypt_cbc(&key.cipher, iv, encrypted),
-            CipherMode::Ctr => {
-                let core = ctr::CtrCore::inner_iv_init(&key.cipher, &iv.into());
-                ctr::Ctr128BE::from_core(core).apply_keystream(encrypted);
-            }
-        }
+        decrypt_text(&key.cipher, mode, iv, encrypted);
         match self.full_crc32 {
             true => put(page, 0, [0; 4]),
             false => put(page, KEY_VERSION, [0; 8]),
@@ -276,6 +270,22 @@ impl EncryptedRange {
         decrypt_rest(&key.cipher, iv, room_for_rest);
         range_mut(room, self.at + self.len, trailer.len())?.copy_from_slice(trailer);
         put(room, 0, [0; 4])
+    }
+}
+
+/// Decrypts a text as `file_key_management` does.
+pub(crate) fn decrypt_text(
+    cipher: &Aes128,
+    mode: CipherMode,
+    iv: [u8; BLOCK],
+    encrypted: &mut [u8],
+) {
+    match mode {
+        CipherMode::Cbc => decrypt_cbc(cipher, iv, encrypted),
+        CipherMode::Ctr => {
+            let core = ctr::CtrCore::inner_iv_init(cipher, &iv.into());
+            ctr::Ctr128BE::from_core(core).apply_keystream(encrypted);
+        }
     }
 }
 

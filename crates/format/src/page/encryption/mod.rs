@@ -13,6 +13,7 @@ use super::PageFormat;
 use super::verified::Verified;
 use crate::{Error, PageNo, Result, bytes};
 
+pub(crate) use self::mariadb::decrypt_text;
 pub use self::mariadb::{CipherMode, CryptData, MariaDbCipher};
 pub use self::mysql::{MasterKeyName, MySqlCipher, MySqlEncryption, TablespaceKey};
 

@@ -22,6 +22,33 @@ const AGREEING_BYTES: usize = 1 << 20;
 /// Bytes of the first read of a page's records: most have fewer.
 const RUN_BYTES: usize = 512;
 
+/// The most bytes between two runs of a page that are read at once.
+const GAP_BYTES: u64 = 2 << 10;
+
+/// The most bytes of runs of a page that are read at once.
+const WINDOW_OF_RUNS_BYTES: u64 = 64 << 10;
+
+/// A part of a log that has several runs of a page.
+#[derive(Debug, Default)]
+pub(super) struct RunWindow {
+    /// The LSN of the first byte.
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl RunWindow {
+    /// The bytes from an LSN on, as far as they are here.
+    fn from(&self, lsn: Lsn) -> &[u8] {
+        let begin = lsn.0.checked_sub(self.at).and_then(|begin| usize::try_from(begin).ok());
+        begin.and_then(|begin| self.bytes.get(begin..)).unwrap_or_default()
+    }
+
+    /// Forgets the bytes.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+}
+
 /// Gives the ciphers of an encrypted log, one of which may be right.
 pub type LogCiphers<'c> = dyn Fn(&LogEncryption) -> Result<Vec<LogCipher>> + 'c;
 
@@ -108,9 +135,38 @@ impl Log {
         }
     }
 
-    /// Reads a run of records, into `buffer`.
-    pub fn run<'b>(&self, run: Run, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    /// Reads the next runs of a page at once, if they lie close to each other: a transaction often changes a page
+    /// several times.
+    pub fn read_ahead(&self, runs: &[Run], window: &mut RunWindow) -> Result<()> {
+        let Some(first) = runs.first().filter(|_| self.cipher.is_none()) else { return Ok(()) };
+        if !window.from(first.at).is_empty() {
+            return Ok(());
+        }
+        let is_close = |pair: &&[Run]| {
+            let (one, next) = (pair[0].at.0, pair[1].at.0);
+            next - one <= GAP_BYTES && next - first.at.0 <= WINDOW_OF_RUNS_BYTES
+        };
+        let Some(last) = runs.windows(2).take_while(is_close).last() else { return Ok(()) };
+        let len_bytes = (last[1].at.0 - first.at.0) as usize + RUN_BYTES;
+        window.bytes.resize(len_bytes, 0);
+        let read_bytes = self.read(first.at, &mut window.bytes)?;
+        window.bytes.truncate(read_bytes);
+        window.at = first.at.0;
+        Ok(())
+    }
+
+    /// Reads a run of records, into `buffer` unless it is in the window.
+    pub fn run<'b>(
+        &self,
+        run: Run,
+        window: &'b RunWindow,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
         let Some(cipher) = &self.cipher else {
+            let here = window.from(run.at);
+            if let Some(len) = run_len(here) {
+                return Ok(&here[..len]);
+            }
             let len = self.read_until(run.at, buffer, run_len)?;
             return Ok(&buffer[..len]);
         };

@@ -6,7 +6,7 @@ use innoscan_format::{Lsn, PageNo, SpaceId};
 
 use super::group_log::GroupLog;
 use super::index::Run;
-use super::log::Log;
+use super::log::{Log, RunWindow};
 use crate::Result;
 
 /// A redo log.
@@ -22,6 +22,7 @@ pub(super) enum RedoLog {
 #[derive(Debug, Default)]
 pub(super) struct RunBuffers {
     bytes: Vec<u8>,
+    window: RunWindow,
     descriptions: Descriptions,
 }
 
@@ -34,18 +35,29 @@ pub(super) struct PageBytes<'p> {
 }
 
 impl RedoLog {
-    /// Applies a run of records to their page.
-    pub fn apply(
+    /// Applies runs of records to their page.
+    pub fn apply_all(
         &self,
-        run: Run,
+        runs: &[Run],
         page: &mut PageBytes<'_>,
         buffers: &mut RunBuffers,
     ) -> Result<()> {
+        buffers.window.clear();
+        for (nth, run) in runs.iter().enumerate() {
+            if let RedoLog::Ring(log) = self {
+                log.read_ahead(&runs[nth..], &mut buffers.window)?;
+            }
+            self.apply(*run, page, buffers)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&self, run: Run, page: &mut PageBytes<'_>, buffers: &mut RunBuffers) -> Result<()> {
         let PageBytes { space, page_no, is_zip, bytes } = page;
-        let RunBuffers { bytes: buffer, descriptions } = buffers;
+        let RunBuffers { bytes: buffer, window, descriptions } = buffers;
         match self {
             RedoLog::Ring(log) => {
-                let records = log.run(run, buffer)?;
+                let records = log.run(run, window, buffer)?;
                 PageRedo::new(bytes, *space, *page_no, *is_zip).apply(records, run.mtr)?;
             }
             RedoLog::Groups(log) => {

@@ -289,9 +289,7 @@ fn replay(
     let (space, is_zip) = (format.space, format.is_zip);
     let mut page = PageBytes { space, page_no, is_zip, bytes: page };
     let runs = &chain.runs[chain.runs.partition_point(|run| run.mtr < from)..];
-    for run in runs {
-        log.log.apply(*run, &mut page, buffers)?;
-    }
+    log.log.apply_all(runs, &mut page, buffers)?;
     let newest = runs.last().map(|run| run.at);
     newest.map(|at| log.log.end_of_mini_transaction(at, buffers)).transpose()
 }

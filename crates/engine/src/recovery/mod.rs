@@ -96,8 +96,8 @@ impl Recovery {
     /// with files of the server, as far as they exist; `page_size`: the server's.
     ///
     /// # Errors
-    /// A log's key is not known or wrong, it cannot be read, does not begin as a log does after a checkpoint, or has changes of more
-    /// pages than can be indexed; two logs contradict each other.
+    /// A log's key is not known or wrong, it cannot be read, does not begin as a log does after a checkpoint, or has
+    /// changes of more pages than can be indexed; two logs contradict each other.
     pub fn open(
         root: &Path,
         homes: &[PathBuf],

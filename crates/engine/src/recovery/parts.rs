@@ -354,6 +354,7 @@ mod tests {
             for page in *run {
                 let mut page_bytes = vec![*page as u8; PAGE_BYTES];
                 page_bytes[PAGE_NO_AT..8].copy_from_slice(&page.to_be_bytes());
+                page_bytes[LSN_AT..24].copy_from_slice(&9_u64.to_be_bytes());
                 page_bytes[SPACE_AT..38].copy_from_slice(&7_u32.to_be_bytes());
                 bytes.extend(page_bytes);
             }

@@ -19,6 +19,9 @@ const LSN_AT: usize = 16;
 /// `FIL_PAGE_FILE_FLUSH_LSN_OR_KEY_VERSION`.
 const KEY_VERSION_AT: usize = 26;
 
+/// More pages than a server adds to a file at a time, for page 0 may lie.
+const EXTENSION_PAGES: u32 = 1 << 16;
+
 /// The redo logs of one tablespace, and of an incremental backup its changed pages.
 #[derive(Clone, Debug)]
 pub struct SpaceRedo {
@@ -70,10 +73,12 @@ impl SpaceRedo {
         let logs = &self.recovery.logs[self.deltas.first..];
         let ends = logs.iter().map(|log| log.index.end(self.format().space));
         let end = ends.max().unwrap_or_default();
-        match self.has_deltas() {
-            true => end.max(self.deltas.end()).max(self.format().size_pages),
-            false => end,
+        if !self.has_deltas() {
+            return end;
         }
+        let known = end.max(self.deltas.end());
+        let most = known.saturating_mul(2).saturating_add(EXTENSION_PAGES);
+        known.max(self.format().size_pages.min(most))
     }
 
     /// Whether pages are in deltas. The file was extended since, then: the pages that no delta has are zeroes.

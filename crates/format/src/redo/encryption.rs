@@ -166,3 +166,79 @@ impl LogCipher {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redo::{FileOperation, Record, Records};
+
+    /// What a server of MariaDB 10.11.19 wrote at `CREATE TABLE d.t`: message of the log, records, nonce; with `aes_cbc`,
+    /// and with `aes_ctr`.
+    const CREATED: [[&str; 3]; 2] = [
+        [
+            "3766ce356d318b50b1c596b039870a19",
+            "8b6a7f01fd65e060ca36351b12e18cb25f1eb284fcb59c91b6af43b5799938074fc374da32c3c5a0e1c319a47fc3a6ad\
+         b0c353ebf7c37a1818c3174cfbc3988fecc3cfed61c3f39aa93489ff42eb34dc3b0b1b126c08b2eb784677779d0e59ee\
+         359dcae3d2c9b22d2e3545762cd7f835107b00264534c529b41ab7572ecf386437e4d3820ae7c3a18858d3144bf83451\
+         0f1340",
+            "000000000000af58",
+        ],
+        [
+            "93cdd394a0c043b50a7fbb9720b1a0a3",
+            "8ba64c81b4dc0862ab5de0f7123275b2078cb299a4b52857be5f04b5e7bb3f4a85c3408db7c38caaf2c31c14d7c377bc\
+         53c3fb4707c38781e7c307d4bbc38b9ea0c3217996c352b7783435a6fff634b43d731612bb76b2c20e46bdcb5c03f118\
+         3538916ca8deb25d6235fc60132b4b35d3ade901d834927f5e1fb7cc100298670e84d321dd8bc3f4fb19d307fce634d7\
+         08d2c9",
+            "000000000000aef0",
+        ],
+    ];
+
+    fn bytes(digits: &str) -> Vec<u8> {
+        Secret::from_hex(digits.as_bytes()).unwrap().bytes().to_vec()
+    }
+
+    /// The name of the file that the first record creates, by a key and an algorithm.
+    fn created(nth: usize, key: &str, mode: CipherMode) -> Option<Vec<u8>> {
+        let [message, records, nonce] = CREATED[nth].map(bytes);
+        let mut head = vec![0; 128];
+        head[INFO_AT + 3] = 1;
+        head[INFO_AT + 7] = 1;
+        head[INFO_AT + 8..INFO_AT + 24].copy_from_slice(&message);
+        let info = LogEncryption::read(&head, Unit::MiniTransaction).unwrap();
+        assert_eq!(info.key(), (1, 1));
+        let cipher = info.cipher(&Secret::new(bytes(key)), mode).unwrap();
+        let mut plain = records;
+        cipher.decrypt(&mut plain, nonce.try_into().unwrap()).unwrap();
+        match Records::new(&plain).next_record() {
+            Ok(Some(Record::File(record))) => match record.operation {
+                FileOperation::Create(name) => Some(name.to_vec()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn mini_transactions_of_a_server_are_decrypted() {
+        let key = "770A8A65DA156D24EE2A093277530142";
+        let expected = Some(b"./d/t.ibd".to_vec());
+        assert_eq!(created(0, key, CipherMode::Cbc), expected);
+        assert_eq!(created(1, key, CipherMode::Ctr), expected);
+        assert_ne!(created(0, key, CipherMode::Ctr), expected);
+        assert_ne!(created(1, key, CipherMode::Cbc), expected);
+        assert_ne!(created(0, "870A8A65DA156D24EE2A093277530142", CipherMode::Cbc), expected);
+    }
+
+    #[test]
+    fn records_that_are_cut_are_refused() {
+        let info = LogEncryption { key_version: 1, message: [0; 16], unit: Unit::MiniTransaction };
+        let cipher = info.cipher(&Secret::new(vec![0; 16]), CipherMode::Cbc).unwrap();
+        for mut records in [vec![0x3f, 1], vec![0x30], vec![0x30, 0xf0, 0xff, 0xff, 0xff, 0xff]] {
+            assert!(cipher.decrypt(&mut records, [0; 8]).is_err());
+        }
+        assert!(info.cipher(&Secret::new(vec![0; 15]), CipherMode::Cbc).is_err());
+        let older = LogEncryption { unit: Unit::Record, ..info };
+        assert!(older.require_supported().is_err());
+        assert!(LogEncryption::read(&[0; 128], Unit::MiniTransaction).is_err());
+    }
+}

@@ -9,7 +9,7 @@ use std::time::Duration;
 use innoscan_engine::checksum_sink::Checksum;
 use innoscan_engine::scan::alone::run_alone;
 use innoscan_engine::scan::{Foreground, ScanOptions, ScanOutcome, scan};
-use innoscan_engine::{Error, Result, Table};
+use innoscan_engine::{Error, Result, Table, TableFile};
 use innoscan_io::{self as io, Direct, File, Submissions};
 
 pub use self::lookups::{Latencies, LookupOptions, Lookups};
@@ -65,9 +65,9 @@ pub fn lookups_alone(
 
 /// Measures the benefit of submitting requests together and of joining them.
 pub fn submissions(table: &Table, options: &ScanOptions) -> Result<Submissions> {
-    let file =
-        table.files.first().ok_or_else(|| Error::refused("it has no file", "name another"))?;
+    let files = table.files.first().map(TableFile::stored_paths).unwrap_or_default();
+    let file = files.first().ok_or_else(|| Error::refused("it has no file", "name another"))?;
     let options = around_the_cache(options);
-    let opened = Arc::new(File::open(&file.path, options.io.direct)?);
+    let opened = Arc::new(File::open(file, options.io.direct)?);
     Ok(io::measure_submissions(&opened, &mut *options.open_engine()?)?)
 }

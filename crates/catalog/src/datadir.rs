@@ -3,7 +3,7 @@
 //! A running server has newer pages in its memory than in its files: it is refused, and recognized
 //! by its locks on the system tablespace, the redo log and others (`os0file.cc, os_file_lock`).
 //! A server that was not shut down cleanly has newer changes in its redo log
-//! ([`format::redo`](innoscan_format::redo)). The files of MariaDB 10.8 and later, and of MySQL
+//! ([`format::redo`](innoscan_format::redo)). The files of MariaDB 10.5 and later, and of MySQL
 //! 8.0.30 and later, are then read through the log ([`Recovery`]); those of others are refused.
 
 use std::collections::HashSet;
@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::recovery::{CircularLog, LogReading, Recovery};
+use innoscan_engine::recovery::{self, CircularLog, LogReading, Recovery, ServerFiles};
 use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result};
-use innoscan_format::redo::{self, Blocks, Circular, RedoHead};
-use innoscan_format::{Error as FormatError, IndexId, Lsn, PageSize};
+use innoscan_format::page::UNRECOVERED;
+use innoscan_format::redo::{self, Block, Blocks, Circular, RedoHead};
+use innoscan_format::{Error as FormatError, IndexId, Lsn};
 use innoscan_io::Direct;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
@@ -254,7 +255,8 @@ fn read_backup(base: &Path, files: &DataFiles, keys: &Keys) -> Result<Option<Lsn
         return Err(Error::from(error).in_file(base));
     }
     let root = files.newest(base);
-    chain.read(&homes(root, files, &system), server_page_size(&system)?, keys).map(Some)
+    let homes = homes(root, files, &system);
+    chain.read(server_files(root, &homes, &system)?, keys).map(Some)
 }
 
 /// Judges a directory by its redo log. `files`: where its server's other files are; `system`: its system
@@ -390,17 +392,22 @@ fn judge_logs(
         blocks.extend(read_at(log, offset, redo::BLOCK_BYTES as usize)?);
     }
     let empty = redo::is_empty_after_checkpoint(checkpoint, &blocks).map_err(Error::from)?;
-    if empty {
+    let ring = match group[..] {
+        [(log, file_bytes, blocks)] => blocks.ring(file_bytes).map(|ring| (log, ring)),
+        _ => None,
+    };
+    // What follows a damaged block is not known.
+    let is_sound = ring.is_none() || Block::parse_without_epoch(&blocks, checkpoint).is_some();
+    if empty && is_sound {
         return Ok(Shutdown::Clean { end: checkpoint });
     }
-    let page_size = server_page_size(system)?;
-    match Recovery::open_mysql(
-        root,
-        &homes(root, files, system),
-        logs,
-        page_size,
-        keys.index_memory(),
-    )? {
+    let homes = homes(root, files, system);
+    let server = server_files(root, &homes, system)?;
+    if let Some((log, ring)) = ring {
+        let recovery = Recovery::open_blocks(server, log, ring, keys.index_memory())?;
+        return Ok(read_through(recovery, keys));
+    }
+    match Recovery::open_mysql(server, logs, keys.index_memory())? {
         Some(recovery) => Ok(read_through(recovery, keys)),
         None => Err(changes_after(root, checkpoint)),
     }
@@ -419,9 +426,23 @@ fn read_through(recovery: Recovery, keys: &Keys) -> Shutdown {
     Shutdown::Crashed { end }
 }
 
-/// The page size of a server: page 0 of its system tablespace is written when the server is installed.
-fn server_page_size(system: &SystemTablespace) -> Result<PageSize> {
-    Ok(Space::open(system.first(), Direct::Off, &Keys::default())?.page_size())
+/// The files of a killed server, with its page size: by page 0 of its system tablespace, which is written when the
+/// server is installed, or, if that is torn, by its doublewrite buffer.
+fn server_files<'a>(
+    root: &'a Path,
+    homes: &'a [PathBuf],
+    system: &'a SystemTablespace,
+) -> Result<ServerFiles<'a>> {
+    let page_size = match Space::open(system.first(), Direct::Off, &Keys::default()) {
+        Ok(space) => space.page_size(),
+        Err(error) => {
+            let directory = root.to_owned();
+            let directories = std::iter::once(&directory).chain(homes);
+            recovery::page_size_of(system.files(), directories)?
+                .ok_or_else(|| error.map_format(|error| error.with_prefix(UNRECOVERED)))?
+        }
+    };
+    Ok(ServerFiles { root, homes, system: system.files(), page_size })
 }
 
 type LogFile<'a> = (&'a PathBuf, u64, Blocks);
@@ -458,13 +479,12 @@ fn judge_circular(
     if let Some(end) = circular.end_if_empty(&tail) {
         return Ok(Shutdown::Clean { end });
     }
-    let page_size = server_page_size(system)?;
-    let log = CircularLog { root, path: log, circular };
     let homes = homes(root, files, system);
+    let server = server_files(root, &homes, system)?;
+    let log = CircularLog { root, path: log, circular };
     let reading =
         LogReading { memory: keys.index_memory(), ciphers: &|info| keys.redo_ciphers(info) };
-    let recovery = Recovery::open(root, &homes, &[log], page_size, &reading)?;
-    Ok(read_through(recovery, keys))
+    Ok(read_through(Recovery::open(server, &[log], &reading)?, keys))
 }
 
 fn changes_after(root: &Path, checkpoint: Lsn) -> Error {

@@ -65,11 +65,15 @@ impl Space {
             .read_now(0, &mut frame)
             .map_err(|error| unreadable(PageNo(0), error).in_file(file.path()))?;
         let encryption = |header: &SpaceHeader| keys.encryption(header, file.path());
-        let context =
-            |header: &SpaceHeader| header.page_context().with_encryption(encryption(header));
-        let (header, redo) = SpaceRedo::open(recovery, path, &mut frame, read_bytes, context)
-            .map_err(|error| error.in_file(file.path()))?;
-        Ok(Space { redo: Some(redo), ..Space::with_header(file, header, keys) })
+        let context = |header: &SpaceHeader| {
+            header.page_context().with_encryption(encryption(header)).of_killed_server()
+        };
+        let (header, redo) =
+            SpaceRedo::open(recovery, (path, &file), &mut frame, read_bytes, context)
+                .map_err(|error| error.in_file(file.path()))?;
+        let space = Space::with_header(file, header, keys);
+        let context = space.context.of_killed_server();
+        Ok(Space { redo: Some(redo), context, ..space })
     }
 
     fn with_header(file: File, header: SpaceHeader, keys: &Keys) -> Space {

@@ -66,6 +66,11 @@ pub fn verify(page: &[u8]) -> Result<Algorithm> {
             bytes::u32_at(page, trailer + 4)?
         )));
     }
+    // Only an empty page has zeroes in all three (`BlockReporter::is_corrupted`, MySQL 8.0), and it is not verified.
+    if header_sum == 0 && trailer_sum == 0 && bytes::u64_at(page, 16)? == 0 {
+        let what = "the page's checksums and LSN are zeroes, and the rest is not: a torn write";
+        return Err(Error::corrupt(what));
+    }
     if header_sum == trailer_sum {
         if header_sum == NO_CHECKSUM_MAGIC {
             return Ok(Algorithm::None);
@@ -223,6 +228,13 @@ mod tests {
 
     fn put(page: &mut [u8], at: usize, sum: u32) {
         page[at..at + 4].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    #[test]
+    fn zeroes_are_no_checksum_of_a_page_that_is_not_empty() {
+        let mut torn = vec![0; 4096];
+        torn[2000] = 7;
+        assert!(verify(&torn).unwrap_err().to_string().contains("a torn write"));
     }
 
     #[test]

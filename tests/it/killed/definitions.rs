@@ -7,7 +7,7 @@ use innoscan_testkit::server::{Server, install};
 
 use super::load::{Plan, Random};
 use super::rows::{Compared, compare_table};
-use super::{Load, checksums, copy, killed_under, mysql_version, seeds, version};
+use super::{Extra, Load, checksums, copy, killed_under, mysql_version, seeds, version};
 use crate::parity::command;
 
 /// Tables of each client.
@@ -123,7 +123,7 @@ fn compare_definitions(version: &str) {
     for seed in seeds() {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let load = Load { script, log_bytes: 2 << 20, options: &[] };
+        let load = Load { script, log_bytes: 2 << 20, options: &[], extra: Extra::None };
         let data = killed_under(version, seed + 5000, dir.path(), load);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");

@@ -13,6 +13,9 @@ use super::rows::checksum;
 
 const NAME: &str = "mariadb-10.11-4k";
 
+/// The same of the server whose log consists of blocks.
+pub(super) const OF_BLOCKS: &str = "mariadb-10.5.23-4k";
+
 /// Bytes of a page in it.
 const PAGE_BYTES: usize = 4096;
 
@@ -21,7 +24,12 @@ const CHANGES: usize = 300;
 
 /// The directory, unpacked.
 pub(super) fn unpacked() -> (TempDir, PathBuf) {
-    let archive = crate::tests_dir("data/killed").join(format!("{NAME}.tar.zst"));
+    unpacked_of(NAME)
+}
+
+/// The directory of this name, unpacked.
+pub(super) fn unpacked_of(name: &str) -> (TempDir, PathBuf) {
+    let archive = crate::tests_dir("data/killed").join(format!("{name}.tar.zst"));
     let bytes = zstd::decode_all(&std::fs::read(archive).unwrap()[..]).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let mut tar = Command::new("tar")
@@ -33,21 +41,23 @@ pub(super) fn unpacked() -> (TempDir, PathBuf) {
     std::io::Write::write_all(tar.stdin.as_mut().unwrap(), &bytes).unwrap();
     drop(tar.stdin.take());
     assert!(tar.wait().unwrap().success());
-    let root = dir.path().join(NAME);
+    let root = dir.path().join(name);
     (dir, root)
 }
 
 #[test]
 fn the_rows_of_a_killed_server_are_read_and_nothing_is_written() {
-    let (_dir, root) = unpacked();
-    let before = checksums(&root);
-    let tables = std::fs::read_to_string(root.join("checksums.tsv")).unwrap();
-    for line in tables.lines() {
-        let (table, sum) = line.split_once('\t').unwrap();
-        assert_eq!(checksum(&root, table), Ok(sum.to_owned()), "{table}");
+    for name in [NAME, OF_BLOCKS] {
+        let (_dir, root) = unpacked_of(name);
+        let before = checksums(&root);
+        let tables = std::fs::read_to_string(root.join("checksums.tsv")).unwrap();
+        for line in tables.lines() {
+            let (table, sum) = line.split_once('\t').unwrap();
+            assert_eq!(checksum(&root, table), Ok(sum.to_owned()), "{name}: {table}");
+        }
+        assert_eq!(tables.lines().count(), 4);
+        assert_eq!(checksums(&root), before);
     }
-    assert_eq!(tables.lines().count(), 4);
-    assert_eq!(checksums(&root), before);
 }
 
 #[test]

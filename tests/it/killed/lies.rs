@@ -18,6 +18,7 @@ use innoscan_testkit::server::install;
 
 use super::load::Random;
 use super::pages::tablespaces;
+use super::rows::checksum;
 use super::{copy, fixture, killed, mysql_version, recover, version};
 
 /// Damaged copies of the log.
@@ -104,12 +105,13 @@ impl Answers {
     }
 }
 
-fn damaged(log: &[u8], random: &mut Random, case: u64) -> (Vec<u8>, String) {
+/// A log whose head has some bytes, damaged.
+fn damaged(log: &[u8], head: usize, random: &mut Random, case: u64) -> (Vec<u8>, String) {
     let mut log = log.to_vec();
     let at = match case % 3 {
         // The head with its checkpoints, and the log itself.
-        0 => random.below(12_288) as usize,
-        _ => 12_288 + random.below(log.len() as u64 - 12_288) as usize,
+        0 => random.below(head as u64) as usize,
+        _ => head + random.below((log.len() - head) as u64) as usize,
     };
     match random.below(4) {
         0 => {
@@ -132,18 +134,82 @@ fn damaged(log: &[u8], random: &mut Random, case: u64) -> (Vec<u8>, String) {
 #[test]
 fn a_damaged_log_is_refused_or_gives_right_pages() {
     let (_dir, data) = fixture::unpacked();
-    let (_, truth) = read(&data).unwrap();
+    damage(&data, 12_288);
+}
+
+#[test]
+fn a_damaged_log_of_blocks_is_refused_or_gives_right_pages() {
+    let (_dir, data) = fixture::unpacked_of(fixture::OF_BLOCKS);
+    damage(&data, 2048);
+}
+
+/// Damages the log of a directory, whose head has some bytes.
+fn damage(data: &Path, head: usize) {
+    let (_, truth) = read(data).unwrap();
     let log_path = data.join("ib_logfile0");
     let log = std::fs::read(&log_path).unwrap();
     let mut random = Random::new(4);
     let mut answers = Answers::default();
     for case in 0..CASES {
-        let (lie, what) = damaged(&log, &mut random, case);
+        let (lie, what) = damaged(&log, head, &mut random, case);
         std::fs::write(&log_path, lie).unwrap();
-        answers.judge(&truth, read(&data), &format!("case {case}: {what}"));
+        answers.judge(&truth, read(data), &format!("case {case}: {what}"));
     }
     println!("damaged logs: {answers:?}");
     assert!(answers.refused > 0 && answers.read > 0 && answers.pages > 0, "{answers:?}");
+}
+
+#[test]
+fn a_table_whose_file_the_log_renames_is_refused() {
+    let (_dir, data) = fixture::unpacked_of(fixture::OF_BLOCKS);
+    assert!(checksum(&data, "d.young").is_ok());
+    let log_path = data.join("ib_logfile0");
+    let mut log = std::fs::read(&log_path).unwrap();
+    let place = |block: &[u8]| block.windows(11).position(|bytes| bytes == b"d/young.ibd");
+    for block in log[2048..].chunks_exact_mut(512).filter(|block| place(block).is_some()) {
+        while let Some(at) = place(block) {
+            block[at + 2] = b'Y';
+        }
+        let sum = crc32c(&block[..508]);
+        block[508..].copy_from_slice(&sum.to_be_bytes());
+    }
+    std::fs::write(&log_path, log).unwrap();
+    let why = checksum(&data, "d.young").unwrap_err();
+    assert!(why.contains("the redo log gives the file the name"), "{why}");
+    assert!(why.contains("was killed while it created, dropped or altered"), "{why}");
+    assert!(checksum(&data, "d.dyn").is_ok());
+}
+
+#[test]
+fn lying_records_of_a_log_of_blocks_end_in_errors() {
+    let (_dir, data) = fixture::unpacked_of(fixture::OF_BLOCKS);
+    let log_path = data.join("ib_logfile0");
+    let log = std::fs::read(&log_path).unwrap();
+    let end = log.iter().rposition(|&byte| byte != 0).unwrap();
+    let mut random = Random::new(6);
+    let (mut refused, mut read_through) = (0, 0);
+    for _ in 0..CASES {
+        let mut lie = log.clone();
+        for _ in 0..=random.below(20) {
+            // A block with records that lie, under a right checksum.
+            let start = 2048 + 512 * random.below((end as u64 - 2048) / 512) as usize;
+            let at = start + 12 + random.below(496) as usize;
+            lie[at] = match random.below(3) {
+                0 => random.below(256) as u8,
+                _ => lie[at] ^ 1 << random.below(8),
+            };
+            let sum = crc32c(&lie[start..start + 508]);
+            lie[start + 508..start + 512].copy_from_slice(&sum.to_be_bytes());
+        }
+        std::fs::write(&log_path, &lie).unwrap();
+        // No panic, and an end.
+        match read(&data) {
+            Ok(_) => read_through += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    println!("lying records: {refused} logs refused, {read_through} read");
+    assert!(refused > 0 && read_through > 0);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod lies;
 mod load;
 mod pages;
 mod rows;
+mod torn;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,6 +32,10 @@ use self::load::{Family, Plan, Random};
 
 /// The seeds that are always tested.
 const SEEDS: Range<u64> = 0..1;
+
+/// The versions of MariaDB whose log is read.
+const READ: [&str; 5] =
+    ["mariadb-10.5.23", "mariadb-10.11", "mariadb-10.11.5", "mariadb-11.4.5", "mariadb-11.8"];
 
 const PAGE_KIB: [u64; 5] = [16, 4, 8, 32, 64];
 
@@ -50,7 +55,7 @@ fn mysql_version() -> String {
 /// The version of MariaDB.
 fn version() -> String {
     let named = std::env::var("INNOSCAN_LIVE").unwrap_or_default();
-    let is_read = |version: &&str| version.starts_with("mariadb-1") && *version >= "mariadb-10.11";
+    let is_read = |version: &&str| READ.contains(version);
     named.split(',').find(is_read).unwrap_or("mariadb-10.11").to_owned()
 }
 
@@ -116,31 +121,82 @@ struct Load<'o> {
     log_bytes: u64,
     /// More options of the server.
     options: &'o [&'o str],
+    extra: Extra,
+}
+
+/// What else a server does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extra {
+    None,
+    /// It encrypts the pages of all tables, and compresses those of two (MariaDB).
+    Encrypted,
+}
+
+impl Extra {
+    /// The file of keys in a server's directory.
+    fn key_file(dir: &Path) -> PathBuf {
+        dir.join("keys.txt")
+    }
+
+    fn options(self, dir: &Path) -> Vec<String> {
+        match self {
+            Extra::None => Vec::new(),
+            Extra::Encrypted => vec![
+                "--plugin-load-add=file_key_management".to_owned(),
+                format!("--file-key-management-filename={}", Extra::key_file(dir).display()),
+                "--innodb-encrypt-tables=ON".to_owned(),
+            ],
+        }
+    }
+
+    fn statements(self) -> &'static str {
+        match self {
+            Extra::None => "",
+            Extra::Encrypted => {
+                "ALTER TABLE d.dyn1 PAGE_COMPRESSED=1; ALTER TABLE d.com1 PAGE_COMPRESSED=1;"
+            }
+        }
+    }
+
+    /// The keys of a server.
+    fn keys(self, dir: &Path) -> Keys {
+        match self {
+            Extra::None => Keys::default(),
+            Extra::Encrypted => {
+                let key_file = Some(Extra::key_file(dir));
+                KeyFiles { key_file, ..KeyFiles::default() }.keys(|| {}).unwrap()
+            }
+        }
+    }
 }
 
 /// Kills a server under load; returns its directory.
 fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
-    killed_with(version, seed, dir, &[])
+    killed_with(version, seed, dir, Extra::None)
+}
+
+/// The same of a server that does more.
+fn killed_with(version: &str, seed: u64, dir: &Path, extra: Extra) -> PathBuf {
+    let load = Load { script: load::script, log_bytes: 41 << 20, options: &[], extra };
+    killed_under(version, seed, dir, load)
 }
 
 /// The same with more options.
-fn killed_with(version: &str, seed: u64, dir: &Path, more: &[&str]) -> PathBuf {
-    killed_under(
-        version,
-        seed,
-        dir,
-        Load { script: load::script, log_bytes: 41 << 20, options: more },
-    )
+fn killed_with_options(version: &str, seed: u64, dir: &Path, options: &[&str]) -> PathBuf {
+    let load = Load { script: load::script, log_bytes: 41 << 20, options, extra: Extra::None };
+    killed_under(version, seed, dir, load)
 }
 
 fn killed_under(version: &str, seed: u64, dir: &Path, load: Load<'_>) -> PathBuf {
     let plan = plan(version, seed);
-    let options = options(plan);
+    let options = [options(plan), load.extra.options(dir)].concat();
     let options: Vec<&str> =
         options.iter().map(String::as_str).chain(load.options.iter().copied()).collect();
     std::fs::create_dir_all(dir).unwrap();
+    let key: String = (0..32).map(|byte| format!("{byte:02x}")).collect();
+    std::fs::write(Extra::key_file(dir), format!("1;{key}\n")).unwrap();
     let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
-    server.sql(load::tables(plan.family)).unwrap();
+    server.sql(load::tables(plan.family) + load.extra.statements()).unwrap();
     let clients = load::start(server.socket(), dir, |client| (load.script)(plan, client));
     until_written(&server, (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20)));
     server.kill().unwrap();
@@ -216,7 +272,7 @@ fn compare_pages_with(version: &str, seeds: Range<u64>, more: &[&str], keys: &Ke
     for seed in seeds {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let data = killed_with(version, seed, dir.path(), more);
+        let data = killed_with_options(version, seed, dir.path(), more);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);

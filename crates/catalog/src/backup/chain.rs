@@ -7,10 +7,10 @@
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::recovery::{CircularLog, LogReading, Recovery};
+use innoscan_engine::recovery::{CircularLog, LogReading, Recovery, ServerFiles};
 use innoscan_engine::{Error, Remedy, Result};
+use innoscan_format::Lsn;
 use innoscan_format::redo::{self, Circular, RedoHead};
-use innoscan_format::{Lsn, PageSize};
 
 use super::Backup;
 use super::files::{Found, Link, backup_files};
@@ -56,11 +56,11 @@ impl Chain {
     }
 
     /// Reads the redo logs and lets the files be read through them, also by those who have a clone of `keys`; returns
-    /// the LSN of the last log's end. `homes`: the other directories with files of the server; `page_size`: its pages'.
+    /// the LSN of the last log's end. `server`: where its files are.
     ///
     /// # Errors
     /// A log is missing, damaged, or none of `mariadb-backup`; a backup lacks a part of its log.
-    pub fn read(&self, homes: &[PathBuf], page_size: PageSize, keys: &Keys) -> Result<Lsn> {
+    pub fn read(&self, server: ServerFiles<'_>, keys: &Keys) -> Result<Lsn> {
         let Some(newest) = self.links.last() else { return Err(no_backup(Path::new(""))) };
         let paths: Vec<PathBuf> =
             self.links.iter().map(|link| link.root.join("ib_logfile0")).collect();
@@ -71,7 +71,8 @@ impl Chain {
         }
         let reading =
             LogReading { memory: keys.index_memory(), ciphers: &|info| keys.redo_ciphers(info) };
-        let mut recovery = Recovery::open(&newest.root, homes, &logs, page_size, &reading)?;
+        let server = ServerFiles { root: &newest.root, ..server };
+        let mut recovery = Recovery::open(server, &logs, &reading)?;
         for (nth, link) in self.links.iter().enumerate() {
             if let Some(range) = recovery.range_of(nth) {
                 link.backup.require_log(range)?;

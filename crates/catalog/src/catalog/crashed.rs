@@ -10,7 +10,7 @@ use innoscan_format::schema::TableDef;
 use innoscan_io::Direct;
 
 use super::known::Known;
-use super::under_way::Change;
+use super::under_way::{Change, DDL_LOG};
 use super::{Directory, TableName, stem};
 
 /// Requires that InnoDB's dictionary has the table of each file of a killed server, in that very tablespace.
@@ -37,8 +37,10 @@ pub(super) fn require_agreement(
         (Known::Nothing, Known::Read(dictionary)) => (None, Some(dictionary)),
         (Known::Nothing, Known::Nothing) => return Ok(()),
     };
+    let has_ddl_log = directory.datadir.root().join(DDL_LOG).exists();
     for file in files.iter().filter(|file| !file.is_system()) {
-        let space = file.open(Direct::Off)?.header().space;
+        let opened = file.open(Direct::Off)?;
+        let space = opened.header().space;
         // MySQL renames and removes files after it has changed its dictionary.
         if listed.is_some_and(|listed| !listed.values().any(|listed| *listed == space)) {
             let lack = format!("the dictionary has no tablespace {space}");
@@ -49,6 +51,9 @@ pub(super) fn require_agreement(
         if dictionary.table(&name).map(|table| table.space) != Some(space) {
             let lack = format!("InnoDB's dictionary has no table {name} in tablespace {space}");
             return Err(under_way(&lack).in_file(&file.path));
+        }
+        if !has_ddl_log {
+            require_name(&opened, file)?;
         }
     }
     Ok(())
@@ -70,6 +75,32 @@ pub(super) fn require_settled(directory: &Directory, schema: &str, table: &str) 
         }
         Some(Change::Renamed { .. }) | None => Ok(()),
     }
+}
+
+/// Requires that the file has the name that the redo log has for it. The log has a renaming before the directory has it;
+/// MariaDB before 10.6 repeats it at its start, cannot take it back, and then finds no file for the table.
+fn require_name(space: &Space, file: &TableFile) -> Result<()> {
+    let id = space.header().space;
+    let Some(name) = space.redo().and_then(|redo| redo.recovery().name_of(id)) else {
+        return Ok(());
+    };
+    let path = std::fs::canonicalize(&file.path).unwrap_or_default();
+    match is_same_table(name, &file.path) || is_same_table(name, &path) {
+        true => Ok(()),
+        false => {
+            let renamed = format!("the redo log gives the file the name {}", name.display());
+            Err(under_way(&renamed).in_file(&file.path))
+        }
+    }
+}
+
+/// Whether two paths have the same database and table; the log has the path at which a file was when it was written.
+fn is_same_table(path: &Path, other: &Path) -> bool {
+    let end = |path: &Path| {
+        let database = path.parent().and_then(Path::file_name).map(ToOwned::to_owned);
+        (database, path.file_name().map(ToOwned::to_owned))
+    };
+    end(path) == end(other)
 }
 
 /// The refusal of a table whose files, dictionary or DDL log do not agree.

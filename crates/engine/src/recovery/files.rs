@@ -69,6 +69,11 @@ impl Files {
         self.by_path.contains_key(path)
     }
 
+    /// The newest name of a tablespace's file.
+    pub fn name_of(&self, space: SpaceId) -> Option<&Path> {
+        self.named.get(&space).map(|named| &*named.path)
+    }
+
     /// Whether the tablespace was dropped.
     pub fn is_deleted(&self, space: SpaceId) -> bool {
         self.named.get(&space).is_some_and(|named| named.is_deleted)
@@ -103,6 +108,7 @@ mod tests {
         assert_eq!(files.space_at(Path::new("/data/d/u.ibd")), Some(SpaceId(5)));
         assert_eq!(files.space_at(Path::new("/data/d/gone.ibd")), None);
         assert_eq!(files.space_at(Path::new("/elsewhere/d/v.ibd")), Some(SpaceId(8)));
+        assert_eq!(files.name_of(SpaceId(5)), Some(Path::new("/data/d/u.ibd")));
         assert!(files.is_deleted(SpaceId(7)) && !files.is_deleted(SpaceId(5)));
     }
 

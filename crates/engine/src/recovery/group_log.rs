@@ -3,10 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use innoscan_format::redo::mysql::{
-    Block, Input, Kind, LogFile, LogFlaw, Stop, advance, group_bytes, run_bytes,
-};
-use innoscan_format::redo::{BLOCK_BYTES, HEAD_BYTES};
+use innoscan_format::redo::mysql::{Input, Kind, LogFile, LogFlaw, Stop, group_bytes, run_bytes};
+use innoscan_format::redo::{BLOCK_BYTES, Block, HEAD_BYTES, advance};
 use innoscan_format::{Error as FormatError, Lsn, PageNo, SpaceId};
 use innoscan_io::{Direct, File, ReadError};
 

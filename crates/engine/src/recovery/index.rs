@@ -68,7 +68,8 @@ impl Indexing {
         Indexing { start, sorter: EntrySorter::new(memory), trims: HashMap::new() }
     }
 
-    /// Adds the page records of the mini-transaction at `lsn`; passes the others to `take_file`.
+    /// Adds the page records of the mini-transaction at `lsn`; passes the others to `take_file`. `lsn_of`: the LSN of a
+    /// record at an offset in the mini-transaction.
     ///
     /// # Errors
     /// A record cannot be read; memory is full, and there is no place to spill to.
@@ -76,6 +77,7 @@ impl Indexing {
         &mut self,
         lsn: Lsn,
         mut records: Records<'r>,
+        lsn_of: impl Fn(usize) -> Lsn,
         mut take_file: impl FnMut(&innoscan_format::redo::FileRecord<'r>),
     ) -> Result<()> {
         let mut page = None;
@@ -100,7 +102,7 @@ impl Indexing {
                 _ if record.is_same_page && page == Some(key) => continue,
                 _ => Change::Changed,
             };
-            self.append(key, lsn, record.at, change)?;
+            self.append(key, lsn, lsn_of(record.at), change)?;
             page = (change != Change::Freed).then_some(key);
         }
         Ok(())
@@ -116,7 +118,7 @@ impl Indexing {
         for record in records {
             match record.kind {
                 Kind::Page { is_init } if is_init || page != Some(record.page) => {
-                    self.append(record.page, record.at, 0, Change::Changed)?;
+                    self.append(record.page, record.at, record.at, Change::Changed)?;
                     page = Some(record.page);
                 }
                 Kind::Page { .. } => {}
@@ -130,10 +132,10 @@ impl Indexing {
         &mut self,
         (space, page): (SpaceId, PageNo),
         mtr: Lsn,
-        distance: usize,
+        at: Lsn,
         change: Change,
     ) -> Result<()> {
-        self.sorter.add(Entry::new(space, page, mtr.0 - self.start.0, distance as u64, change))
+        self.sorter.add(Entry::new(space, page, mtr.0 - self.start.0, at.0 - mtr.0, change))
     }
 
     /// Ends the index, after all of the log was added.

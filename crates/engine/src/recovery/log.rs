@@ -4,9 +4,9 @@ use std::path::Path;
 
 use innoscan_format::Lsn;
 use innoscan_format::redo::{Circular, LogCipher, LogEncryption, MTR_BYTES_MAX, run_len};
-use innoscan_io::{Direct, File, ReadError};
 
 use super::index::Run;
+use super::ring_file::RingFile;
 use super::sense::Sense;
 use crate::{Error, Result};
 
@@ -55,7 +55,7 @@ pub type LogCiphers<'c> = dyn Fn(&LogEncryption) -> Result<Vec<LogCipher>> + 'c;
 /// The log of MariaDB 10.8 and later.
 #[derive(Debug)]
 pub(super) struct Log {
-    file: File,
+    file: RingFile,
     circular: Circular,
     /// Of an encrypted log.
     cipher: Option<Box<LogCipher>>,
@@ -67,7 +67,7 @@ impl Log {
     /// # Errors
     /// It cannot be opened; its key is not known, or is wrong.
     pub fn open(path: &Path, circular: Circular, ciphers: &LogCiphers<'_>) -> Result<Log> {
-        let mut log = Log { file: File::open(path, Direct::Off)?, circular, cipher: None };
+        let mut log = Log { file: RingFile::open(path)?, circular, cipher: None };
         let Some(info) = circular.encryption() else { return Ok(log) };
         let mut readable = Vec::new();
         let mut is_shown = false;
@@ -224,34 +224,13 @@ impl Log {
         }
     }
 
-    /// Reads the log from an LSN on, around the end of the ring; fewer bytes where the file is cut.
+    /// Reads the log from an LSN on; fewer bytes where the file is cut.
     fn read(&self, lsn: Lsn, bytes: &mut [u8]) -> Result<usize> {
-        let mut done = 0;
-        while done < bytes.len() {
-            let (offset, to_end) = self.circular.place_of(Lsn(lsn.0 + done as u64));
-            let to_end = usize::try_from(to_end).unwrap_or(usize::MAX);
-            let part_end = bytes.len().min(done.saturating_add(to_end));
-            let part = &mut bytes[done..part_end];
-            let wanted = part.len();
-            let read_bytes = self.file.read_at(offset, part).map_err(|error| self.failed(error))?;
-            done += read_bytes;
-            if read_bytes < wanted {
-                break;
-            }
-        }
-        Ok(done)
-    }
-
-    fn failed(&self, error: ReadError) -> Error {
-        let source = match error {
-            ReadError::Device { errno, .. } => std::io::Error::from_raw_os_error(errno),
-            ReadError::EndOfFile { .. } => std::io::ErrorKind::UnexpectedEof.into(),
-        };
-        self.located(Error::read("reading the redo log", source))
+        self.file.read(lsn, bytes, |lsn| self.circular.place_of(lsn))
     }
 
     /// Adds the log's file to an error.
     pub fn located(&self, error: Error) -> Error {
-        error.in_file(self.file.path())
+        self.file.located(error)
     }
 }

@@ -1,4 +1,4 @@
-//! Reading of a directory whose server was killed (MariaDB 10.8 and later, MySQL 8.0.30 and later): the redo log
+//! Reading of a directory whose server was killed (MariaDB 10.5 and later, MySQL 8.0.30 and later): the redo log
 //! after the checkpoint is indexed by page, and applied in memory to each page as it is read. Nothing is written.
 //!
 //! ```text
@@ -12,42 +12,61 @@
 //!
 //! Whether a transaction was committed is not known here: a page holds the changes of all.
 
+mod block_log;
 mod doublewrite;
 mod entries;
 mod files;
+mod first_page;
 mod group_log;
 mod index;
 mod log;
 mod parts;
 mod redo_log;
+mod ring_file;
 mod sense;
 mod settle;
+mod torn;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use innoscan_format::page::SpaceHeader;
 use innoscan_format::redo::mysql::{Counter, Kind};
-use innoscan_format::redo::{Circular, FileOperation, Records};
-use innoscan_format::{Error as FormatError, Lsn, PageNo, PageSize, SpaceId};
+use innoscan_format::redo::{BlockRing, Circular, FileOperation, Records};
+use innoscan_format::{Lsn, PageNo, PageSize, SpaceId};
 
+use self::block_log::BlockLog;
 use self::doublewrite::Doublewrite;
+pub use self::doublewrite::page_size_of;
 pub use self::entries::IndexMemory;
 use self::files::Files;
 use self::group_log::GroupLog;
 use self::index::{Index, Indexing};
 use self::log::Log;
 pub use self::log::LogCiphers;
-use self::parts::Deltas;
 pub use self::parts::{BackupFiles, DeltaFile, Parts};
-use self::redo_log::RedoLog;
+use self::redo_log::{MiniTransactions, RedoLog, RunBuffers};
 pub use self::settle::{Settling, SpaceRedo};
 use crate::{Error, Result};
+
+/// Where the files of a killed server are.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerFiles<'a> {
+    /// The data directory.
+    pub root: &'a Path,
+    /// The other directories with files of its, as far as they exist.
+    pub homes: &'a [PathBuf],
+    /// The files of the system tablespace.
+    pub system: &'a [PathBuf],
+    /// The server's page size.
+    pub page_size: PageSize,
+}
 
 /// The redo log of a killed server, read and indexed; or those of a backup and the incremental backups on it.
 #[derive(Debug)]
 pub struct Recovery {
     root: PathBuf,
+    /// The first file of the system tablespace.
+    system: PathBuf,
     /// Other directories with files of the server.
     homes: Vec<PathBuf>,
     page_size: PageSize,
@@ -91,38 +110,48 @@ pub struct LogReading<'l> {
 }
 
 impl Recovery {
-    /// Reads the log of the server with the data directory `root`, which is that of the log; or the logs of a backup
-    /// and the incremental backups on it, oldest first, the last of which is `root`. `homes`: the other directories
-    /// with files of the server, as far as they exist; `page_size`: the server's.
+    /// Reads the log of a server of MariaDB 10.8 or later; or the logs of a backup and the incremental backups on it,
+    /// oldest first, the last of which is the one that `server` describes.
     ///
     /// # Errors
     /// A log's key is not known or wrong, it cannot be read, does not begin as a log does after a checkpoint, or has
     /// changes of more pages than can be indexed; two logs contradict each other.
     pub fn open(
-        root: &Path,
-        homes: &[PathBuf],
+        server: ServerFiles<'_>,
         logs: &[CircularLog<'_>],
-        page_size: PageSize,
         reading: &LogReading<'_>,
     ) -> Result<Recovery> {
-        let root = canonical_root(root)?;
         let mut read: Vec<IndexedLog> = Vec::with_capacity(logs.len());
-        for log in logs {
-            let newer = IndexedLog::read(log, reading)?;
+        for &CircularLog { root, path, circular } in logs {
+            let log = MiniTransactions::Ring(Log::open(path, circular, reading.ciphers)?);
+            let newer = IndexedLog::read(root, log, circular.checkpoint, reading.memory)?;
             if let Some(older) = read.last() {
                 older.require_same_server(&newer)?;
             }
             read.push(newer);
         }
-        Ok(Recovery {
-            root,
-            homes: canonical(homes),
-            page_size,
-            logs: read,
-            doublewrite: Doublewrite::default(),
-            counters: HashMap::new(),
-            backup_files: None,
-        })
+        // A backup has no page whose write was not finished.
+        let doublewrite = match &read[..] {
+            [log] => server.doublewrite(log)?,
+            _ => Doublewrite::empty(server.page_size, (Lsn(0), Lsn(0))),
+        };
+        Recovery::of(server, read, doublewrite)
+    }
+
+    /// Reads the log at `path` of a server of MariaDB 10.5 to 10.7, as [`Recovery::open`] does.
+    ///
+    /// # Errors
+    /// As for [`Recovery::open`].
+    pub fn open_blocks(
+        server: ServerFiles<'_>,
+        path: &Path,
+        ring: BlockRing,
+        memory: &IndexMemory,
+    ) -> Result<Recovery> {
+        let log = MiniTransactions::Blocks(BlockLog::open(path, ring)?);
+        let log = IndexedLog::read(server.root, log, ring.checkpoint, memory)?;
+        let doublewrite = server.doublewrite(&log)?;
+        Recovery::of(server, vec![log], doublewrite)
     }
 
     /// Reads the log of a MySQL server, whose files are at `paths`, as [`Recovery::open`] does; `None` if the
@@ -131,13 +160,11 @@ impl Recovery {
     /// # Errors
     /// As for [`Recovery::open`]; a file of the log is missing; the log was switched off.
     pub fn open_mysql(
-        root: &Path,
-        homes: &[PathBuf],
+        server: ServerFiles<'_>,
         paths: &[PathBuf],
-        page_size: PageSize,
         memory: &IndexMemory,
     ) -> Result<Option<Recovery>> {
-        let root = canonical_root(root)?;
+        let root = canonical_root(server.root)?;
         let Some(log) = GroupLog::open(paths)? else { return Ok(None) };
         let checkpoint = log.checkpoint();
         let mut index = Indexing::new(checkpoint, memory);
@@ -156,18 +183,29 @@ impl Recovery {
             index.add_group(records)
         })?;
         let index = index.finish()?;
-        let homes = canonical(homes);
+        let homes = canonical(server.homes);
         let directories = std::iter::once(&root).chain(homes.iter().filter(|home| **home != root));
-        let doublewrite = Doublewrite::open(directories, page_size, (checkpoint, end))?;
-        Ok(Some(Recovery {
-            homes,
-            root,
-            page_size,
-            logs: vec![IndexedLog { log: RedoLog::Groups(log), index, files, checkpoint, end }],
+        let doublewrite = Doublewrite::of_files(directories, server.page_size, (checkpoint, end))?;
+        let log = IndexedLog { log: RedoLog::Groups(log), index, files, checkpoint, end };
+        let recovery = Recovery::of(server, vec![log], doublewrite)?;
+        Ok(Some(Recovery { counters, ..recovery }))
+    }
+
+    fn of(
+        server: ServerFiles<'_>,
+        logs: Vec<IndexedLog>,
+        doublewrite: Doublewrite,
+    ) -> Result<Recovery> {
+        Ok(Recovery {
+            root: canonical_root(server.root)?,
+            system: server.canonical_system(),
+            homes: canonical(server.homes),
+            page_size: server.page_size,
+            logs,
             doublewrite,
-            counters,
+            counters: HashMap::new(),
             backup_files: None,
-        }))
+        })
     }
 
     /// The data directory, as a canonical path.
@@ -184,6 +222,16 @@ impl Recovery {
     /// The LSN of the newest log's end: pages are as they were then.
     pub fn end(&self) -> Lsn {
         self.newest().end
+    }
+
+    /// The LSN of the newest log's checkpoint: older changes are in the data files.
+    pub fn checkpoint(&self) -> Lsn {
+        self.newest().checkpoint
+    }
+
+    /// The newest name that the log has for the file of a tablespace.
+    pub fn name_of(&self, space: SpaceId) -> Option<&Path> {
+        self.newest().files.name_of(space)
     }
 
     /// The range of a log: its checkpoint and its end.
@@ -233,67 +281,38 @@ impl Recovery {
         Ok(false)
     }
 
+    /// Whether the newest log has all of a page, from a record on that initialises it.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn initialises(&self, space: SpaceId, page: PageNo) -> Result<bool> {
+        let IndexedLog { index, log, .. } = self.newest();
+        let Some(chain) = index.chain(space, page)? else { return Ok(false) };
+        let newest = log.newest_init(&chain.runs, &mut RunBuffers::default())?;
+        Ok(chain.base == index::Base::Nothing || newest.is_some())
+    }
+
     /// Memory that the indexes of the logs take.
     pub fn memory_bytes(&self) -> usize {
         self.logs.iter().map(|log| log.index.memory_bytes()).sum()
     }
-
-    /// The tablespace at `path`: its header, from its first bytes in `head` (`read_bytes` of them; the rest may hold
-    /// anything), settled if its first page has records in a log; and its deltas.
-    fn open_space(
-        &self,
-        path: &Path,
-        head: &mut [u8],
-        read_bytes: usize,
-    ) -> Result<(SpaceHeader, Deltas)> {
-        head[read_bytes..].fill(0);
-        let parts = self.backup_files.as_ref().and_then(|files| files.get(path));
-        let deltas = parts.map_or(Ok(Deltas::none()), Deltas::open)?;
-        let page_bytes = match parts.and_then(|parts| parts.deltas.first()) {
-            Some(delta) => delta.page_bytes,
-            None => self.page_size.bytes() as usize,
-        };
-        let page_bytes = page_bytes.min(head.len());
-        let first = deltas.read(PageNo(0), &mut head[..page_bytes], false)?;
-        let is_written = head[..page_bytes].iter().any(|&byte| byte != 0);
-        let named = parts.map_or(path, |parts| &parts.named);
-        let space = match is_written {
-            true => SpaceId(innoscan_format::bytes::u32_at(head, 34)?),
-            false => parts
-                .and_then(|parts| parts.space)
-                .or_else(|| self.space_at(first, named))
-                .ok_or_else(|| {
-                    let what = "page 0 is all zeroes, and the redo log does not say whose it is";
-                    Error::from(FormatError::corrupt(what))
-                })?,
-        };
-        // Damage in a page 0 that was never written would make it one of the system tablespace.
-        if space == SpaceId::SYSTEM && path.extension().is_some_and(|ending| ending == "ibd") {
-            let what = "page 0 is damaged: it says that this is the system tablespace";
-            return Err(FormatError::corrupt(what).into());
-        }
-        if self.newest().files.is_deleted(space) {
-            return Err(Error::refused(
-                "its tablespace was dropped, by the redo log",
-                "the file is a remainder; a server would delete it",
-            ));
-        }
-        let header = settle::header(self, space, first, head, page_bytes)?;
-        Ok((header, deltas))
-    }
 }
 
 impl IndexedLog {
-    fn read(file: &CircularLog<'_>, reading: &LogReading<'_>) -> Result<IndexedLog> {
-        let &CircularLog { path, circular, .. } = file;
-        let root = canonical_root(file.root)?;
-        let log = Log::open(path, circular, reading.ciphers)?;
-        let checkpoint = circular.checkpoint;
-        let mut index = Indexing::new(checkpoint, reading.memory);
+    /// Reads a log of MariaDB, of changes of files in the directory `root`.
+    fn read(
+        root: &Path,
+        log: MiniTransactions,
+        checkpoint: Lsn,
+        memory: &IndexMemory,
+    ) -> Result<IndexedLog> {
+        let root = canonical_root(root)?;
+        let mut index = Indexing::new(checkpoint, memory);
         let mut files = Files::default();
         let mut is_confirmed = false;
         let end = log.read_through(|lsn, records| {
-            let added = index.add(lsn, Records::new(records), |record| {
+            let lsn_of = |at| log.lsn_of(lsn, at);
+            let added = index.add(lsn, Records::new(records), lsn_of, |record| {
                 is_confirmed |= record.operation == FileOperation::Checkpoint(checkpoint);
                 files.add(&root, record);
             });
@@ -312,13 +331,13 @@ impl IndexedLog {
             )));
         }
         let index = index.finish()?;
-        Ok(IndexedLog { log: RedoLog::Ring(log), index, files, checkpoint, end })
+        Ok(IndexedLog { log: RedoLog::MiniTransactions(log), index, files, checkpoint, end })
     }
 
     /// Requires that the log of the next backup is one of the same server, as far as this one reaches into it.
     fn require_same_server(&self, newer: &IndexedLog) -> Result<()> {
         let (from, end) = (newer.checkpoint, self.end.min(newer.end));
-        let (RedoLog::Ring(older_log), RedoLog::Ring(newer_log)) = (&self.log, &newer.log) else {
+        let (Some(older_log), Some(newer_log)) = (self.log.ring(), newer.log.ring()) else {
             return Ok(());
         };
         if from < self.checkpoint || (from < end && !older_log.agrees(newer_log, from, end)?) {
@@ -332,6 +351,18 @@ impl IndexedLog {
             )));
         }
         Ok(())
+    }
+}
+
+impl ServerFiles<'_> {
+    fn canonical_system(&self) -> PathBuf {
+        let first = self.system.first().map_or(Path::new(""), PathBuf::as_path);
+        std::fs::canonicalize(first).unwrap_or_else(|_| first.to_owned())
+    }
+
+    /// The doublewrite buffer of MariaDB.
+    fn doublewrite(&self, log: &IndexedLog) -> Result<Doublewrite> {
+        Doublewrite::of_system(self.system, self.page_size, (log.checkpoint, log.end))
     }
 }
 

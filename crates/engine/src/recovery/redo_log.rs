@@ -1,21 +1,78 @@
-//! The redo logs of both families, as those who settle pages see them: runs of records at LSNs.
+//! The redo logs of both families, as those who settle pages see them: runs of records at LSNs; and those of MariaDB, as
+//! those who index them do: mini-transactions.
 
-use innoscan_format::redo::PageRedo;
 use innoscan_format::redo::mysql::{Descriptions, PageChanges};
+use innoscan_format::redo::{PageRedo, advance};
 use innoscan_format::{Lsn, PageNo, SpaceId};
 
+use super::block_log::BlockLog;
 use super::group_log::GroupLog;
 use super::index::Run;
 use super::log::{Log, RunWindow};
-use crate::Result;
+use crate::{Error, Result};
 
 /// A redo log.
 #[derive(Debug)]
 pub(super) enum RedoLog {
-    /// MariaDB 10.8 and later.
-    Ring(Log),
+    /// MariaDB.
+    MiniTransactions(MiniTransactions),
     /// MySQL 8.0.30 and later.
     Groups(GroupLog),
+}
+
+/// A redo log of MariaDB.
+#[derive(Debug)]
+pub(super) enum MiniTransactions {
+    /// MariaDB 10.8 and later.
+    Ring(Log),
+    /// MariaDB 10.5 to 10.7.
+    Blocks(BlockLog),
+}
+
+impl MiniTransactions {
+    /// Passes the records of each mini-transaction after the checkpoint to `take`, with its LSN; returns the LSN of the
+    /// end.
+    pub fn read_through(&self, take: impl FnMut(Lsn, &[u8]) -> Result<()>) -> Result<Lsn> {
+        match self {
+            MiniTransactions::Ring(log) => log.read_through(take),
+            MiniTransactions::Blocks(log) => log.read_through(take),
+        }
+    }
+
+    /// The LSN of a record that lies some bytes behind the start of its mini-transaction.
+    pub fn lsn_of(&self, mtr: Lsn, distance_bytes: usize) -> Lsn {
+        match self {
+            MiniTransactions::Ring(_) => Lsn(mtr.0.saturating_add(distance_bytes as u64)),
+            MiniTransactions::Blocks(_) => advance(mtr, distance_bytes),
+        }
+    }
+
+    fn run<'b>(
+        &self,
+        run: Run,
+        window: &'b RunWindow,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
+        match self {
+            MiniTransactions::Ring(log) => log.run(run, window, buffer),
+            MiniTransactions::Blocks(log) => log.run(run.at, buffer),
+        }
+    }
+
+    fn end_of_mini_transaction(&self, lsn: Lsn, buffer: &mut Vec<u8>) -> Result<Lsn> {
+        match self {
+            MiniTransactions::Ring(log) => log.end_of_mini_transaction(lsn, buffer),
+            MiniTransactions::Blocks(log) => log.end_of_mini_transaction(lsn, buffer),
+        }
+    }
+
+    /// Adds the log's file to an error.
+    pub fn located(&self, error: Error) -> Error {
+        match self {
+            MiniTransactions::Ring(log) => log.located(error),
+            MiniTransactions::Blocks(log) => log.located(error),
+        }
+    }
 }
 
 /// Buffers for reading and applying records.
@@ -35,6 +92,14 @@ pub(super) struct PageBytes<'p> {
 }
 
 impl RedoLog {
+    /// The log, if it is one of MariaDB 10.8 or later.
+    pub fn ring(&self) -> Option<&Log> {
+        match self {
+            RedoLog::MiniTransactions(MiniTransactions::Ring(log)) => Some(log),
+            RedoLog::MiniTransactions(MiniTransactions::Blocks(_)) | RedoLog::Groups(_) => None,
+        }
+    }
+
     /// Applies runs of records to their page.
     pub fn apply_all(
         &self,
@@ -44,7 +109,7 @@ impl RedoLog {
     ) -> Result<()> {
         buffers.window.clear();
         for (nth, run) in runs.iter().enumerate() {
-            if let RedoLog::Ring(log) = self {
+            if let Some(log) = self.ring() {
                 log.read_ahead(&runs[nth..], &mut buffers.window)?;
             }
             self.apply(*run, page, buffers)?;
@@ -56,7 +121,7 @@ impl RedoLog {
         let PageBytes { space, page_no, is_zip, bytes } = page;
         let RunBuffers { bytes: buffer, window, descriptions } = buffers;
         match self {
-            RedoLog::Ring(log) => {
+            RedoLog::MiniTransactions(log) => {
                 let records = log.run(run, window, buffer)?;
                 PageRedo::new(bytes, *space, *page_no, *is_zip).apply(records, run.mtr)?;
             }
@@ -72,13 +137,18 @@ impl RedoLog {
     /// The end of the mini-transaction that has a record at an LSN.
     pub fn end_of_mini_transaction(&self, lsn: Lsn, buffers: &mut RunBuffers) -> Result<Lsn> {
         match self {
-            RedoLog::Ring(log) => log.end_of_mini_transaction(lsn, &mut buffers.bytes),
+            RedoLog::MiniTransactions(log) => log.end_of_mini_transaction(lsn, &mut buffers.bytes),
             RedoLog::Groups(log) => log.end_of_group(lsn, &mut buffers.bytes),
         }
     }
 
-    /// Whether pages may be initialised by a record, and else start from zeroes if the file has nothing else.
-    pub fn has_init_records(&self) -> bool {
+    /// Whether no page is changed without a record. MySQL builds indexes without.
+    pub fn has_all_changes(&self) -> bool {
+        matches!(self, RedoLog::MiniTransactions(_))
+    }
+
+    /// Whether the records of a page may start from zeroes without one that initialises it.
+    pub fn starts_from_zeroes(&self) -> bool {
         matches!(self, RedoLog::Groups(_))
     }
 
@@ -92,8 +162,8 @@ impl RedoLog {
     ) -> Result<bool> {
         match (self, change) {
             (RedoLog::Groups(log), _) => log.has_end(lsn, &mut buffers.bytes),
-            (RedoLog::Ring(_), None) => Ok(false),
-            (RedoLog::Ring(_), Some(run)) => {
+            (RedoLog::MiniTransactions(_), None) => Ok(false),
+            (RedoLog::MiniTransactions(_), Some(run)) => {
                 Ok(self.end_of_mini_transaction(run.at, buffers)? == lsn)
             }
         }

@@ -7,6 +7,7 @@ use innoscan_format::page::{
     self, Encryption, PageContext, PageFormat, Scratch, SpaceHeader, StoredAs,
 };
 use innoscan_format::{Error as FormatError, Lsn, PageNo, SpaceId, bytes};
+use innoscan_io::File;
 
 use super::index::{Base, Chain};
 use super::parts::Deltas;
@@ -33,28 +34,29 @@ pub struct SpaceRedo {
 /// Buffers for settling, for one page at a time.
 #[derive(Debug, Default)]
 pub struct Settling {
-    scratch: Scratch,
-    run: RunBuffers,
+    pub(super) scratch: Scratch,
+    pub(super) run: RunBuffers,
 }
 
 /// The log of a tablespace while a page of it is settled.
-struct PageLog<'l> {
-    log: &'l IndexedLog,
-    context: &'l PageContext,
-    page_no: PageNo,
+pub(super) struct PageLog<'l> {
+    pub recovery: &'l Recovery,
+    pub log: &'l IndexedLog,
+    pub context: &'l PageContext,
+    pub page_no: PageNo,
 }
 
 impl SpaceRedo {
-    /// The header of the tablespace at `path`, from its first bytes in `head` (`read_bytes` of them), and how its pages
+    /// The header of the tablespace at `path`, whose first file is `file`, from its first bytes in `head` (`read_bytes` of them), and how its pages
     /// are settled; `context`: how it stores them, by its header.
     pub(crate) fn open(
         recovery: Arc<Recovery>,
-        path: &Path,
+        (path, file): (&Path, &File),
         head: &mut [u8],
         read_bytes: usize,
         context: impl FnOnce(&SpaceHeader) -> PageContext,
     ) -> Result<(SpaceHeader, SpaceRedo)> {
-        let (header, deltas) = recovery.open_space(path, head, read_bytes)?;
+        let (header, deltas) = recovery.open_space(path, file, head, read_bytes)?;
         let context = context(&header);
         Ok((header, SpaceRedo { recovery, context, deltas: Arc::new(deltas) }))
     }
@@ -104,39 +106,28 @@ impl SpaceRedo {
     }
 
     /// Settles the bytes of a page as the file stores it; of one behind the end of the file, zeroes. Bytes
-    /// that are damaged stay as they are, unless the log does without them.
+    /// that are damaged are replaced by a copy in the doublewrite buffer; without one they stay as they are, unless the
+    /// log does without them.
     ///
     /// # Errors
     /// The log does not fit the page; the page is newer than the log; the log cannot be read; a delta is damaged.
     pub fn settle(&self, page_no: PageNo, page: &mut [u8], buffers: &mut Settling) -> Result<()> {
         let first = self.deltas.read(page_no, page, true)?;
-        if self.recovery.doublewrite.has(self.format().space, page_no) {
-            self.restore(page_no, page, &mut buffers.scratch)?;
-        }
-        let logs = self.recovery.logs[first..].iter();
-        let mut logs = logs.map(|log| PageLog { log, context: &self.context, page_no });
+        let recovery = &*self.recovery;
+        let logs = recovery.logs[first..].iter();
+        let mut logs = logs.map(|log| PageLog { recovery, log, context: &self.context, page_no });
         if let Some(first) = logs.next() {
             let chain = first.chain()?;
+            first.restore(chain.as_ref(), page, buffers)?;
             first.require_moment(chain.as_ref(), page, buffers)?;
             first.settle(chain, page, buffers)?;
         }
         logs.try_for_each(|log| log.settle(log.chain()?, page, buffers))
     }
-
-    /// Takes a page whose write was not finished from the doublewrite buffer.
-    #[cold]
-    fn restore(&self, page_no: PageNo, page: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let is_zeroes = page.iter().all(|&byte| byte == 0);
-        if !is_zeroes && page::open(page, &self.context, page_no, scratch).is_ok() {
-            return Ok(());
-        }
-        let is_sound = |copy: &[u8]| page::open(copy, &self.context, page_no, scratch).is_ok();
-        self.recovery.doublewrite.restore(self.format().space, page_no, page, is_sound)
-    }
 }
 
 impl PageLog<'_> {
-    fn format(&self) -> PageFormat {
+    pub fn format(&self) -> PageFormat {
         self.context.format()
     }
 
@@ -229,14 +220,20 @@ impl PageLog<'_> {
             page.fill(0);
             return Ok(Some(Lsn(0)));
         }
-        if log.has_init_records() && page.iter().all(|&byte| byte == 0) {
+        let is_zeroes = page.iter().all(|&byte| byte == 0);
+        if is_zeroes && log.starts_from_zeroes() {
             return Ok(Some(Lsn(0)));
+        }
+        // An incremental backup has pages that a later log initialises.
+        if is_zeroes && self.recovery.logs.len() == 1 {
+            return Err(unwritten(self.format().space, self.page_no));
         }
         if self.to_memory_form(page, buffers)? {
             return Ok(Some(Lsn(bytes::u64_at(page, LSN_AT)?)));
         }
         let init = log.newest_init(&chain.runs, &mut buffers.run)?;
-        if init.is_some() {
+        if let Some(init) = init {
+            self.require_newest(Some(chain), page, init, buffers)?;
             page.fill(0);
         }
         Ok(init)
@@ -282,7 +279,7 @@ impl PageLog<'_> {
 }
 
 /// Applies the records of a page that begin at an LSN or behind it; returns the LSN of the newest one's end.
-fn replay(
+pub(super) fn replay(
     log: &IndexedLog,
     chain: &Chain,
     format: PageFormat,
@@ -299,87 +296,9 @@ fn replay(
     newest.map(|at| log.log.end_of_mini_transaction(at, buffers)).transpose()
 }
 
-/// Settles page 0 of a tablespace, from which the form of all its pages is known, and parses it. `first`: the backup
-/// whose page is in `head`, counted from the base; `page_bytes`: the server's page size.
-pub(super) fn header(
-    recovery: &Recovery,
-    space: SpaceId,
-    first: usize,
-    head: &mut [u8],
-    page_bytes: usize,
-) -> Result<SpaceHeader> {
-    let logs = &recovery.logs[first..];
-    let is_unwritten = head[..page_bytes].iter().all(|&byte| byte == 0);
-    let lsn = Lsn(bytes::u64_at(head, LSN_AT)?);
-    if let Some(log) = logs.first().filter(|log| !is_unwritten && lsn > log.end) {
-        return Err(newer(space, PageNo(0), lsn, log.end));
-    }
-    for log in logs {
-        header_by(log, recovery, space, head, page_bytes)?;
-    }
-    Ok(SpaceHeader::parse(head)?)
-}
-
-/// Applies the records of page 0 in one log.
-fn header_by(
-    log: &IndexedLog,
-    recovery: &Recovery,
-    space: SpaceId,
-    head: &mut [u8],
-    page_bytes: usize,
-) -> Result<()> {
-    let mut buffers = RunBuffers::default();
-    let is_unwritten = head[..page_bytes].iter().all(|&byte| byte == 0);
-    let Some(chain) = log.index.chain(space, PageNo(0))? else { return Ok(()) };
-    let base = match chain.base {
-        Base::File if is_unwritten && log.log.has_init_records() => Base::Nothing,
-        base => base,
-    };
-    match base {
-        Base::Freed => Ok(()),
-        Base::Nothing => {
-            head.fill(0);
-            let page = &mut head[..page_bytes];
-            let format = unknown_format(recovery, space);
-            let lsn = replay(log, &chain, format, PageNo(0), page, Lsn(0), &mut buffers)?;
-            let flags = bytes::u32_at(page, 54)?;
-            let candidates = page::FspFlags::candidates(flags);
-            let flags = candidates.first().copied().ok_or_else(|| {
-                FormatError::corrupt(format!(
-                    "{flags:#x} are no tablespace flags any server writes"
-                ))
-            })?;
-            let format = SpaceHeader::format_of(flags, space);
-            page::seal(&mut head[..format.physical_len()], format, lsn.unwrap_or(Lsn(0)))?;
-            Ok(())
-        }
-        Base::File => {
-            let format = SpaceHeader::parse(head)?.page_format();
-            let page = &mut head[..format.physical_len()];
-            let from = Lsn(bytes::u64_at(page, LSN_AT)?);
-            if let Some(lsn) = replay(log, &chain, format, PageNo(0), page, from, &mut buffers)? {
-                page::seal(page, format, lsn)?;
-            }
-            Ok(())
-        }
-    }
-}
-
-/// The format of page 0 before its flags are known: that of a plain tablespace.
-fn unknown_format(recovery: &Recovery, space: SpaceId) -> PageFormat {
-    PageFormat {
-        space,
-        page_size: recovery.page_size,
-        physical_bytes: recovery.page_size.bytes(),
-        is_zip: false,
-        full_crc32: true,
-        sdi: false,
-        size_pages: u32::MAX,
-    }
-}
-
+/// The error of a page that is newer than the log.
 #[cold]
-fn newer(space: SpaceId, page_no: PageNo, lsn: Lsn, end: Lsn) -> Error {
+pub(super) fn newer(space: SpaceId, page_no: PageNo, lsn: Lsn, end: Lsn) -> Error {
     Error::from(
         FormatError::corrupt(format!(
             "the page's LSN {lsn} is newer than the end of the redo log, {end}: the files were not \
@@ -387,4 +306,11 @@ fn newer(space: SpaceId, page_no: PageNo, lsn: Lsn, end: Lsn) -> Error {
         ))
         .at_page(space, page_no),
     )
+}
+
+/// The error of a page of zeroes that the log changes, and does not initialise.
+#[cold]
+fn unwritten(space: SpaceId, page_no: PageNo) -> Error {
+    let error = FormatError::corrupt("all bytes of the page are zero, and the redo log changes it");
+    Error::from(error.with_prefix(page::UNRECOVERED).at_page(space, page_no))
 }

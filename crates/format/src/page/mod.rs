@@ -32,7 +32,7 @@ mod xdes;
 mod zip;
 
 pub use compression::PageCompression;
-pub use context::PageContext;
+pub use context::{PageContext, UNRECOVERED};
 pub use encryption::Encryption;
 pub use fsp::{Dialect, FspFlags, SpaceHeader};
 pub use index::IndexPage;

@@ -149,7 +149,7 @@ pub fn open<'a>(
             }),
             false => opened(raw, context, expected, scratch),
         })
-        .map_err(|error| error.at_page(format.space, expected))
+        .map_err(|error| context.explain(error).at_page(format.space, expected))
 }
 
 /// Requires all bytes of a page.

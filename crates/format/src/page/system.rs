@@ -56,11 +56,18 @@ impl Doublewrite {
     /// Reads the bytes of that page, which is never encrypted.
     pub fn parse(page: &[u8]) -> Result<Option<Doublewrite>> {
         let at = page.len().saturating_sub(DOUBLEWRITE_FROM_END);
+        let Some(blocks) = Doublewrite::blocks_of(page)? else { return Ok(None) };
+        Ok(Some(Doublewrite { segment: segment_header(page, at)?, blocks }))
+    }
+
+    /// Reads the blocks alone, of the bytes of a page that was not verified: a server looks for a copy of a torn
+    /// [`super::undo::TRX_SYS_PAGE`] there, too.
+    pub fn blocks_of(page: &[u8]) -> Result<Option<[PageNo; 2]>> {
+        let at = page.len().saturating_sub(DOUBLEWRITE_FROM_END);
         if bytes::u32_at(page, at + 10)? != DOUBLEWRITE_MAGIC {
             return Ok(None);
         }
         let block = |at| bytes::u32_at(page, at).map(PageNo);
-        let segment = segment_header(page, at)?;
-        Ok(Some(Doublewrite { segment, blocks: [block(at + 14)?, block(at + 18)?] }))
+        Ok(Some([block(at + 14)?, block(at + 18)?]))
     }
 }

@@ -1,14 +1,14 @@
 //! Logs of 512-byte blocks: MySQL, and MariaDB before 10.8 (`log0log.h`, `log0constants.h`).
 
+use super::block::BLOCK_BYTES;
+use super::block_ring::BlockRing;
 use crate::bytes::{slice, u16_at, u32_at, u64_at};
 use crate::{Lsn, Result};
 
 /// MySQL 8.0.30+: checkpoints hold no offset; each file contains its start LSN.
 const FORMAT_8_0_30: u32 = 6;
-/// `OS_FILE_LOG_BLOCK_SIZE`.
-pub const BLOCK_BYTES: u64 = 512;
-/// `LOG_FILE_HDR_SIZE`: offset of the blocks in each file.
-pub const BLOCKS_START: u64 = 4 * BLOCK_BYTES;
+/// `log_t::FORMAT_10_5`: the four bytes `PHYS`.
+const FORMAT_10_5: u32 = 0x5048_5953;
 
 /// A file of a log of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,13 +20,14 @@ pub struct Blocks {
     pub group_offset: Option<u64>,
     /// The LSN of the file's first block (MySQL 8.0.30+).
     pub start: Lsn,
+    format: u32,
 }
 
 impl Blocks {
     pub(super) fn parse(head: &[u8]) -> Result<Blocks> {
         let format = u32_at(head, 0)?;
-        let mut newest =
-            Blocks { checkpoint: None, group_offset: None, start: Lsn(u64_at(head, 8)?) };
+        let start = Lsn(u64_at(head, 8)?);
+        let mut newest = Blocks { checkpoint: None, group_offset: None, start, format };
         for at in [BLOCK_BYTES as usize, 3 * BLOCK_BYTES as usize] {
             let block = slice(head, at, BLOCK_BYTES as usize)?;
             let lsn = Lsn(u64_at(block, 8)?);
@@ -44,6 +45,15 @@ impl Blocks {
             };
         }
         Ok(newest)
+    }
+
+    /// Returns the log, if its records can be read: that of MariaDB 10.5 to 10.7 in a file of `file_bytes`, not
+    /// encrypted.
+    pub fn ring(&self, file_bytes: u64) -> Option<BlockRing> {
+        match self.format {
+            FORMAT_10_5 => BlockRing::new(self.checkpoint?, self.group_offset?, file_bytes),
+            _ => None,
+        }
     }
 }
 

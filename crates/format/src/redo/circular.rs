@@ -172,7 +172,7 @@ impl Circular {
 
 /// Returns the offset of the end marker of the mini-transaction that has a record at `at`, if that is
 /// within the bytes.
-fn end_of_records(bytes: &[u8], mut at: usize) -> Option<usize> {
+pub(super) fn end_of_records(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let first = u8_at(bytes, at).ok()?;
         if first <= 1 {

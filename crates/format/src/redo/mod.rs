@@ -7,10 +7,12 @@
 //! to a server that was shut down cleanly. The LSN in the system tablespace's first page is not
 //! enough: a server killed before its first checkpoint leaves it unchanged since the last shutdown.
 //!
-//! Of a circular log the records can be read ([`Records`]) and applied to the bytes of a page
-//! ([`PageRedo`]); of one of MySQL 8.0.30 and later: [`mysql`].
+//! Of a circular log, and of the blocks of MariaDB 10.5 to 10.7 ([`BlockRing`]), the records can be read ([`Records`])
+//! and applied to the bytes of a page ([`PageRedo`]); of a log of MySQL 8.0.30 and later: [`mysql`].
 
 mod apply;
+mod block;
+mod block_ring;
 mod blocks;
 mod circular;
 mod encryption;
@@ -19,7 +21,9 @@ mod record;
 mod varint;
 
 pub use apply::PageRedo;
-pub use blocks::{BLOCK_BYTES, BLOCKS_START, Blocks, is_empty_after_checkpoint};
+pub use block::{BLOCK_BYTES, BLOCKS_START, Block, advance};
+pub use block_ring::BlockRing;
+pub use blocks::{Blocks, is_empty_after_checkpoint};
 pub use circular::{CIRCULAR_START, Circular, MTR_BYTES_MAX, MiniTransaction, TAIL_BYTES};
 pub use encryption::{LogCipher, LogEncryption};
 pub use record::{FileOperation, FileRecord, PageRecord, Record, RecordKind, Records, run_len};

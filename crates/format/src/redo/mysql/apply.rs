@@ -3,6 +3,7 @@
 //! Nothing of a record is believed: every offset is checked before it is used, so a record that does
 //! not fit the page is an error, and no more.
 
+use super::super::advance;
 use super::compressed::{Input, Stop, whole};
 use super::description::Descriptions;
 use super::entry::IndexRedo;
@@ -44,7 +45,7 @@ impl<'p> PageChanges<'p> {
     pub fn apply(&mut self, bytes: &[u8], lsn: Lsn) -> Result<()> {
         let mut input = Input::new(bytes);
         while !input.is_at_end() {
-            let at = super::advance(lsn, input.at());
+            let at = advance(lsn, input.at());
             let record = whole(input.record()).map_err(|error| self.locate(error, at))?;
             match record.change {
                 Change::Page(change) if record.page == (self.space, self.page_no) => {

@@ -17,7 +17,7 @@ mod record;
 mod undo;
 
 pub use apply::{PageChanges, group_bytes, run_bytes};
-pub use blocks::{Block, LogFile, LogFlaw, advance};
+pub use blocks::{LogFile, LogFlaw};
 pub use compressed::{Input, Read, Stop};
 pub use description::Descriptions;
 pub use record::{Counter, Kind, Record};

@@ -6,6 +6,7 @@
 
 mod already_read;
 mod crashed;
+mod definition;
 mod directory;
 mod elsewhere;
 mod file_kind;
@@ -22,19 +23,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use innoscan_engine::file_head::FileHead;
 use innoscan_engine::keys::Keys;
 use innoscan_engine::recovery::IndexMemory;
 use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
-use innoscan_format::Remedy as FormatRemedy;
-use innoscan_format::schema::data_directory::{data_directory, data_directory_option};
-use innoscan_format::schema::filename::{self, TableFile as FileName};
-use innoscan_format::schema::{Partitioning, TableDef, from_frm};
+use innoscan_format::schema::filename;
+use innoscan_format::schema::{Partitioning, TableDef};
 
 pub(crate) use self::already_read::AlreadyRead;
-use self::already_read::definition_in_sdi;
 use self::directory::Directory;
 use self::elsewhere::FilesElsewhere;
 pub(crate) use self::file_kind::is_fulltext;
@@ -43,7 +40,6 @@ use self::given::Given;
 use self::notes::notes;
 use self::partitions::{no_partition, partition_files, partition_paths};
 use self::spaces::Spaces;
-use self::under_way::Change;
 pub(crate) use self::under_way::UnderWayTables;
 use crate::auto_increment;
 use crate::backup::Backup;
@@ -460,125 +456,6 @@ impl Catalog {
             )),
         }
     }
-
-    /// The definition of a file's table, and the file's head if it was read.
-    fn definition_of_file(
-        &self,
-        ibd: &Path,
-        directory: Option<&Directory>,
-        already_read: AlreadyRead,
-    ) -> Result<(TableDef, Option<FileHead>)> {
-        let FileName { table, .. } = filename::decode_table(&stem(ibd));
-        if let Some(given) = &self.definition {
-            return given.def().map(|def| (def, None));
-        }
-        let (head, in_sdi) = match already_read.head {
-            Some((head, def)) => (Some(head), def),
-            None => {
-                let name = TableName { schema: self.place_of(ibd).schema, table: table.clone() };
-                definition_in_sdi(ibd, || self.partitions_of(&name, ibd), &self.keys)?
-            }
-        };
-        if let Some(def) = in_sdi {
-            let name = TableName { schema: def.schema.clone(), table };
-            return Ok((self.settled_definition(def, &name, ibd, directory)?, head));
-        }
-        if let Some(mut def) = already_read.frm {
-            complete(&mut def, &stem(ibd), directory)?;
-            return Ok((def, head));
-        }
-        let Place { root, schema } = self.place_of(ibd);
-        let mut frm = ibd.with_file_name(format!("{}.frm", filename::encode(&table)));
-        if let (false, Some(root)) = (frm.is_file(), &root) {
-            frm = root.join(filename::encode(&schema)).join(frm.file_name().unwrap_or_default());
-        }
-        let definition = match directory {
-            Some(found) => found.definition(&frm, &schema, &table),
-            None => &frm,
-        };
-        if !definition.is_file() {
-            // A running server writes to its dictionary.
-            let is_exported = directory.is_some_and(|found| found.datadir.is_exported());
-            let root = root.filter(|_| !is_exported);
-            if let Some(def) = self.definition_beside(&schema, &table, root.as_deref())? {
-                return Ok((def, head));
-            }
-            return Err(Error::refused(
-                "there is no definition: the file has no SDI, and there is no .frm beside it",
-                ["put the table's .frm beside it".into(), FormatRemedy::PassDefinition.into()],
-            )
-            .in_file(ibd));
-        }
-        let mut def = read_frm(definition, &schema, &table)?;
-        complete(&mut def, &stem(ibd), directory)?;
-        add_data_directory(&mut def, &frm);
-        Ok((def, head))
-    }
-
-    /// What becomes of tables of a database whose definition a killed server had not finished.
-    ///
-    /// # Errors
-    /// The directory must not be read.
-    pub(crate) fn under_way(&self, schema: &str) -> Result<UnderWayTables> {
-        let mut tables = UnderWayTables::default();
-        let root = self.datadir()?;
-        if !DataDir::is_one(root) {
-            return Ok(tables);
-        }
-        let directory = self.judged(root)?;
-        for (table, change) in
-            directory.under_way.get().iter().flat_map(|found| found.of_schema(schema))
-        {
-            match change {
-                Change::Renamed { definition, .. } => {
-                    tables.there.insert(table.to_owned(), definition.clone());
-                }
-                Change::Absent(statement) => {
-                    tables.absent.insert(table.to_owned(), statement);
-                }
-                Change::Unknown(_) => {}
-            }
-        }
-        Ok(tables)
-    }
-
-    fn definition_of_frm(&self, frm: &Path) -> Result<TableDef> {
-        let schema = self.place_of(frm).schema;
-        let table = filename::decode(&stem(frm));
-        let directory = self.directory_of(&frm.with_extension("ibd"), true)?;
-        let definition = match &directory {
-            Some(found) => found.definition(frm, &schema, &table),
-            None => frm,
-        };
-        let mut def = read_frm(definition, &schema, &table)?;
-        complete(&mut def, &stem(frm), directory.as_ref())?;
-        Ok(def)
-    }
-}
-
-/// Adds the facts about a table with a `.frm` that only InnoDB's dictionary has.
-fn complete(def: &mut TableDef, file_stem: &str, directory: Option<&Directory>) -> Result<()> {
-    let Some(found) = directory else { return Ok(()) };
-    let Some(dictionary) = found.dictionary.get() else { return Ok(()) };
-    let system = found.datadir.system_tablespace().map(|system| system.first());
-    let in_system = |error| Error::from(error).in_file(system.unwrap_or(found.datadir.root()));
-    def.foreign_keys = dictionary.foreign_keys(&def.schema, &def.name).map_err(in_system)?;
-    let table = dictionary.table(&found.dictionary_name(&def.schema, &def.name, file_stem));
-    if let Some(table) = table {
-        def.physical.space = Some(table.space);
-        let clustered = table.clustered();
-        def.physical.clustered = clustered.and_then(|index| Some((index.id, index.root?)));
-    }
-    Ok(())
-}
-
-/// Adds the directory of a table's file outside of the data directory, which only the `.isl` beside its `.frm` has. That
-/// path is printed, not followed.
-fn add_data_directory(def: &mut TableDef, frm: &Path) {
-    let link = std::fs::read_to_string(frm.with_extension("isl")).ok();
-    if let Some(directory) = link.as_deref().map(str::trim_end).and_then(data_directory) {
-        def.options.others.push(data_directory_option(&directory));
-    }
 }
 
 /// A file, with the facts of the definition that concern only this file.
@@ -598,12 +475,6 @@ fn table_file(path: PathBuf, def: &TableDef) -> TableFile {
         (None, Some(_)) => file,
         (None, None) => file.with_root(def.physical.clustered.map(|(_, root)| root)),
     }
-}
-
-fn read_frm(frm: &Path, schema: &str, table: &str) -> Result<TableDef> {
-    let bytes =
-        std::fs::read(frm).map_err(|error| Error::read("reading it", error).in_file(frm))?;
-    from_frm(&bytes, schema, table).map_err(|error| Error::from(error).in_file(frm))
 }
 
 fn schema_of(dir: &Path) -> String {

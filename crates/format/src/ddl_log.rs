@@ -13,6 +13,11 @@ use crate::{Error, Result, bytes};
 
 const MAGIC: [u8; 4] = [254, 254, 11, 2];
 
+/// Places in a block: its kind; of an action, what it is and how far.
+const KIND_AT: usize = 0;
+const CODE_AT: usize = 1;
+const PHASE_AT: usize = 2;
+
 /// Kinds of blocks (`ddl_log_entry_code`).
 const EXECUTION: u8 = 1;
 const ACTION: u8 = 2;
@@ -94,7 +99,7 @@ pub fn unfinished(log: &[u8]) -> Result<Vec<Action>> {
     let Some(header) = Header::parse(log)? else { return Ok(Vec::new()) };
     let mut actions = Vec::new();
     for block in log.chunks_exact(header.block_bytes).skip(1) {
-        if block[0] != EXECUTION {
+        if bytes::u8_at(block, KIND_AT)? != EXECUTION {
             continue;
         }
         let is_in_binary_log = bytes::u64_le_at(block, 10)? != 0;
@@ -106,8 +111,9 @@ pub fn unfinished(log: &[u8]) -> Result<Vec<Action>> {
                 .ok_or_else(|| Error::corrupt("the DDL log's actions link in a circle"))?;
             let begin = next.saturating_mul(header.block_bytes);
             let block = bytes::slice(log, begin, header.block_bytes)?;
-            match block[0] {
-                ACTION if block[2] != FINAL_PHASE => {
+            let is_ended = bytes::u8_at(block, PHASE_AT)? == FINAL_PHASE;
+            match bytes::u8_at(block, KIND_AT)? {
+                ACTION if !is_ended => {
                     let action = action(block, header.names_at)?;
                     actions.extend(action.decided(is_in_binary_log));
                 }
@@ -141,7 +147,7 @@ struct Header {
 impl Header {
     fn parse(log: &[u8]) -> Result<Option<Header>> {
         // A log of a server that has defined nothing since its start is empty.
-        if log.len() < MAGIC.len() || log[..4] != MAGIC {
+        if !log.starts_with(&MAGIC) {
             return Ok(None);
         }
         let block_bytes = usize::from(bytes::u16_le_at(log, 4)?);
@@ -187,7 +193,7 @@ fn action(block: &[u8], names_at: usize) -> Result<Action> {
     let named = LoggedTable { schema: names.schema.clone(), table: names.table.clone() };
     let from = LoggedTable { schema: names.from_schema.clone(), table: names.from_table.clone() };
     // enum ddl_log_action_code
-    Ok(match block[1] {
+    Ok(match bytes::u8_at(block, CODE_AT)? {
         1..=4 => Action::Partitions([names.table, names.from_table, names.path]),
         5 => Action::Rename { from, to: named },
         8 => Action::Drop(named),
@@ -209,7 +215,7 @@ fn alter(block: &[u8], names: &Names, table: LoggedTable) -> Result<Alter> {
     const NOT_PLAIN: u16 = 1 | 2 | 16;
     let flags = bytes::u16_le_at(block, 8)?;
     let of_innodb = [&names.handler, &names.from_handler].iter().all(|name| *name == "InnoDB");
-    let phase = match block[2] {
+    let phase = match bytes::u8_at(block, PHASE_AT)? {
         // INIT, RENAME_FAILED, PREPARE_INPLACE, CREATED
         0 | 4 | 5 => AlterPhase::Begun,
         2 => AlterPhase::InPlaceDone,

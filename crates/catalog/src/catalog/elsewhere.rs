@@ -15,11 +15,11 @@ use innoscan_format::schema::{TableDef, filename};
 use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
 use innoscan_io::Direct;
 
+use super::definition::{add_data_directory, complete, read_frm};
 use super::spaces::{Spaces, contradicting};
 use super::under_way::DDL_LOG;
 use super::{
-    AlreadyRead, Catalog, Directory, FileKind, Place, TableName, add_data_directory, complete,
-    crashed, directory_of, read_frm, sorted_entries, stem,
+    AlreadyRead, Catalog, Directory, FileKind, Place, TableName, directory_of, sorted_entries, stem,
 };
 use crate::data_files::DataFiles;
 use crate::datadir::DataDir;
@@ -228,36 +228,6 @@ impl Catalog {
         let spaces = self.spaces_of(directory.datadir.root())?;
         let dir = directory_of(directory.datadir.root(), &def.schema);
         Ok(self.file_in(&spaces, place, &dir)?.map(|file| file.of_partition(partition)))
-    }
-
-    /// The definition of a table whose file has that of `def`; by the dictionary, if an unfinished `ALTER TABLE` has
-    /// changed the one in the file.
-    pub(super) fn settled_definition(
-        &self,
-        def: TableDef,
-        name: &TableName,
-        file: &Path,
-        directory: Option<&Directory>,
-    ) -> Result<TableDef> {
-        let Some(directory) = directory else { return Ok(def) };
-        let Some(logs) = directory.datadir.undo_logs() else { return Ok(def) };
-        let space = Space::open(file, Direct::Off, &self.keys)?;
-        if !space.has_unfinished_sdi(logs.unfinished())? {
-            return Ok(def);
-        }
-        let settled = self.definition_of_dictionary(name, directory)?;
-        settled.ok_or_else(|| crashed::under_way("the dictionary does not have it").in_file(file))
-    }
-
-    /// The definition of a table in `mysql.ibd`, as committed transactions left it.
-    fn definition_of_dictionary(
-        &self,
-        name: &TableName,
-        directory: &Directory,
-    ) -> Result<Option<TableDef>> {
-        let mysql_ibd = directory.datadir.root().join("mysql.ibd");
-        let file = (&*mysql_ibd, directory.datadir.undo_logs().cloned());
-        mysql_definition::definition(file, &self.keys, &name.schema, &name.table)
     }
 
     /// The file of a clustered index by its tablespace; `None` if that is not found. `dir`: the directory of its

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::{TableDef, filename, from_create_table, server_of_text};
 
-use super::{Catalog, TableName, partition_files, read_frm, schema_of, stem};
+use super::definition::read_frm;
+use super::{Catalog, TableName, partition_files, schema_of, stem};
 
 /// A definition given by the user.
 #[derive(Clone, Debug)]

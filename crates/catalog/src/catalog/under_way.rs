@@ -8,7 +8,8 @@ use innoscan_format::ddl_log::{self, Action, Alter, AlterPhase, LoggedTable};
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename;
 
-use super::directory_of;
+use super::{Catalog, directory_of};
+use crate::datadir::DataDir;
 
 /// The server's name for the log, unless `--log-ddl-recovery` gives another.
 pub(super) const DDL_LOG: &str = "ddl_recovery.log";
@@ -24,6 +25,35 @@ pub(crate) struct UnderWayTables {
     pub there: BTreeMap<String, Option<PathBuf>>,
     /// Names of files that no table has, and the statements that are the reason.
     pub absent: BTreeMap<String, &'static str>,
+}
+
+impl Catalog {
+    /// What becomes of tables of a database whose definition a killed server had not finished.
+    ///
+    /// # Errors
+    /// The directory must not be read.
+    pub(crate) fn under_way(&self, schema: &str) -> Result<UnderWayTables> {
+        let mut tables = UnderWayTables::default();
+        let root = self.datadir()?;
+        if !DataDir::is_one(root) {
+            return Ok(tables);
+        }
+        let directory = self.judged(root)?;
+        for (table, change) in
+            directory.under_way.get().iter().flat_map(|found| found.of_schema(schema))
+        {
+            match change {
+                Change::Renamed { definition, .. } => {
+                    tables.there.insert(table.to_owned(), definition.clone());
+                }
+                Change::Absent(statement) => {
+                    tables.absent.insert(table.to_owned(), statement);
+                }
+                Change::Unknown(_) => {}
+            }
+        }
+        Ok(tables)
+    }
 }
 
 /// What becomes of a table.

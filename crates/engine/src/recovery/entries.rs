@@ -316,7 +316,7 @@ impl BlockWriter {
     /// Writes the entries of a page.
     fn write(&mut self, page: &[Entry], take: &mut impl FnMut(&Entry)) -> io::Result<()> {
         for entry in page {
-            if self.len % BLOCK_ENTRIES == 0 {
+            if self.len.is_multiple_of(BLOCK_ENTRIES) {
                 self.firsts.push(entry.key);
             }
             self.writer.write_all(&entry.to_bytes())?;
@@ -451,7 +451,7 @@ mod tests {
             let random = splitmix64(&mut seed);
             at += 20 + random % 50;
             // Some pages have many entries, over several blocks.
-            let page = [(random >> 8) % 700, 3][usize::from(random % 3 == 0)];
+            let page = [(random >> 8) % 700, 3][usize::from(random.is_multiple_of(3))];
             let change = match random % 11 {
                 0 => Change::Freed,
                 1 => Change::Made,

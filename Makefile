@@ -26,12 +26,20 @@ test:
 # hour), and what `make test` does not build: the module for Python, and SQL (10 GB, and an hour more; Java 17).
 test-all:
 	tests/run.sh --all
-	$(MAKE) test-columns test-python test-engines test-sql
+	$(MAKE) test-columns test-volume test-python test-engines test-sql
 
 # Parquet files of the fixtures, read by pyarrow, DuckDB, polars and DataFusion, against the servers' own
 # text. Needs Python 3.11 with venv, and takes the readers from the package registry.
 test-columns: build
 	tests/columns/run.sh $(BIN)
+
+# Snapshots of a volume under running servers, ten of each, against the servers' own recovery. Needs root, loop devices,
+# btrfs-progs, sysbench, and 4 GB of disk.
+test-volume: build
+	command -v sysbench && command -v mkfs.btrfs || apt-get install -y -q sysbench btrfs-progs
+	for server in mariadb-10.11 mariadb-11.8 mysql-8.0.33 mysql-9.7; do \
+	    tests/servers/install.sh $$server && python3 tests/volume/snapshots.py $(BIN) $$server || exit 1; \
+	done
 
 # The wheel for Python 3.11 and later: into target/wheels. Needs python3 with venv, and takes maturin from
 # the package registry.

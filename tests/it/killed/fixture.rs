@@ -70,7 +70,7 @@ fn a_killed_servers_directory_is_checked_and_listed() {
     };
     let (is_sound, text) = run(&["check"]);
     assert!(is_sound && text.contains("sound"), "{text}");
-    assert!(text.contains("its server was killed; read through the redo log"), "{text}");
+    assert!(text.contains("its server was not shut down; read through the redo log"), "{text}");
     let (is_sound, text) = run(&["tablespaces"]);
     assert!(is_sound && text.contains("faults       0"), "{text}");
     let (is_sound, text) = run(&["ls"]);

@@ -28,7 +28,9 @@ fn of_directory(directory: &Directory) -> Vec<String> {
 /// The warning about the directory of a killed server, or a backup that was not prepared.
 fn of_crashed(end: Lsn, datadir: &DataDir) -> String {
     match (datadir.incrementals(), datadir.is_backup()) {
-        (0, false) => format!("its server was killed; read through the redo log, as of LSN {end}"),
+        (0, false) => {
+            format!("its server was not shut down; read through the redo log, as of LSN {end}")
+        }
         (0, true) => {
             format!("the backup was not prepared; read through the redo log, as of LSN {end}")
         }

@@ -65,7 +65,7 @@ fn read_redo(root: &Path, keys: &Keys) {
         && let Shutdown::Crashed { end } = datadir.shutdown()
     {
         note!(
-            "{}: its server was killed; read through the redo log, as of LSN {end}",
+            "{}: its server was not shut down; read through the redo log, as of LSN {end}",
             root.display()
         );
     }

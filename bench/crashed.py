@@ -70,8 +70,8 @@ def kill_with_log(home, rows, log_bytes):
     sql(home, "CREATE TABLE IF NOT EXISTS bench.small (id INT PRIMARY KEY, v INT); REPLACE INTO bench.small "
               "VALUES (1,1),(2,2),(3,3),(4,4),(5,5),(6,6),(7,7),(8,8),(9,9),(10,10)")
     begun = int(sql(home, LSN))
-    client = subprocess.Popen([SCRIPT, NAME, "sql", home, "-f"], stdin=subprocess.PIPE, text=True,
-                              stdout=subprocess.DEVNULL)
+    client = subprocess.Popen([SCRIPT, NAME, "sql", home], stdin=subprocess.PIPE, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     statements = changes(rows // 100)
     written = 0
     while written < log_bytes:
@@ -79,7 +79,6 @@ def kill_with_log(home, rows, log_bytes):
         client.stdin.flush()
         written = int(sql(home, LSN)) - begun
     server(home, "kill")
-    client.stdin.close()
     client.wait()
     return written
 
@@ -110,10 +109,15 @@ def sums(directory):
 
 
 def dump(innoscan, data, out):
+    """The best of three dumps, and the sums of their files."""
     def once():
-        shutil.rmtree(out, ignore_errors=True)
-        return timed([innoscan, "dump", data, "--format", "csv", "-o", out, "-B", "bench"])
-    return min((once() for _ in range(3)), key=lambda run: run[0])
+        run = timed([innoscan, "dump", data, "--format", "csv", "-o", out, "-B", "bench"])
+        found = sums(out)
+        shutil.rmtree(out)
+        return run, found
+    runs = [once() for _ in range(3)]
+    assert all(found == runs[0][1] for _, found in runs), "the dumps of a directory differ"
+    return min((run for run, _ in runs), key=lambda run: run[0]), runs[0][1]
 
 
 def main():
@@ -138,22 +142,25 @@ def main():
     server(copy, "start", *DIRTY, stdout=subprocess.DEVNULL)
     recovered_s = time.time() - begun
     begun = time.time()
-    with open(os.path.join(directory, "server.sql"), "w") as out:
+    rows_of_server = os.path.join(directory, "server.sql")
+    with open(rows_of_server, "w") as out:
         server(copy, "dump", "--single-transaction", "bench", stdout=out)
     dumped_s = time.time() - begun
+    os.remove(rows_of_server)
     print(f"server   {recovered_s + dumped_s:.1f} s: recovered in {recovered_s:.1f}, dumped in {dumped_s:.1f}",
           flush=True)
     server(copy, "stop")
 
     small = best([innoscan, "scan", "bench.small", "--datadir", os.path.join(home, "data")])
     print(f"small    {small[0]:.2f} s, {small[1]:.2f} s of the processors", flush=True)
-    clean = dump(innoscan, os.path.join(copy, "data"), os.path.join(directory, "clean"))
-    killed = dump(innoscan, os.path.join(home, "data"), os.path.join(directory, "dumped"))
+    out = os.path.join(directory, "out")
+    clean, rows_of_clean = dump(innoscan, os.path.join(copy, "data"), out)
+    killed, rows_of_killed = dump(innoscan, os.path.join(home, "data"), out)
     for name, run in [("clean", clean), ("killed", killed)]:
         print(f"{name:8} {run[0]:.2f} s, {run[1]:.2f} s of the processors", flush=True)
     print(f"killed takes {killed[0] / clean[0]:.2f} times as long as clean, {killed[1] / clean[1]:.2f} times the "
           f"processors; the server {(recovered_s + dumped_s) / killed[0]:.1f} times as long as innoscan", flush=True)
-    assert sums(os.path.join(directory, "dumped")) == sums(os.path.join(directory, "clean")), "the rows differ"
+    assert rows_of_killed == rows_of_clean, "the rows differ"
     print("the rows of both are equal")
 
 

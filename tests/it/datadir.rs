@@ -46,7 +46,11 @@ fn only_files_that_hold_every_change_are_read() {
     let crashed = open(&server, Trust::Verify(Prepared::default())).unwrap();
     assert!(crashed.is_crashed(), "{:?}", crashed.shutdown());
     let table = Catalog::new(Some(server.data())).table("d.t").unwrap();
-    assert!(table.notes.rows.iter().any(|note| note.contains("not shut down")), "{:?}", table.notes);
+    assert!(
+        table.notes.rows.iter().any(|note| note.contains("not shut down")),
+        "{:?}",
+        table.notes
+    );
     let forced = open(&server, Trust::Force).unwrap();
     assert!(forced.is_crashed());
 

@@ -20,16 +20,19 @@ use innoscan_format::schema::dictionary::{
 use innoscan_io::Direct;
 
 /// Reads the dictionary from the system tablespace. `undo_logs`: those of the directory's unfinished transactions.
+/// `has_columns`: whether it matters when columns were changed.
 pub fn read(
     system: &SystemTablespace,
     undo_logs: Option<&Arc<UndoLogs>>,
+    has_columns: bool,
     keys: &Keys,
 ) -> Result<Dictionary> {
     let mut reader = SpaceReader::new(system.open(Direct::Off, keys)?)?;
     let mut dictionary = Dictionary::new();
     let header = reader.with_page(format::HEADER_PAGE, |page| DictionaryHeader::parse(&page))?;
     let fixed = [(SystemTable::Tables, header.tables), (SystemTable::Indexes, header.indexes)];
-    for (table, root) in fixed {
+    let columns = has_columns.then_some((SystemTable::Columns, header.columns));
+    for (table, root) in fixed.into_iter().chain(columns) {
         add_rows(&mut reader, (table, root), undo_logs, &mut dictionary)?;
     }
     let late = [

@@ -95,7 +95,7 @@ fn dictionary_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Dictiona
     let is_sdi_era = datadir.root().join("mysql.ibd").is_file();
     match datadir.system_tablespace() {
         Some(system) if trust != Trust::Exported && !is_sdi_era => {
-            Known::of(dictionary::read(system, datadir.undo_logs(), keys))
+            Known::of(dictionary::read(system, datadir.undo_logs(), datadir.is_crashed(), keys))
         }
         _ => Known::Nothing,
     }

@@ -206,8 +206,8 @@ pub struct DictionaryTable {
     pub space: SpaceId,
     /// Whether `ALTER TABLE ... DISCARD TABLESPACE` removed the file.
     pub is_discarded: bool,
-    /// The transaction that changed the table or its indexes last (`dict_load_table_low` and `dict_load_index_low`,
-    /// dict0load.cc, MariaDB 10.11).
+    /// The transaction that changed the table, its indexes, or, where these were read, its columns last
+    /// (`dict_load_table_low`, `dict_load_index_low`, `dict_load_column_low`, dict0load.cc, MariaDB 10.11).
     pub trx_id: u64,
     /// The indexes, in the order of their ids; the clustered one is first.
     pub indexes: Vec<DictionaryIndex>,
@@ -240,8 +240,8 @@ pub struct DictionaryIndex {
 pub struct Dictionary {
     tables: BTreeMap<String, TableRow>,
     indexes: BTreeMap<u64, Vec<DictionaryIndex>>,
-    /// The newest transaction that made or dropped an index of a table.
-    index_trx_ids: BTreeMap<u64, u64>,
+    /// The newest transaction that changed a column of a table, or made or dropped an index.
+    part_trx_ids: BTreeMap<u64, u64>,
     /// Foreign keys by their ids, in the order in which they print.
     foreign: BTreeMap<Vec<u8>, Foreign>,
 }
@@ -281,7 +281,7 @@ impl Dictionary {
                 let found = TableRow { id: id(row, 1)?, space, is_discarded, trx_id };
                 self.tables.insert(name(row, 0)?, found);
             }
-            SystemTable::Columns => {}
+            SystemTable::Columns => self.note_change(id(row, 0)?, trx_id),
             SystemTable::Indexes => {
                 let index = DictionaryIndex {
                     id: IndexId(id(row, 1)?),
@@ -322,9 +322,13 @@ impl Dictionary {
     fn note_index(&mut self, table: u64, index: &str, trx_id: u64) {
         // A byte FF is no text.
         if !index.starts_with(char::REPLACEMENT_CHARACTER) {
-            let newest = self.index_trx_ids.entry(table).or_default();
-            *newest = (*newest).max(trx_id);
+            self.note_change(table, trx_id);
         }
+    }
+
+    fn note_change(&mut self, table: u64, trx_id: u64) {
+        let newest = self.part_trx_ids.entry(table).or_default();
+        *newest = (*newest).max(trx_id);
     }
 
     /// Finds a table of InnoDB by the name in the dictionary: `db/table`, `db/t#P#p0`,
@@ -334,7 +338,7 @@ impl Dictionary {
         let mut indexes = self.indexes.get(&row.id).cloned().unwrap_or_default();
         indexes.sort_by_key(|index| index.id);
         let TableRow { id, space, is_discarded, trx_id } = *row;
-        let trx_id = self.index_trx_ids.get(&id).copied().unwrap_or_default().max(trx_id);
+        let trx_id = self.part_trx_ids.get(&id).copied().unwrap_or_default().max(trx_id);
         Some(DictionaryTable { id, space, is_discarded, trx_id, indexes })
     }
 

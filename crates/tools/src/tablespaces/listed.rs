@@ -37,7 +37,7 @@ pub fn listed_in(root: &Path, keys: &Keys) -> Result<Vec<ListedSpace>> {
         )
         .in_file(root));
     };
-    let dictionary = dictionary::read(system, datadir.undo_logs(), keys)?;
+    let dictionary = dictionary::read(system, datadir.undo_logs(), false, keys)?;
     // A general tablespace has several tables.
     let mut listed = BTreeMap::new();
     for name in dictionary.names() {

@@ -28,8 +28,7 @@ use innoscan_engine::recovery::IndexMemory;
 use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
-use innoscan_format::schema::filename;
-use innoscan_format::schema::{Partitioning, TableDef};
+use innoscan_format::schema::{Partitioning, TableDef, filename};
 
 pub(crate) use self::already_read::AlreadyRead;
 use self::directory::Directory;

@@ -64,16 +64,15 @@ impl Space {
         let read_bytes = file
             .read_now(0, &mut frame)
             .map_err(|error| unreadable(PageNo(0), error).in_file(file.path()))?;
-        let encryption = |header: &SpaceHeader| keys.encryption(header, file.path());
         let context = |header: &SpaceHeader| {
-            header.page_context().with_encryption(encryption(header)).of_killed_server()
+            let encryption = keys.encryption(header, file.path());
+            header.page_context().with_encryption(encryption).of_killed_server()
         };
         let (header, redo) =
             SpaceRedo::open(recovery, (path, &file), &mut frame, read_bytes, context)
                 .map_err(|error| error.in_file(file.path()))?;
-        let space = Space::with_header(file, header, keys);
-        let context = space.context.of_killed_server();
-        Ok(Space { redo: Some(redo), context, ..space })
+        let context = redo.context().clone();
+        Ok(Space { file: Arc::new(file), header, context, redo: Some(redo) })
     }
 
     fn with_header(file: File, header: SpaceHeader, keys: &Keys) -> Space {

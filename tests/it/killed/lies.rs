@@ -131,6 +131,18 @@ fn damaged(log: &[u8], head: usize, random: &mut Random, case: u64) -> (Vec<u8>,
     }
 }
 
+/// Makes a record lie in one of the blocks before `end`, under a right checksum.
+fn lie_in_block(log: &mut [u8], end: usize, random: &mut Random) {
+    let start = 2048 + 512 * random.below((end as u64 - 2048) / 512) as usize;
+    let at = start + 12 + random.below(496) as usize;
+    log[at] = match random.below(3) {
+        0 => random.below(256) as u8,
+        _ => log[at] ^ 1 << random.below(8),
+    };
+    let sum = crc32c(&log[start..start + 508]);
+    log[start + 508..start + 512].copy_from_slice(&sum.to_be_bytes());
+}
+
 #[test]
 fn a_damaged_log_is_refused_or_gives_right_pages() {
     let (_dir, data) = fixture::unpacked();
@@ -191,15 +203,7 @@ fn lying_records_of_a_log_of_blocks_end_in_errors() {
     for _ in 0..CASES {
         let mut lie = log.clone();
         for _ in 0..=random.below(20) {
-            // A block with records that lie, under a right checksum.
-            let start = 2048 + 512 * random.below((end as u64 - 2048) / 512) as usize;
-            let at = start + 12 + random.below(496) as usize;
-            lie[at] = match random.below(3) {
-                0 => random.below(256) as u8,
-                _ => lie[at] ^ 1 << random.below(8),
-            };
-            let sum = crc32c(&lie[start..start + 508]);
-            lie[start + 508..start + 512].copy_from_slice(&sum.to_be_bytes());
+            lie_in_block(&mut lie, end, &mut random);
         }
         std::fs::write(&log_path, &lie).unwrap();
         // No panic, and an end.
@@ -387,15 +391,7 @@ fn lying_records_of_mysql_end_in_errors() {
         let log = std::fs::read(file).unwrap();
         let mut lie = log.clone();
         for _ in 0..=random.below(40) {
-            // A block with records that lie, under a right checksum.
-            let start = 2048 + 512 * random.below((log.len() as u64 - 2048) / 512) as usize;
-            let at = start + 12 + random.below(496) as usize;
-            lie[at] = match random.below(3) {
-                0 => random.below(256) as u8,
-                _ => lie[at] ^ 1 << random.below(8),
-            };
-            let sum = crc32c(&lie[start..start + 508]);
-            lie[start + 508..start + 512].copy_from_slice(&sum.to_be_bytes());
+            lie_in_block(&mut lie, log.len(), &mut random);
         }
         std::fs::write(file, &lie).unwrap();
         // No panic, and an end.

@@ -170,23 +170,16 @@ impl Extra {
     }
 }
 
-/// Kills a server under load; returns its directory.
+/// Clients that mostly change rows.
+const CHANGES_OF_ROWS: Load<'_> =
+    Load { script: load::script, log_bytes: 41 << 20, options: &[], extra: Extra::None };
+
+/// Kills a server while clients change rows; returns its directory.
 fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
-    killed_with(version, seed, dir, Extra::None)
+    killed_under(version, seed, dir, CHANGES_OF_ROWS)
 }
 
-/// The same of a server that does more.
-fn killed_with(version: &str, seed: u64, dir: &Path, extra: Extra) -> PathBuf {
-    let load = Load { script: load::script, log_bytes: 41 << 20, options: &[], extra };
-    killed_under(version, seed, dir, load)
-}
-
-/// The same with more options.
-fn killed_with_options(version: &str, seed: u64, dir: &Path, options: &[&str]) -> PathBuf {
-    let load = Load { script: load::script, log_bytes: 41 << 20, options, extra: Extra::None };
-    killed_under(version, seed, dir, load)
-}
-
+/// Kills a server under a load; returns its directory.
 fn killed_under(version: &str, seed: u64, dir: &Path, load: Load<'_>) -> PathBuf {
     let plan = plan(version, seed);
     let options = [options(plan), load.extra.options(dir)].concat();
@@ -272,7 +265,8 @@ fn compare_pages_with(version: &str, seeds: Range<u64>, more: &[&str], keys: &Ke
     for seed in seeds {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let data = killed_with_options(version, seed, dir.path(), more);
+        let load = Load { options: more, ..CHANGES_OF_ROWS };
+        let data = killed_under(version, seed, dir.path(), load);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);

@@ -1,6 +1,6 @@
 //! Rows of killed servers, compared with the server's own after its recovery.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use innoscan_testkit::server::{Server, install};
 
-use super::{checksums, copy, killed, mysql_version, seeds, version};
+use super::{CHANGES_OF_ROWS, Load, checksums, copy, killed_under, mysql_version, seeds, version};
 use crate::parity::command;
 
 /// Waits until nothing is under way on a server whose clients are gone.
@@ -84,7 +84,7 @@ fn schema(data: &Path, table: &str) -> String {
 
 /// How the tables of killed servers compare.
 #[derive(Debug, Default)]
-pub(super) struct Compared {
+struct Compared {
     /// Tables with equal definitions and rows.
     pub equal: u64,
     /// Tables that are refused by name, for each reason.
@@ -98,7 +98,7 @@ impl fmt::Display for Compared {
 }
 
 /// Compares the definition and rows of a table with those of its server.
-pub(super) fn compare_table(
+fn compare_table(
     theirs: &Server,
     data: &Path,
     table: &str,
@@ -122,12 +122,23 @@ pub(super) fn compare_table(
 }
 
 fn compare_rows(version: &str) {
+    compare_tables(version, 1000, CHANGES_OF_ROWS, |_, _| Ok(()));
+}
+
+/// Kills servers under a load, for each seed beside `first`, and compares their tables with those that they recover.
+/// `also`: compares the directory with the names of the tables in other ways.
+pub(super) fn compare_tables(
+    version: &str,
+    first: u64,
+    load: Load<'_>,
+    also: impl Fn(&Path, &BTreeSet<String>) -> Result<(), String>,
+) {
     install(version).unwrap();
     let mut compared = Compared::default();
     for seed in seeds() {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let data = killed(version, seed + 1000, dir.path());
+        let data = killed_under(version, seed + first, dir.path(), load);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);
@@ -135,15 +146,19 @@ fn compare_rows(version: &str) {
         let theirs = Server::start_in(version, &recovered, &[]).unwrap();
         let list = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'd';";
         let tables = String::from_utf8(theirs.sql(list).unwrap()).unwrap();
-        assert!(tables.lines().count() > 8, "{tables}");
-        for table in tables.lines() {
-            if let Err(why) = compare_table(&theirs, &data, table, &mut compared) {
-                panic!("seed {seed}: {table}: {why}: {}", dir.keep().display());
-            }
+        let tables: BTreeSet<String> = tables.lines().map(str::to_owned).collect();
+        assert!(tables.len() > 8, "{tables:?}");
+        let equal = tables.iter().try_for_each(|table| {
+            let equal = compare_table(&theirs, &data, table, &mut compared);
+            equal.map_err(|why| format!("{table}: {why}"))
+        });
+        if let Err(why) = equal.and_then(|()| also(&data, &tables)) {
+            panic!("seed {seed}: {why}: {}", dir.keep().display());
         }
         assert_eq!(checksums(&data), before, "seed {seed}: files were written to");
         println!("seed {seed}: {compared}");
     }
+    assert!(compared.equal > 8, "{compared}");
 }
 
 #[test]

@@ -23,7 +23,10 @@ use innoscan_testkit::server::install;
 use super::load::Random;
 use super::pages::tablespaces;
 use super::rows::checksum;
-use super::{Extra, copy, fixture, killed_with, mysql_version, recover, seeds, version};
+use super::{
+    CHANGES_OF_ROWS, Extra, Load, copy, fixture, killed_under, mysql_version, recover, seeds,
+    version,
+};
 
 /// Pages that are always tested.
 const TORN: usize = 60;
@@ -196,7 +199,7 @@ fn tear(version: &str, extra: Extra) {
     let mut all = Answers::default();
     for seed in seeds() {
         let dir = tempfile::Builder::new().prefix("innoscan-torn-").tempdir_in("/var/tmp").unwrap();
-        let data = killed_with(version, seed, dir.path(), extra);
+        let data = killed_under(version, seed, dir.path(), Load { extra, ..CHANGES_OF_ROWS });
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);
         recover(version, &recovered, "3");

@@ -42,7 +42,7 @@ pub(super) fn require_agreement(
         let opened = file.open(Direct::Off)?;
         let space = opened.header().space;
         // MySQL renames and removes files after it has changed its dictionary.
-        if listed.is_some_and(|listed| !listed.values().any(|listed| *listed == space)) {
+        if listed.is_some_and(|listed| !listed.ids.contains(&space)) {
             let lack = format!("the dictionary has no tablespace {space}");
             return Err(under_way(&lack).in_file(&file.path));
         }

@@ -36,7 +36,14 @@ impl Catalog {
         };
         if let Some(def) = in_sdi {
             let name = TableName { schema: def.schema.clone(), table };
-            return Ok((self.settled_definition(def, &name, ibd, directory)?, head));
+            let open = |def: &TableDef| {
+                let files = match &def.partitioning {
+                    None => vec![ibd.to_owned()],
+                    Some(_) => self.partitions_of(&name, ibd)?,
+                };
+                files.iter().map(|file| Space::open(file, Direct::Off, &self.keys)).collect()
+            };
+            return Ok((self.settled_definition(def, &name, directory, open)?, head));
         }
         if let Some(mut def) = already_read.frm {
             complete(&mut def, &stem(ibd), directory)?;
@@ -83,23 +90,25 @@ impl Catalog {
         Ok(def)
     }
 
-    /// The definition of a table whose file has that of `def`; by the dictionary, if an unfinished `ALTER TABLE` has
-    /// changed the one in the file.
-    fn settled_definition(
+    /// The definition `def` of a table, which its files have; by the dictionary, if an unfinished `ALTER TABLE` has
+    /// changed the one in a file. `open`: opens the files that may have it.
+    pub(super) fn settled_definition(
         &self,
         def: TableDef,
         name: &TableName,
-        file: &Path,
         directory: Option<&Directory>,
+        open: impl FnOnce(&TableDef) -> Result<Vec<Space>>,
     ) -> Result<TableDef> {
         let Some(directory) = directory else { return Ok(def) };
         let Some(logs) = directory.datadir.undo_logs() else { return Ok(def) };
-        let space = Space::open(file, Direct::Off, &self.keys)?;
-        if !space.has_unfinished_sdi(logs.unfinished())? {
-            return Ok(def);
+        for space in open(&def)? {
+            if space.has_unfinished_sdi(logs.unfinished())? {
+                let settled = self.definition_of_dictionary(name, directory)?;
+                let lost = || crashed::under_way("the dictionary does not have it");
+                return settled.ok_or_else(|| lost().in_file(space.file().path()));
+            }
         }
-        let settled = self.definition_of_dictionary(name, directory)?;
-        settled.ok_or_else(|| crashed::under_way("the dictionary does not have it").in_file(file))
+        Ok(def)
     }
 
     /// The definition of a table in `mysql.ibd`, as committed transactions left it.

@@ -7,7 +7,7 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Result};
 use innoscan_format::schema::dictionary::{Dictionary, dictionary_name};
 use innoscan_format::schema::filename;
-use innoscan_format::schema::tablespaces::{ListedSpace, TablespacesTable};
+use innoscan_format::schema::tablespaces::TablespacesTable;
 use innoscan_format::{IndexId, SpaceId};
 
 use super::TableName;
@@ -27,10 +27,17 @@ pub(super) struct Directory {
     pub dictionary: Known<Dictionary>,
     /// The `AUTO_INCREMENT` counters of servers with SDI.
     pub counters: Known<Counters>,
-    /// The tablespaces that the dictionary of a killed server with SDI lists, by their names.
-    pub listed: Known<HashMap<String, SpaceId>>,
+    /// The tablespaces that the dictionary of a killed server with SDI lists.
+    pub listed: Known<ListedSpaces>,
     /// What a killed MariaDB server had not finished.
     pub under_way: Known<UnderWay>,
+}
+
+/// The tablespaces that a dictionary lists.
+#[derive(Debug, Default)]
+pub(super) struct ListedSpaces {
+    pub ids: HashSet<SpaceId>,
+    by_name: HashMap<String, SpaceId>,
 }
 
 impl Directory {
@@ -66,7 +73,7 @@ impl Directory {
         }
         let name = self.dictionary_name(&name.schema, &name.table, stem);
         match self.listed.get() {
-            Some(listed) => listed.get(&name).copied(),
+            Some(listed) => listed.by_name.get(&name).copied(),
             None => self.dictionary.get()?.table(&name).map(|table| table.space),
         }
     }
@@ -130,13 +137,15 @@ fn counters_of(datadir: &DataDir, trust: Trust, keys: &Keys) -> Known<Counters> 
 }
 
 /// The tablespaces that the dictionary of a killed server lists, if it has `mysql.ibd`.
-fn listed_spaces(datadir: &DataDir, keys: &Keys) -> Known<HashMap<String, SpaceId>> {
+fn listed_spaces(datadir: &DataDir, keys: &Keys) -> Known<ListedSpaces> {
     let mysql_ibd = datadir.root().join("mysql.ibd");
     if !datadir.is_crashed() || !mysql_ibd.is_file() {
         return Known::Nothing;
     }
     let undo_logs = datadir.undo_logs();
     let listed = listed_tablespaces(&mysql_ibd, undo_logs, keys, TablespacesTable::space);
-    let by_name = |listed: ListedSpace| (listed.name, listed.space);
-    Known::of(listed.map(|listed| listed.into_iter().map(by_name).collect()))
+    Known::of(listed.map(|listed| ListedSpaces {
+        ids: listed.iter().map(|listed| listed.space).collect(),
+        by_name: listed.into_iter().map(|listed| (listed.name, listed.space)).collect(),
+    }))
 }

@@ -23,7 +23,6 @@ use super::{
 };
 use crate::data_files::DataFiles;
 use crate::datadir::DataDir;
-use crate::mysql_definition;
 use crate::option_file::OptionFiles;
 
 /// Files outside of the data directory, by the names of their directory and their table.
@@ -160,11 +159,11 @@ impl Catalog {
                 add_data_directory(&mut def, &frm);
                 Some(def).filter(|def| def.options.engine == "InnoDB")
             }
-            // The files' own definitions may be those of an unfinished ALTER TABLE.
-            false if directory.datadir.is_crashed() => {
+            // Several files of a killed server may say that they are of the table.
+            false if directory.space_of(name, &filename::encode(&name.table)).is_some() => {
                 self.definition_of_dictionary(name, &directory)?
             }
-            false => spaces.definition(name)?,
+            false => self.definition_in(&spaces, name, &directory)?,
         };
         let Some(def) = def else {
             // The table may be in a file that cannot be read.
@@ -178,16 +177,35 @@ impl Catalog {
         let mut files = Vec::new();
         for partition in &names {
             let place = index_place(&def, partition.as_deref(), &directory);
+            let dir = directory.datadir.is_crashed().then_some(dir);
             let file = place.map(|place| self.file_in(&spaces, place, dir)).transpose()?.flatten();
-            let Some(file) = file else {
-                return Ok(None);
-            };
+            let Some(file) = file else { return Ok(None) };
             files.push(match partition {
                 Some(name) => file.of_partition(name),
                 None => file,
             });
         }
         self.finished(def, files, Some(&directory), false).map(Some)
+    }
+
+    /// The definition of a table in a tablespace that is shared, if one has it.
+    fn definition_in(
+        &self,
+        spaces: &Spaces,
+        name: &TableName,
+        directory: &Directory,
+    ) -> Result<Option<TableDef>> {
+        let Some(def) = spaces.definition(name)? else { return Ok(None) };
+        let open = |def: &TableDef| {
+            let of_partitions = def.physical.partitions.iter().filter_map(|part| part.space);
+            let mut opened = Vec::new();
+            for space in def.physical.space.into_iter().chain(of_partitions) {
+                let file = spaces.file_of(space)?;
+                opened.extend(file.map(|file| file.open(Direct::Off)).transpose()?);
+            }
+            Ok(opened)
+        };
+        self.settled_definition(def, name, Some(directory), open).map(Some)
     }
 
     /// The definition of a table of MySQL 8.0.11 to 8.0.16 that has a file without one: a tablespace that is shared has
@@ -199,18 +217,13 @@ impl Catalog {
         root: Option<&Path>,
     ) -> Result<Option<TableDef>> {
         let Some(root) = root else { return Ok(None) };
-        let mysql_ibd = root.join("mysql.ibd");
-        if !mysql_ibd.is_file() {
+        if !root.join("mysql.ibd").is_file() {
             return Ok(None);
         }
         let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
         match self.spaces_of(root)?.definition(&name)? {
             Some(def) => Ok(Some(def)),
-            None => {
-                let undo_logs = self.judged(root)?.datadir.undo_logs().cloned();
-                let file = (&*mysql_ibd, undo_logs);
-                mysql_definition::definition(file, &self.keys, schema, table)
-            }
+            None => self.definition_of_dictionary(&name, &self.judged(root)?),
         }
     }
 
@@ -227,19 +240,26 @@ impl Catalog {
         let Some(place) = index_place(def, Some(partition), directory) else { return Ok(None) };
         let spaces = self.spaces_of(directory.datadir.root())?;
         let dir = directory_of(directory.datadir.root(), &def.schema);
-        Ok(self.file_in(&spaces, place, &dir)?.map(|file| file.of_partition(partition)))
+        let dir = directory.datadir.is_crashed().then_some(&*dir);
+        Ok(self.file_in(&spaces, place, dir)?.map(|file| file.of_partition(partition)))
     }
 
-    /// The file of a clustered index by its tablespace; `None` if that is not found. `dir`: the directory of its
-    /// database, where a killed server may have given it another name.
+    /// The file of a clustered index by its tablespace; `None` if that is not found. `dir`: of a killed server
+    /// the directory of its database, where the file may have another name.
     ///
     /// # Errors
     /// The tablespace cannot be read, or has another index there.
-    fn file_in(&self, spaces: &Spaces, place: IndexPlace, dir: &Path) -> Result<Option<TableFile>> {
+    fn file_in(
+        &self,
+        spaces: &Spaces,
+        place: IndexPlace,
+        dir: Option<&Path>,
+    ) -> Result<Option<TableFile>> {
         let IndexPlace { space, index, root } = place;
-        let file = match spaces.file_of(space)? {
-            Some(file) => Some(file.clone()),
-            None => self.file_of_space(space, dir)?,
+        let file = match (spaces.file_of(space)?, dir) {
+            (Some(file), _) => Some(file.clone()),
+            (None, Some(dir)) => self.file_of_space(space, dir)?,
+            (None, None) => None,
         };
         let Some(file) = file else { return Ok(None) };
         let file = file.with_root(Some(root));

@@ -90,7 +90,10 @@ impl UnderWay {
                 let name = (table.schema, table.table);
                 let is_first = changes.insert(name.clone(), change).is_none();
                 if !is_first {
-                    changes.insert(name, Change::Unknown("pair of statements on it"));
+                    changes.insert(
+                        name,
+                        Change::Unknown("statement, and a second one on the same table"),
+                    );
                 }
             }
         }

@@ -352,8 +352,8 @@ impl Entries {
         }
     }
 
-    /// The entries of a page, in the order of the log. Only one that makes the page anew or frees it can be the first
-    /// of several, or the only one.
+    /// The entries of a page, in the order of the log. One that makes the page anew can only be the first, and one that
+    /// frees it is the only one.
     ///
     /// # Errors
     /// The file cannot be read.

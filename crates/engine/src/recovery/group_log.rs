@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use innoscan_format::redo::mysql::{Input, Kind, LogFile, LogFlaw, Stop, group_bytes, run_bytes};
 use innoscan_format::redo::{BLOCK_BYTES, Block, HEAD_BYTES, advance};
 use innoscan_format::{Error as FormatError, Lsn, PageNo, SpaceId};
-use innoscan_io::{Direct, File, ReadError};
+use innoscan_io::{Direct, File};
 
+use super::ring_file::failed;
 use crate::{Error, Result};
 
 /// Bytes of a block.
@@ -368,14 +369,6 @@ impl Blocks<'_> {
             ))),
         }
     }
-}
-
-fn failed(file: &File, error: ReadError) -> Error {
-    let source = match error {
-        ReadError::Device { errno, .. } => std::io::Error::from_raw_os_error(errno),
-        ReadError::EndOfFile { .. } => std::io::ErrorKind::UnexpectedEof.into(),
-    };
-    Error::read("reading the redo log", source).in_file(file.path())
 }
 
 fn switched_off(path: &Path) -> Error {

@@ -32,7 +32,8 @@ impl RingFile {
             let part_end = bytes.len().min(done.saturating_add(to_end));
             let part = &mut bytes[done..part_end];
             let wanted = part.len();
-            let read_bytes = self.0.read_at(offset, part).map_err(|error| self.failed(error))?;
+            let read_bytes =
+                self.0.read_at(offset, part).map_err(|error| failed(&self.0, error))?;
             done += read_bytes;
             if read_bytes < wanted {
                 break;
@@ -41,16 +42,17 @@ impl RingFile {
         Ok(done)
     }
 
-    fn failed(&self, error: ReadError) -> Error {
-        let source = match error {
-            ReadError::Device { errno, .. } => std::io::Error::from_raw_os_error(errno),
-            ReadError::EndOfFile { .. } => std::io::ErrorKind::UnexpectedEof.into(),
-        };
-        self.located(Error::read("reading the redo log", source))
-    }
-
     /// Adds the file to an error.
     pub fn located(&self, error: Error) -> Error {
         error.in_file(self.0.path())
     }
+}
+
+/// The error of reading a file of a redo log.
+pub(super) fn failed(file: &File, error: ReadError) -> Error {
+    let source = match error {
+        ReadError::Device { errno, .. } => std::io::Error::from_raw_os_error(errno),
+        ReadError::EndOfFile { .. } => std::io::ErrorKind::UnexpectedEof.into(),
+    };
+    Error::read("reading the redo log", source).in_file(file.path())
 }

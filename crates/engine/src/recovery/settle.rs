@@ -65,6 +65,11 @@ impl SpaceRedo {
         self.context.format()
     }
 
+    /// How the tablespace stores its pages.
+    pub(crate) fn context(&self) -> &PageContext {
+        &self.context
+    }
+
     /// The logs.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery

@@ -69,7 +69,7 @@ impl Chain {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         std::fs::create_dir_all(dir).unwrap();
         let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
-        server.sql(load::tables(plan.family)).unwrap();
+        server.sql(load::tables(plan)).unwrap();
         let clients = load::start(server.socket(), dir, |client| load::script(plan, client));
         let mut random = Random::new(seed ^ 5);
         let mut links: Vec<PathBuf> = Vec::new();

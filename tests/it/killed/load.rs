@@ -55,14 +55,22 @@ impl Random {
 }
 
 /// The tables that exist before the load.
-pub fn tables(family: Family) -> String {
+pub fn tables(plan: Plan) -> String {
     let mut sql = String::from("CREATE DATABASE d; USE d;\n");
+    // Larger pages cannot be compressed so.
+    let zip = match plan.page_kib {
+        ..=4 => ["ROW_FORMAT=COMPRESSED"; 2],
+        8 => ["ROW_FORMAT=COMPRESSED", "KEY_BLOCK_SIZE=2"],
+        16 => ["ROW_FORMAT=COMPRESSED", "KEY_BLOCK_SIZE=4"],
+        _ => ["ROW_FORMAT=DYNAMIC"; 2],
+    };
     for (name, options) in [
-        ("dyn", "ROW_FORMAT=DYNAMIC"),
-        ("red", "ROW_FORMAT=REDUNDANT"),
-        ("com", "ROW_FORMAT=COMPACT"),
+        ("dyn", ["ROW_FORMAT=DYNAMIC"; 2]),
+        ("red", ["ROW_FORMAT=REDUNDANT"; 2]),
+        ("com", ["ROW_FORMAT=COMPACT"; 2]),
+        ("zip", zip),
     ] {
-        for nth in 0..2 {
+        for (nth, options) in options.into_iter().enumerate() {
             writeln!(
                 sql,
                 "CREATE TABLE {name}{nth} (id INT PRIMARY KEY AUTO_INCREMENT, k INT, v VARCHAR(500), \
@@ -71,7 +79,7 @@ pub fn tables(family: Family) -> String {
             .unwrap();
         }
     }
-    if family == Family::MySql {
+    if plan.family == Family::MySql {
         sql += "CREATE TABLE doc (id INT PRIMARY KEY AUTO_INCREMENT, k INT, j JSON, KEY (k)) ENGINE=InnoDB;
                 CREATE TABLE varied (id INT PRIMARY KEY AUTO_INCREMENT, k INT, v VARCHAR(300)) ENGINE=InnoDB;
                 CREATE TABLE varied_red (id INT PRIMARY KEY AUTO_INCREMENT, k INT, v VARCHAR(300)) ENGINE=InnoDB
@@ -109,7 +117,7 @@ pub fn script(plan: Plan, client: u64) -> String {
 }
 
 fn table(random: &mut Random) -> String {
-    let name = random.one_of(&["dyn", "red", "com"]);
+    let name = random.one_of(&["dyn", "red", "com", "zip"]);
     format!("{name}{}", random.below(2))
 }
 

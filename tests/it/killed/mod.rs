@@ -189,7 +189,7 @@ fn killed_under(version: &str, seed: u64, dir: &Path, load: Load<'_>) -> PathBuf
     let key: String = (0..32).map(|byte| format!("{byte:02x}")).collect();
     std::fs::write(Extra::key_file(dir), format!("1;{key}\n")).unwrap();
     let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
-    server.sql(load::tables(plan.family) + load.extra.statements()).unwrap();
+    server.sql(load::tables(plan) + load.extra.statements()).unwrap();
     let clients = load::start(server.socket(), dir, |client| (load.script)(plan, client));
     until_written(&server, (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20)));
     server.kill().unwrap();

@@ -458,9 +458,6 @@ fn judge(victim: &Victim, read: Result<Option<Vec<u8>>, String>) -> Result<&'sta
         // Nobody takes such a page for one with records.
         (Source::File, Ok(None)) => Ok("zeroes"),
         (_, Ok(None)) => Err("it is read as zeroes".to_owned()),
-        (_, Err(why)) if victim.is_of_mysql && why.contains("ROW_FORMAT=COMPRESSED") => {
-            Ok("refused")
-        }
         (source, Err(why)) if source == Source::File || may_be_refused(victim, &why) => {
             let name = victim.file.file_name().unwrap().to_string_lossy();
             // Without page 0 the tablespace of a file that the log does not name is not known.

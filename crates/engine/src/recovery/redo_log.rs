@@ -1,9 +1,10 @@
 //! The redo logs of both families, as those who settle pages see them: runs of records at LSNs; and those of MariaDB, as
 //! those who index them do: mini-transactions.
 
-use innoscan_format::redo::mysql::{Descriptions, PageChanges};
+use innoscan_format::page::PageFormat;
+use innoscan_format::redo::mysql::{Descriptions, PageChanges, ZipPage};
 use innoscan_format::redo::{PageRedo, advance};
-use innoscan_format::{Lsn, PageNo, SpaceId};
+use innoscan_format::{Lsn, PageNo};
 
 use super::block_log::BlockLog;
 use super::group_log::GroupLog;
@@ -81,13 +82,13 @@ pub(super) struct RunBuffers {
     bytes: Vec<u8>,
     window: RunWindow,
     descriptions: Descriptions,
+    zip: ZipPage,
 }
 
 /// A page, and its bytes.
 pub(super) struct PageBytes<'p> {
-    pub space: SpaceId,
+    pub format: PageFormat,
     pub page_no: PageNo,
-    pub is_zip: bool,
     pub bytes: &'p mut [u8],
 }
 
@@ -108,26 +109,30 @@ impl RedoLog {
         buffers: &mut RunBuffers,
     ) -> Result<()> {
         buffers.window.clear();
+        buffers.zip.begin(page.format.page_size.len());
         for (nth, run) in runs.iter().enumerate() {
             if let Some(log) = self.ring() {
                 log.read_ahead(&runs[nth..], &mut buffers.window)?;
             }
             self.apply(*run, page, buffers)?;
         }
-        Ok(())
+        let stored = buffers.zip.finish(page.bytes);
+        Ok(stored.map_err(|error| error.at_page(page.format.space, page.page_no))?)
     }
 
     fn apply(&self, run: Run, page: &mut PageBytes<'_>, buffers: &mut RunBuffers) -> Result<()> {
-        let PageBytes { space, page_no, is_zip, bytes } = page;
-        let RunBuffers { bytes: buffer, window, descriptions } = buffers;
+        let PageBytes { format, page_no, bytes } = page;
+        let RunBuffers { bytes: buffer, window, descriptions, zip } = buffers;
+        let PageFormat { space, is_zip, .. } = *format;
         match self {
             RedoLog::MiniTransactions(log) => {
                 let records = log.run(run, window, buffer)?;
-                PageRedo::new(bytes, *space, *page_no, *is_zip).apply(records, run.mtr)?;
+                PageRedo::new(bytes, space, *page_no, is_zip).apply(records, run.mtr)?;
             }
             RedoLog::Groups(log) => {
                 let records = log.run(run.at, buffer)?;
-                PageChanges::new(bytes, *space, *page_no, *is_zip, descriptions)
+                let zip = is_zip.then_some(zip);
+                PageChanges::new(bytes, space, *page_no, zip, descriptions)
                     .apply(records, run.at)?;
             }
         }

@@ -207,6 +207,10 @@ impl PageLog<'_> {
         if let Some(lsn) =
             replay(self.log, chain, format, self.page_no, page, from, &mut buffers.run)?
         {
+            // MariaDB logs a whole compressed form, with the key version that the page had.
+            if format.is_zip && !matches!(self.context.encryption(), Encryption::None) {
+                forget_key(page, format)?;
+            }
             page::seal(page, format, lsn)?;
         }
         Ok(())
@@ -253,34 +257,33 @@ impl PageLog<'_> {
             Err(error) if error.is_corrupt() => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        match opened.stored_as() {
-            StoredAs::Plain => return Ok(true),
-            // Its records change the compressed bytes themselves.
-            StoredAs::Compressed
-                if format.is_zip && matches!(self.context.encryption(), Encryption::None) =>
-            {
-                return Ok(true);
-            }
+        let plain = match opened.stored_as() {
+            // The log changes the compressed form.
             _ if format.is_zip => {
-                return Err(Error::from(FormatError::unsupported(
-                    "an encrypted table with ROW_FORMAT=COMPRESSED whose pages have changes in the \
-                     redo log",
-                    "start the server on a copy of the directory, and shut it down cleanly",
-                )));
+                let scratch = &mut buffers.scratch;
+                match page::decrypted_zip(page, self.context, self.page_no, scratch)? {
+                    None => return Ok(true),
+                    Some(plain) => plain.to_vec(),
+                }
             }
-            StoredAs::Encrypted | StoredAs::Compressed => {}
-        }
-        let plain = opened.bytes().to_vec();
+            StoredAs::Plain => return Ok(true),
+            StoredAs::Encrypted | StoredAs::Compressed => opened.bytes().to_vec(),
+        };
         page.copy_from_slice(&plain);
-        // A page that names no key is not decrypted again.
-        match format.full_crc32 {
-            true => bytes::fill(page, 0, 4, 0)?,
-            false => bytes::fill(page, KEY_VERSION_AT, 8, 0)?,
-        }
+        forget_key(page, format)?;
         let lsn = Lsn(bytes::u64_at(page, LSN_AT)?);
         page::seal(page, format, lsn)?;
         Ok(true)
     }
+}
+
+/// Lets a page name no key, so that it is not decrypted.
+fn forget_key(page: &mut [u8], format: PageFormat) -> Result<()> {
+    match format.full_crc32 {
+        true => bytes::fill(page, 0, 4, 0)?,
+        false => bytes::fill(page, KEY_VERSION_AT, 8, 0)?,
+    }
+    Ok(())
 }
 
 /// Applies the records of a page that begin at an LSN or behind it; returns the LSN of the newest one's end.
@@ -293,8 +296,7 @@ pub(super) fn replay(
     from: Lsn,
     buffers: &mut RunBuffers,
 ) -> Result<Option<Lsn>> {
-    let (space, is_zip) = (format.space, format.is_zip);
-    let mut page = PageBytes { space, page_no, is_zip, bytes: page };
+    let mut page = PageBytes { format, page_no, bytes: page };
     let runs = &chain.runs[chain.runs.partition_point(|run| run.mtr < from)..];
     log.log.apply_all(runs, &mut page, buffers)?;
     let newest = runs.last().map(|run| run.at);

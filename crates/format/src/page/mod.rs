@@ -39,11 +39,14 @@ pub use index::IndexPage;
 pub use inode::{InodePage, Segment};
 pub use kind::PageKind;
 pub use list::{FileAddr, ListBase, ListNode};
-pub use open::{OwnedPage, Page, Scratch, StoredAs, checksum_algorithm, open, unverified_links};
+pub use open::{
+    OwnedPage, Page, Scratch, StoredAs, checksum_algorithm, decrypted_zip, open, unverified_links,
+};
 pub use page_format::PageFormat;
 pub use seal::seal;
 pub use space_head::SpaceHead;
 pub use xdes::{Extent, ExtentState, ExtentsPage};
+pub(crate) use zip::BothForms;
 
 /// `FIL_PAGE_DATA`: offset of the content that depends on the page's type.
 pub const DATA: usize = 38;

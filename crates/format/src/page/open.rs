@@ -152,6 +152,26 @@ pub fn open<'a>(
         .map_err(|error| context.explain(error).at_page(format.space, expected))
 }
 
+/// Decrypts a page with ROW_FORMAT=COMPRESSED to its compressed form, without a checksum of its own; `None` if it is not
+/// encrypted.
+///
+/// # Errors
+/// As [`open`].
+pub fn decrypted_zip<'a>(
+    raw: &[u8],
+    context: &PageContext,
+    expected: PageNo,
+    scratch: &'a mut Scratch,
+) -> Result<Option<&'a [u8]>> {
+    let format = context.format();
+    let Scratch { decrypted, rest } = scratch;
+    let is_sound = |plain: &[u8], _| proved_zip(plain, format, expected, rest).is_ok();
+    let verified = whole(raw, context)
+        .and_then(|raw| decrypt(raw, (context.encryption(), format), expected, decrypted, is_sound))
+        .map_err(|error| context.explain(error).at_page(format.space, expected))?;
+    Ok(verified.map(|_| &decrypted[..]))
+}
+
 /// Requires all bytes of a page.
 fn whole<'a>(raw: &'a [u8], context: &PageContext) -> Result<&'a [u8]> {
     if raw.len() != context.physical_bytes() {

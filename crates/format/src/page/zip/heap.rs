@@ -6,8 +6,8 @@ use super::{HEADER, HEAP_START, Header, RECORD_HEADER};
 use crate::lob_ref::LobRef;
 use crate::{Error, Result, bytes};
 
-const INFIMUM: usize = HEADER + RECORD_HEADER;
-const SUPREMUM: usize = INFIMUM + 8 + RECORD_HEADER;
+pub(super) const INFIMUM: usize = HEADER + RECORD_HEADER;
+pub(super) const SUPREMUM: usize = INFIMUM + 8 + RECORD_HEADER;
 /// The infimum and supremum records: number of owned records, heap number and status, next, text.
 const SYSTEM_RECORDS: [u8; 26] = *b"\x01\x00\x02\x00\x00infimum\0\x00\x00\x0b\x00\x00supremum";
 
@@ -17,13 +17,14 @@ const OWNED_MAX: u8 = 15;
 /// The heap of a page that is being unzipped.
 #[derive(Debug, Default)]
 pub(super) struct Heap {
-    page: Vec<u8>,
+    pub page: Vec<u8>,
     header: Header,
     /// The origins of all records, ascending: the order of their heap numbers, from 2 on.
     origins: Vec<usize>,
     /// The number of records whose data the stream or the log had.
     known: usize,
-    holes: Vec<Hole>,
+    /// Those of the record that was measured last.
+    pub holes: Vec<Hole>,
 }
 
 /// A cursor that copies the stream into the page.
@@ -324,10 +325,31 @@ impl Heap {
     }
 
     /// Measures the record at `origin`, and finds its holes.
-    fn measure(&mut self, origin: usize, fields: &IndexFields) -> Result<Shape> {
+    pub fn measure(&mut self, origin: usize, fields: &IndexFields) -> Result<Shape> {
         let page = &self.page;
-        let before = page.get(HEAP_START..origin - RECORD_HEADER).unwrap_or_default();
+        let end = origin.saturating_sub(RECORD_HEADER);
+        let before = page.get(HEAP_START..end).unwrap_or_default();
         fields.measure(|at| before.iter().nth_back(at).copied(), &mut self.holes)
+    }
+
+    /// The record that a record points to; 0 for none.
+    pub fn next(&self, origin: usize) -> Result<usize> {
+        let next = bytes::u16_at(&self.page, origin.saturating_sub(2))?;
+        Ok(if next == 0 { 0 } else { usize::from((origin as u16).wrapping_add(next)) })
+    }
+
+    /// The records from `first` to the one before `end`, of which there are `count`.
+    pub fn chain(&self, first: usize, end: usize, count: usize) -> Result<Vec<usize>> {
+        let mut records = Vec::with_capacity(count);
+        let mut record = first;
+        while record != end && records.len() < count {
+            records.push(record);
+            record = self.next(record)?;
+        }
+        match record == end && records.len() == count {
+            true => Ok(records),
+            false => Err(Error::corrupt(format!("a list of a page has not its {count} records"))),
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 //!
 //! `page0zip.cc` and `zipdecompress.cc`, MySQL 8.0; `page0zip.cc`, MariaDB 10.11.
 
+mod both_forms;
 mod dense_directory;
 mod fields;
 mod heap;
@@ -24,6 +25,7 @@ use std::fmt;
 
 use zlib_rs::{Inflate, InflateFlush, Status};
 
+pub(crate) use self::both_forms::BothForms;
 use self::dense_directory::DenseDirectory;
 use self::fields::IndexFields;
 use self::heap::Heap;
@@ -95,6 +97,8 @@ pub(super) struct Unzipper {
     fields: IndexFields,
     stream: Vec<u8>,
     heap: Heap,
+    /// The offset of the end of the log in the file's page.
+    log_end: usize,
 }
 
 impl fmt::Debug for Unzipper {
@@ -110,6 +114,7 @@ impl Unzipper {
             fields: IndexFields::default(),
             stream: Vec::new(),
             heap: Heap::default(),
+            log_end: 0,
         }
     }
 
@@ -137,8 +142,8 @@ impl Unzipper {
         })?;
         let log_bytes =
             self.heap.apply_log(bytes::slice(raw, log_at, columns_at - log_at)?, &self.fields)?;
-        let columns =
-            bytes::slice(raw, log_at + log_bytes, directory.start() - log_at - log_bytes)?;
+        self.log_end = log_at + log_bytes;
+        let columns = bytes::slice(raw, self.log_end, directory.start() - self.log_end)?;
         self.heap.fill_columns(columns, &self.fields, &directory)?;
         self.heap.link(&directory)
     }

@@ -6,9 +6,9 @@
 use super::super::advance;
 use super::compressed::{Input, Stop, whole};
 use super::description::Descriptions;
-use super::entry::IndexRedo;
 use super::record::{Change, PageChange};
-use super::{list, physical, undo};
+use super::zip::ZipPage;
+use super::{index_page, list, physical, undo};
 use crate::{Error, Lsn, PageNo, Result, SpaceId};
 
 /// A page to which records are applied.
@@ -17,23 +17,23 @@ pub struct PageChanges<'p> {
     page: &'p mut [u8],
     space: SpaceId,
     page_no: PageNo,
-    is_zip: bool,
+    zip: Option<&'p mut ZipPage>,
     descriptions: &'p mut Descriptions,
     /// A record that is being made.
     buffer: Vec<u8>,
 }
 
 impl<'p> PageChanges<'p> {
-    /// Prepares the bytes of a page as they are in memory, or as the file stores them with
-    /// ROW_FORMAT=COMPRESSED (`is_zip`).
+    /// Prepares the bytes of a page as they are in memory, or as the file stores them with ROW_FORMAT=COMPRESSED
+    /// (`zip`).
     pub fn new(
         page: &'p mut [u8],
         space: SpaceId,
         page_no: PageNo,
-        is_zip: bool,
+        zip: Option<&'p mut ZipPage>,
         descriptions: &'p mut Descriptions,
     ) -> PageChanges<'p> {
-        PageChanges { page, space, page_no, is_zip, descriptions, buffer: Vec::new() }
+        PageChanges { page, space, page_no, zip, descriptions, buffer: Vec::new() }
     }
 
     /// Applies the records of this page at the start of `bytes`, which begin at `lsn`, to the first one of
@@ -69,71 +69,24 @@ impl<'p> PageChanges<'p> {
 
     fn apply_change(&mut self, change: &PageChange<'_>) -> Result<()> {
         let page = &mut *self.page;
+        if let Some(zip) = &mut self.zip {
+            let place = (self.space, self.page_no);
+            return zip.apply(page, place, change, (self.descriptions, &mut self.buffer));
+        }
         match *change {
             PageChange::Number { at, bytes, value } => {
-                let value = value.to_be_bytes();
-                let (_, value) = value.split_at(8 - usize::from(bytes.min(8)));
-                return physical::write(page, at, value);
+                physical::write(page, at, physical::number(&value.to_be_bytes(), bytes))
             }
-            PageChange::WriteString { at, data } => return physical::write(page, at, data),
-            PageChange::Init => return physical::init(page, self.space, self.page_no),
-            PageChange::IbufBitmapInit => return physical::init_bitmap(page),
-            _ => {}
-        }
-        if self.is_zip {
-            return Err(Error::unsupported(
-                "a table with ROW_FORMAT=COMPRESSED whose pages have changes in the redo log",
-                "start the server on a copy of the directory, and shut it down cleanly",
-            ));
-        }
-        match *change {
+            PageChange::WriteString { at, data } => physical::write(page, at, data),
+            PageChange::Init => physical::init(page, self.space, self.page_no),
+            PageChange::IbufBitmapInit => physical::init_bitmap(page),
             PageChange::UndoInsert(data) => undo::append(page, data),
             PageChange::UndoEraseEnd => undo::erase_end(page),
             PageChange::UndoInit(kind) => undo::init(page, kind),
             PageChange::UndoReuse(trx_id) => undo::reuse_log(page, trx_id),
             PageChange::UndoCreate(trx_id) => undo::create_log(page, trx_id),
-            PageChange::DeleteMarkSecondary { value, at } => {
-                physical::delete_mark(page, at, value, None)
-            }
-            PageChange::MinRecMark { at, is_compact } => {
-                physical::min_rec_mark(page, at, is_compact)
-            }
             PageChange::Create { kind, is_compact } => list::create(page, kind, is_compact),
-            PageChange::DeleteMark { index, system, value, at } => {
-                let description = self.descriptions.get(index)?;
-                physical::delete_mark(page, at, value, Some(description.is_compact))?;
-                physical::system_fields(page, description, at, &system)
-            }
-            PageChange::UpdateInPlace { index, system, at, info_bits, updates } => {
-                let description = self.descriptions.get(index)?;
-                physical::system_fields(page, description, at, &system)?;
-                physical::update(page, description, at, info_bits, updates)
-            }
-            _ => self.apply_to_index(change),
-        }
-    }
-
-    fn apply_to_index(&mut self, change: &PageChange<'_>) -> Result<()> {
-        let (PageChange::Insert { index, .. }
-        | PageChange::Delete { index, .. }
-        | PageChange::DeleteListEnd { index, .. }
-        | PageChange::DeleteListStart { index, .. }
-        | PageChange::CopyList { index, .. }
-        | PageChange::Reorganize { index }) = *change
-        else {
-            return Err(Error::corrupt("the page is not with ROW_FORMAT=COMPRESSED"));
-        };
-        let description = self.descriptions.get(index)?;
-        let mut page = IndexRedo::new(self.page, description, &mut self.buffer)?;
-        match *change {
-            PageChange::Insert { before, entry, .. } => {
-                page.insert(before.into(), &entry).map(drop)
-            }
-            PageChange::Delete { at, .. } => page.delete(at.into()),
-            PageChange::DeleteListEnd { at, .. } => page.delete_list_end(at.into()),
-            PageChange::DeleteListStart { at, .. } => page.delete_list_start(at.into()),
-            PageChange::CopyList { entries, .. } => page.copy_list(entries),
-            _ => page.reorganize(),
+            _ => index_page::change(page, change, self.descriptions, &mut self.buffer),
         }
     }
 }

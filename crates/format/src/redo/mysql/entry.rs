@@ -17,6 +17,8 @@ pub(super) struct IndexRedo<'p, 'd> {
     pub description: &'d Description,
     /// A record that is being made.
     pub record: &'d mut Vec<u8>,
+    /// Whether the origins of records stay where they are, as with ROW_FORMAT=COMPRESSED.
+    pub keeps_origins: bool,
 }
 
 impl<'p, 'd> IndexRedo<'p, 'd> {
@@ -26,7 +28,17 @@ impl<'p, 'd> IndexRedo<'p, 'd> {
         record: &'d mut Vec<u8>,
     ) -> Result<IndexRedo<'p, 'd>> {
         let format = if description.is_compact { Format::Dynamic } else { Format::Redundant };
-        Ok(IndexRedo { page: IndexBytes::new(page, format)?, description, record })
+        let page = IndexBytes::new(page, format)?;
+        Ok(IndexRedo { page, description, record, keeps_origins: false })
+    }
+
+    /// The same for the form in memory of a page with ROW_FORMAT=COMPRESSED.
+    pub fn of_zip(
+        page: &'p mut [u8],
+        description: &'d Description,
+        record: &'d mut Vec<u8>,
+    ) -> Result<IndexRedo<'p, 'd>> {
+        Ok(IndexRedo { keeps_origins: true, ..IndexRedo::new(page, description, record)? })
     }
 
     pub fn extent(&self, record: usize) -> Result<Extent> {
@@ -35,6 +47,12 @@ impl<'p, 'd> IndexRedo<'p, 'd> {
 
     /// Inserts an entry behind the record `before`; returns its offset.
     pub fn insert(&mut self, before: usize, entry: &Entry<'_>) -> Result<usize> {
+        let header = self.compose(before, entry)?;
+        self.place(before, header)
+    }
+
+    /// Makes the record of an entry behind the record `before`; returns the bytes of its header.
+    pub fn compose(&mut self, before: usize, entry: &Entry<'_>) -> Result<usize> {
         self.page.require_record(before)?;
         let former = self.extent(before)?;
         let extra = self.page.format.extra_bytes();
@@ -61,7 +79,7 @@ impl<'p, 'd> IndexRedo<'p, 'd> {
             let status = u8_at(self.record, header - 3)?;
             put(self.record, header - 3, &[status & !7 | bits & 7])?;
         }
-        self.place(before, header)
+        Ok(header)
     }
 
     /// Info bits, and status bits of a COMPACT record.
@@ -79,7 +97,7 @@ impl<'p, 'd> IndexRedo<'p, 'd> {
         let relative = before.checked_sub(self.page.format.infimum());
         let relative = relative.ok_or_else(|| Error::corrupt(format!("no record at {before}")))?;
         let place = Place::behind(&self.page, relative)?;
-        let (at, heap_no) = self.take_room(self.record.len())?;
+        let (at, heap_no) = self.take_room(self.record.len(), header)?;
         let extra = self.page.format.extra_bytes();
         let owned = u8_at(self.record, header - extra)?;
         put(self.record, header - extra, &[owned & 0xf0])?;
@@ -98,32 +116,43 @@ impl<'p, 'd> IndexRedo<'p, 'd> {
         Ok(record)
     }
 
-    /// Takes room for a record: the first free one's, if that is large enough, else the end of the heap.
-    /// Returns its offset, and the number of the new record.
-    fn take_room(&mut self, len: usize) -> Result<(usize, u16)> {
+    /// Takes room for a record of `len` bytes, so many of them `header`: the first free one's, if that is large enough,
+    /// else the end of the heap. Returns its offset, and the number of the new record.
+    fn take_room(&mut self, len: usize, header: usize) -> Result<(usize, u16)> {
         let free = usize::from(u16_at(self.page.bytes, FREE_AT)?);
         if free != 0 {
             self.page.require_record(free)?;
             let extent = self.extent(free)?;
-            if extent.total() >= len {
-                return self.take_free(free, extent, len);
+            let unused = match self.keeps_origins {
+                true => extent.header.checked_sub(header),
+                false => Some(0),
+            };
+            if let Some(unused) = unused.filter(|unused| extent.total() >= len + unused) {
+                return self.take_free(free, extent, unused, len);
             }
         }
         take_top(&mut self.page, len)
     }
 
-    fn take_free(&mut self, free: usize, extent: Extent, len: usize) -> Result<(usize, u16)> {
-        let at = free - extent.header;
+    /// Takes the first free record; `unused`: so many bytes at its start stay unused.
+    fn take_free(
+        &mut self,
+        free: usize,
+        extent: Extent,
+        unused: usize,
+        len: usize,
+    ) -> Result<(usize, u16)> {
+        let start = free - extent.header;
         let garbage = usize::from(u16_at(self.page.bytes, GARBAGE_AT)?);
-        let is_within =
-            at >= self.page.format.heap_start() && at + extent.total() <= self.page.heap_top()?;
+        let is_within = start >= self.page.format.heap_start()
+            && start + extent.total() <= self.page.heap_top()?;
         let left = garbage.checked_sub(len).filter(|_| is_within);
-        let left =
-            left.ok_or_else(|| Error::corrupt(format!("{len} bytes at offset {at} are not free")))?;
+        let left = left
+            .ok_or_else(|| Error::corrupt(format!("{len} bytes at offset {start} are not free")))?;
         let next = self.page.next_free(free)?;
         put_u16(self.page.bytes, FREE_AT, next as u16)?;
         put_u16(self.page.bytes, GARBAGE_AT, left as u16)?;
-        Ok((at, self.page.heap_no(free)?))
+        Ok((start + unused, self.page.heap_no(free)?))
     }
 
     /// Requires that a record is a user's.

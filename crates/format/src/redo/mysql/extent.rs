@@ -2,14 +2,13 @@
 //! MySQL 9.7; the forms of headers: `record.rs`).
 
 use super::description::{Description, Field, FieldLen};
+use super::record::CHILD_BYTES;
 use crate::bytes::{slice, u8_at, u16_at};
 use crate::record::{INSTANT, STATUS_NODE_PTR, STATUS_ORDINARY, VERSION};
 use crate::{Error, Result};
 
 /// The bytes of the name of a page's first and last record.
 const OWN_DATA_BYTES: usize = 8;
-/// The bytes of the page number in a record of a branch page.
-const CHILD_BYTES: usize = 4;
 
 /// The bytes of a record before and from its origin on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,18 +59,31 @@ impl IndexRedo<'_, '_> {
         put_u16(self.page.bytes, N_RECS_AT, (n_recs - deleted) as u16)
     }
 
-    /// Deletes all records before another one, one by one.
-    pub fn delete_list_start(&mut self, end: usize) -> Result<()> {
-        self.require_user(end)?;
-        let infimum = self.page.format.infimum();
+    /// Deletes all records from `first` to the one before `end`, one by one, and passes each to `deleted`.
+    pub fn delete_between(
+        &mut self,
+        first: usize,
+        end: usize,
+        mut deleted: impl FnMut(usize),
+    ) -> Result<()> {
+        let mut record = first;
         for _ in 0..=u16_at(self.page.bytes, N_RECS_AT)? {
-            let first = self.page.next(infimum)?;
-            if first == end {
+            if record == end {
                 return Ok(());
             }
-            self.delete(first)?;
+            let next = self.page.next(record)?;
+            self.delete(record)?;
+            deleted(record);
+            record = next;
         }
         Err(Error::corrupt(format!("the record at offset {end} is not in the list")))
+    }
+
+    /// Deletes all records before another one.
+    pub fn delete_list_start(&mut self, end: usize, deleted: impl FnMut(usize)) -> Result<()> {
+        self.require_user(end)?;
+        let first = self.page.next(self.page.format.infimum())?;
+        self.delete_between(first, end, deleted)
     }
 
     /// Inserts entries, each behind the last record.

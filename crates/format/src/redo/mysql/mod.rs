@@ -11,13 +11,16 @@ mod compressed;
 mod description;
 mod entry;
 mod extent;
+mod index_page;
 mod list;
 mod physical;
 mod record;
 mod undo;
+mod zip;
 
 pub use apply::{PageChanges, group_bytes, run_bytes};
 pub use blocks::{LogFile, LogFlaw};
 pub use compressed::{Input, Read, Stop};
 pub use description::Descriptions;
 pub use record::{Counter, Kind, Record};
+pub use zip::ZipPage;

@@ -33,6 +33,11 @@ pub(super) fn init_bitmap(page: &mut [u8]) -> Result<()> {
     fill(page, BITMAP_AT, page.len() / 2, 0)
 }
 
+/// The lower bytes of a number, so many of them.
+pub(super) fn number(value: &[u8; 8], bytes: u8) -> &[u8] {
+    value.split_at(value.len() - usize::from(bytes.min(8))).1
+}
+
 /// Writes bytes where the log may write some.
 pub(super) fn write(page: &mut [u8], at: u16, data: &[u8]) -> Result<()> {
     // The checksum and the page's LSN are never logged.

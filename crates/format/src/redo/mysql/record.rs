@@ -10,6 +10,7 @@
 //! A group of more than one record ends with one of type 31. Groups are applied whole or not at all.
 
 use super::compressed::{Input, Read, Stop};
+use crate::lob_ref::LobRef;
 use crate::redo::record::{FileOperation, FileRecord};
 use crate::{PageNo, SpaceId};
 
@@ -121,7 +122,31 @@ pub(super) enum PageChange<'a> {
     /// 72
     Reorganize { index: &'a [u8] },
     /// 48 to 53, 73, 74: of a page with ROW_FORMAT=COMPRESSED.
-    Zip(u8),
+    Zip(ZipChange<'a>),
+}
+
+/// A change of a page with ROW_FORMAT=COMPRESSED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ZipChange<'a> {
+    /// 48: a child's page number, 49: a reference to an off-page column, at an offset in memory.
+    Column { at: u16, value: &'a [u8] },
+    /// 50: at an offset in both forms.
+    Header { at: u8, data: &'a [u8] },
+    /// 51: all of the compressed form.
+    Image(ZipImage<'a>),
+    /// 52, 73: the form in memory is compressed anew; 53, 74: after the page is made anew from its records.
+    Compress,
+}
+
+/// The compressed form of a page, without its place, its LSN and what is all zeroes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ZipImage<'a> {
+    /// The previous and the next page.
+    pub links: &'a [u8],
+    /// The bytes from the type on.
+    pub head: &'a [u8],
+    /// The bytes before the end.
+    pub trailer: &'a [u8],
 }
 
 /// DB_TRX_ID and DB_ROLL_PTR.
@@ -145,6 +170,8 @@ pub(super) struct Entry<'a> {
     pub end: &'a [u8],
 }
 
+/// Bytes of the page number in a record of a branch page.
+pub(super) const CHILD_BYTES: usize = 4;
 /// `BTR_KEEP_SYS_FLAG`.
 const KEEP_SYSTEM_FIELDS: u8 = 4;
 /// `MLOG_SINGLE_REC_FLAG`.
@@ -223,10 +250,7 @@ impl<'a> Input<'a> {
             27 => PageChange::IbufBitmapInit,
             29 | 59 => PageChange::Init,
             30 => PageChange::WriteString { at: self.u16()?, data: self.sized()? },
-            48..=53 | 73 | 74 => {
-                self.zip(kind)?;
-                PageChange::Zip(kind)
-            }
+            48..=53 | 73 | 74 => PageChange::Zip(self.zip(kind)?),
             67..=72 | 75 | 76 => self.index_change(kind)?,
             _ => return Err(Stop::lie(format!("its type, {kind}, is unknown"))),
         })
@@ -296,25 +320,30 @@ impl<'a> Input<'a> {
         Ok(Entry { header, end: self.take((len >> 1) as usize)? })
     }
 
-    fn zip(&mut self, kind: u8) -> Read<()> {
-        match kind {
-            48 => self.take(8)?,
-            49 => self.take(24)?,
+    fn zip(&mut self, kind: u8) -> Read<ZipChange<'a>> {
+        Ok(match kind {
+            48 | 49 => {
+                let at = self.u16()?;
+                let _in_compressed_form = self.u16()?;
+                let len = if kind == 48 { CHILD_BYTES } else { LobRef::LEN };
+                ZipChange::Column { at, value: self.take(len)? }
+            }
             50 => {
-                self.u8()?;
-                let len = self.u8()?;
-                self.take(len.into())?
+                let (at, len) = (self.u8()?, self.u8()?);
+                ZipChange::Header { at, data: self.take(len.into())? }
             }
             51 => {
-                let (size, trailer) = (usize::from(self.u16()?), usize::from(self.u16()?));
-                self.take(8 + size + trailer)?
+                let (head, trailer) = (usize::from(self.u16()?), usize::from(self.u16()?));
+                let links = self.take(8)?;
+                let (head, trailer) = (self.take(head)?, self.take(trailer)?);
+                ZipChange::Image(ZipImage { links, head, trailer })
             }
             _ => {
                 self.description()?;
-                self.take(1)?
+                self.u8()?;
+                ZipChange::Compress
             }
-        };
-        Ok(())
+        })
     }
 
     fn metadata(&mut self) -> Read<Option<Counter>> {
@@ -394,7 +423,19 @@ impl PageChange<'_> {
             PageChange::DeleteListStart { .. } => "LIST_START_DELETE",
             PageChange::CopyList { .. } => "LIST_END_COPY_CREATED",
             PageChange::Reorganize { .. } => "PAGE_REORGANIZE",
-            PageChange::Zip(_) => "ZIP",
+            PageChange::Zip(change) => change.name(),
+        }
+    }
+}
+
+impl ZipChange<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            ZipChange::Column { value, .. } if value.len() == CHILD_BYTES => "ZIP_WRITE_NODE_PTR",
+            ZipChange::Column { .. } => "ZIP_WRITE_BLOB_PTR",
+            ZipChange::Header { .. } => "ZIP_WRITE_HEADER",
+            ZipChange::Image(_) => "ZIP_PAGE_COMPRESS",
+            ZipChange::Compress => "ZIP_PAGE_COMPRESS_NO_DATA",
         }
     }
 }

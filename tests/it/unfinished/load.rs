@@ -160,10 +160,14 @@ impl Load {
                 self.alter_instantly(&mut sql, &mut random);
             }
         }
-        if self.has_json_parts() {
-            sql.push_str("CREATE TABLE json_parts (id INT PRIMARY KEY, b JSON);\n");
-            let row = "JSON_OBJECT('a', 'aaaa', 'b', REPEAT('b', 30000))";
-            _ = writeln!(sql, "INSERT INTO json_parts VALUES (1, {row}), (2, {row});");
+        for (name, options) in self.json_tables() {
+            let row =
+                "JSON_OBJECT('a', 'aaaa', 'b', REPEAT('b', 30000), 'c', '0123456789', 'd', 7)";
+            _ = writeln!(
+                sql,
+                "CREATE TABLE {name} (id INT PRIMARY KEY, n INT, b JSON) {options};
+                 INSERT INTO {name} VALUES (1, 1, {row}), (2, 2, {row}), (3, 3, {row}), (4, 4, {row});"
+            );
         }
         for class in 0..CLASSES {
             sql.push_str(&changes(&self.tables[..TABLES.len()], class, CHANGES / 4, &mut random));
@@ -197,10 +201,16 @@ impl Load {
         }
     }
 
-    /// Whether there is a table `json_parts`, of which an unfinished transaction changes a part of a JSON column: MySQL
-    /// notes the changed bytes alone.
-    pub fn has_json_parts(&self) -> bool {
-        !self.is_mariadb
+    /// Tables with documents of which an unfinished transaction changes parts: MySQL notes the changed bytes alone.
+    pub fn json_tables(&self) -> &[(&'static str, &'static str)] {
+        match self.is_mariadb {
+            true => &[],
+            false => &[
+                ("json_parts", "ROW_FORMAT=DYNAMIC"),
+                ("json_parts_compact", "ROW_FORMAT=COMPACT"),
+                ("json_parts_zip", "ROW_FORMAT=COMPRESSED"),
+            ],
+        }
     }
 
     /// The statements of the sessions that stay open.
@@ -214,9 +224,17 @@ impl Load {
                 let from = "SELECT id + 10000, v FROM redundant WHERE id % 8 = 7";
                 sql.push_str("SET unique_checks = 0, foreign_key_checks = 0;\n");
                 _ = writeln!(sql, "INSERT INTO was_empty {from};");
-                if self.has_json_parts() {
-                    sql.push_str(
-                        "UPDATE json_parts SET b = JSON_SET(b, '$.a', 'zzzz') WHERE id = 2;\n",
+                for (name, _) in self.json_tables() {
+                    _ = writeln!(
+                        sql,
+                        "UPDATE {name} SET b = JSON_SET(b, '$.a', 'zzzz') WHERE id > 1;
+                         UPDATE {name} SET b = JSON_SET(b, '$.a', 'yyy', '$.c', 'five'), n = -2 WHERE id = 2;
+                         UPDATE {name} SET b = JSON_SET(b, '$.c', '987') WHERE id = 2;
+                         UPDATE {name} SET b = JSON_REMOVE(b, '$.d') WHERE id = 3;
+                         UPDATE {name} SET b = JSON_SET(b, '$.b', REPEAT('x', 20000)) WHERE id = 3;
+                         UPDATE {name} SET b = JSON_SET(b, '$.a', 'x') WHERE id = 3;
+                         UPDATE {name} SET b = JSON_OBJECT('b', REPEAT('y', 25000)) WHERE id = 4;
+                         UPDATE {name} SET b = JSON_SET(b, '$.b', 'y') WHERE id = 4;"
                     );
                 }
                 sql.push_str("SET unique_checks = 1, foreign_key_checks = 1;\n");

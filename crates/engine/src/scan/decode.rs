@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender};
 use innoscan_format::locate::{Fields, Located, Row};
 use innoscan_format::page::{self, IndexPage, Scratch, StoredAs};
 use innoscan_format::record::Record;
-use innoscan_format::undo::SystemColumns;
+use innoscan_format::undo::{SystemColumns, Version};
 use innoscan_format::{Error as FormatError, PageNo};
 
 use super::keys::{End, edge};
@@ -311,11 +311,11 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         let Some(version) = version else { return Ok(false) };
         let row = version.row(&space.layout);
         if let Some(filter) = &space.filter
-            && !self.is_wanted(space, filter, &row)?
+            && !self.is_wanted(space, filter, &row, Some(&version))?
         {
             return Ok(false);
         }
-        self.row_with_made_values(space, row, batch).map(|()| true)
+        self.row_with_made_values(space, row, Some(&version), batch).map(|()| true)
     }
 
     /// Passes a row to the sink; `false` if the filter excludes it. It is called at two places, and for each row.
@@ -335,29 +335,32 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             return Ok(false);
         }
         if let Some(filter) = &space.filter
-            && !self.is_wanted(space, filter, &row)?
+            && !self.is_wanted(space, filter, &row, None)?
         {
             return Ok(false);
         }
         if space.layout.has_compressed()
             || !row.write_values(cells, |place| self.sink.reads_column(place))?
         {
-            return self.row_with_made_values(space, row, batch).map(|()| true);
+            return self.row_with_made_values(space, row, None, batch).map(|()| true);
         }
         self.sink.row(cells, batch)?;
         Ok(true)
     }
 
-    /// Whether a row satisfies a condition; off-page values are fetched when they are compared.
+    /// Whether a row satisfies a condition; off-page values are fetched when they are compared. `older`: the version
+    /// that the row is of.
     fn is_wanted(
         &mut self,
         space: &SpaceContext,
         filter: &RowFilter,
         row: &Row<'_, '_>,
+        older: Option<&Version>,
     ) -> Result<bool> {
         // The buffer is lent: a value needs the decoder too.
         let mut room = std::mem::take(&mut self.key);
-        let has = filter.has(row, &mut room, |place, stored| self.value(space, place, stored));
+        let has =
+            filter.has(row, &mut room, |place, stored| self.value(space, place, stored, older));
         self.key = room;
         has
     }
@@ -368,12 +371,13 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         &self,
         space: &SpaceContext,
         row: Row<'_, '_>,
+        older: Option<&Version>,
         batch: &mut S::Batch,
     ) -> Result<()> {
         let mut values = Vec::with_capacity(row.len());
         for place in 0..row.len() {
             values.push(match self.sink.reads_column(place) {
-                true => self.value(space, place, row.get(place)?)?,
+                true => self.value(space, place, row.get(place)?, older)?,
                 false => None,
             });
         }
@@ -387,6 +391,7 @@ impl<'s, S: RowSink> Decoder<'s, S> {
         space: &SpaceContext,
         place: usize,
         stored: Located<'d>,
+        older: Option<&Version>,
     ) -> Result<Option<Cow<'d, [u8]>>> {
         let at_column = |error: Error| {
             error.map_format(|error| error.at_column(space.layout.column_name(place)))
@@ -397,6 +402,10 @@ impl<'s, S: RowSink> Decoder<'s, S> {
             Located::External { prefix, lob } => {
                 let mut bytes = prefix.to_vec();
                 self.lobs.fetch(space, lob, &mut bytes).map_err(at_column)?;
+                if let Some(version) = older {
+                    let restored = version.restore_lob(place, lob.page_no, &mut bytes);
+                    restored.map_err(|error| at_column(error.into()))?;
+                }
                 Cow::Owned(bytes)
             }
         };

@@ -29,7 +29,7 @@ mod version;
 pub use log_page::UndoLogPage;
 pub use pointer::RollPointer;
 pub(crate) use record::alter_under_way;
-pub use record::{OldValue, UndoRecord};
+pub use record::{LobChange, OldValue, UndoRecord};
 pub use system_columns::SystemColumns;
 pub use unfinished::Unfinished;
 pub use version::{UndoPage, Version, VersionLayout, VersionReader};

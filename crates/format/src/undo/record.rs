@@ -9,17 +9,25 @@
 //!    number of columns; each: field, length, bytes      types 12 and 13
 //! ```
 //!
-//! A length of `FFFFFFFF` is NULL, one from `FFFFBFFF` on belongs to an off-page column. What comes
-//! after the columns is for purge only. `trx_undo_page_report_modify`,
+//! A length of `FFFFFFFF` is NULL, one from `FFFFBFFF` on belongs to an off-page column. With both bits of the type, this
+//! follows an off-page column:
+//!
+//! ```text
+//!    0 (1), number of changes; if there are any: first page, version of the LOB,
+//!    its last transaction, the number of its change                                    much compressed
+//!    each: offset, length, bytes; number of index entries, each: transaction, number of its change
+//! ```
+//!
+//! What comes after the columns is for purge only. `trx_undo_page_report_modify`,
 //! `trx_undo_update_rec_get_update`, `trx_undo_rec_get_col_val` (`trx0rec.cc`, MariaDB 10.11;
-//! for virtual columns and LOBs also MySQL 8.0).
+//! for virtual columns and LOBs also `trx_undo_read_blob_update` and others, MySQL 8.0).
 
 use super::RollPointer;
 use super::compressed::Cursor;
 use crate::lob_ref::LobRef;
 use crate::page::{DATA, Page, PageKind};
 use crate::record::DELETED;
-use crate::{Error, Remedy, Result, bytes};
+use crate::{Error, PageNo, Remedy, Result, bytes};
 
 /// `TRX_UNDO_PAGE_START`: the first record of the newest undo log on the page.
 const START_AT: usize = DATA + 2;
@@ -87,6 +95,21 @@ pub struct UndoRecord<'a> {
     pub key: Vec<&'a [u8]>,
     /// The fields that were replaced, by their place in the records of the clustered index.
     pub old: Vec<(u16, OldValue<'a>)>,
+    /// The bytes that were replaced in off-page columns.
+    pub lob_changes: Vec<LobChange<'a>>,
+}
+
+/// Bytes of an off-page column that were replaced in their place, as MySQL 8 does for small changes of JSON documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LobChange<'a> {
+    /// The field, by its place in the records of the clustered index.
+    pub field: u16,
+    /// The first page of the column.
+    pub page_no: PageNo,
+    /// The offset in the whole column.
+    pub offset: u32,
+    /// The bytes that were there.
+    pub old: &'a [u8],
 }
 
 impl<'a> UndoRecord<'a> {
@@ -163,20 +186,28 @@ fn parse(bytes: &[u8], at: usize, key_fields: usize) -> Result<UndoRecord<'_>> {
     }
     let has_lob_changes =
         type_byte & (HAS_FLAGS | CHANGES_EXTERNAL) == HAS_FLAGS | CHANGES_EXTERNAL;
-    let old = match kind {
-        DELETE_MARK => Vec::new(),
+    let (old, lob_changes) = match kind {
+        DELETE_MARK => (Vec::new(), Vec::new()),
         _ => old_values(&mut cursor, has_lob_changes)?,
     };
     let is_delete_marked = info_bits & DELETED != 0;
-    Ok(UndoRecord { number, table_id, is_delete_marked, trx_id, roll_pointer, key, old })
+    Ok(UndoRecord {
+        number,
+        table_id,
+        is_delete_marked,
+        trx_id,
+        roll_pointer,
+        key,
+        old,
+        lob_changes,
+    })
 }
 
-fn old_values<'a>(
-    cursor: &mut Cursor<'a>,
-    has_lob_changes: bool,
-) -> Result<Vec<(u16, OldValue<'a>)>> {
+type OldValues<'a> = (Vec<(u16, OldValue<'a>)>, Vec<LobChange<'a>>);
+
+fn old_values<'a>(cursor: &mut Cursor<'a>, has_lob_changes: bool) -> Result<OldValues<'a>> {
     let count = cursor.number()?;
-    let mut old = Vec::new();
+    let (mut old, mut changes) = (Vec::new(), Vec::new());
     // Each turn passes two bytes at least, so a count that lies ends at the record's end.
     let mut is_first_virtual = true;
     for _ in 0..count {
@@ -187,11 +218,11 @@ fn old_values<'a>(
         }
         let value = value(cursor)?;
         if has_lob_changes && matches!(value, OldValue::External { .. }) {
-            require_whole_update(cursor)?;
+            lob_changes(cursor, field as u16, &mut changes)?;
         }
         old.push((field as u16, value));
     }
-    Ok(old)
+    Ok((old, changes))
 }
 
 /// Parses a length and the bytes.
@@ -267,17 +298,34 @@ fn skip_multi_value(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Requires that a LOB was replaced as a whole, which its older reference undoes
-/// (`trx_undo_report_blob_update`, MySQL 8.0).
-fn require_whole_update(cursor: &mut Cursor<'_>) -> Result<()> {
-    cursor.byte()?;
-    match cursor.number()? {
-        0 => Ok(()),
-        _ => Err(Error::unsupported(
-            "an unfinished change of a part of a JSON column (a small partial update)",
-            on_server(),
-        )),
+/// Parses the changes in the place of an off-page column; none, if it was replaced as a whole, which its older reference
+/// undoes.
+fn lob_changes<'a>(
+    cursor: &mut Cursor<'a>,
+    field: u16,
+    changes: &mut Vec<LobChange<'a>>,
+) -> Result<()> {
+    let flag = cursor.byte()?;
+    if flag != 0 {
+        return Err(Error::corrupt(format!(
+            "an undo record has the unknown flag {flag:#x} of a LOB's change"
+        )));
     }
+    let count = cursor.number()?;
+    if count == 0 {
+        return Ok(());
+    }
+    let page_no = PageNo(cursor.number()?);
+    let _version = cursor.number()?;
+    let _last = (cursor.small_long()?, cursor.small_long()?);
+    for _ in 0..count {
+        let (offset, len) = (cursor.number()?, cursor.number()?);
+        changes.push(LobChange { field, page_no, offset, old: cursor.slice(len as usize)? });
+        for _ in 0..cursor.number()? {
+            let _entry = (cursor.small_long()?, cursor.small_long()?);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the refusal of a table that an unfinished `ALTER TABLE` has changed.

@@ -10,7 +10,7 @@ use crate::layout::{Field, Layout};
 use crate::locate::{Fields, Row, StoredField};
 use crate::page::Page;
 use crate::record::Record;
-use crate::{Error, PageNo, Result};
+use crate::{Error, PageNo, Result, bytes};
 
 /// A page with undo records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +64,8 @@ pub struct VersionReader<'d> {
     layout: &'d VersionLayout,
     unfinished: &'d Unfinished,
     values: Vec<Value<'d>>,
+    /// What was replaced in off-page columns, the newest change first.
+    lob_changes: Vec<Replaced>,
     system: SystemColumns,
     is_delete_marked: bool,
     /// The transaction that wrote the newest version; a row lock keeps out all others.
@@ -72,18 +74,44 @@ pub struct VersionReader<'d> {
     number: Option<u64>,
 }
 
+/// Bytes that were replaced in an off-page column.
+#[derive(Clone, Debug)]
+struct Replaced {
+    /// The place of the field, or of the column in a finished version.
+    place: usize,
+    page_no: PageNo,
+    offset: usize,
+    old: Vec<u8>,
+}
+
 /// A row that is on no page.
 #[derive(Clone, Debug)]
 pub struct Version {
     bytes: Vec<u8>,
     fields: Fields,
     trx_id: u64,
+    lob_changes: Vec<Replaced>,
 }
 
 impl Version {
     /// Returns the row. `layout` must be that of the table's rows.
     pub fn row<'v>(&'v self, layout: &'v Layout) -> Row<'v, 'v> {
         self.fields.row(&self.bytes, layout)
+    }
+
+    /// Takes back the changes in the place of an off-page column, whose newest bytes are `value`; `place`: its place
+    /// among the columns of rows, `page_no`: its first page in this version.
+    ///
+    /// # Errors
+    /// A change is not within the column.
+    pub fn restore_lob(&self, place: usize, page_no: PageNo, value: &mut [u8]) -> Result<()> {
+        let own = |change: &&Replaced| (change.place, change.page_no) == (place, page_no);
+        for change in self.lob_changes.iter().filter(own) {
+            bytes::put(value, change.offset, &change.old).map_err(|error| {
+                error.with_prefix("an undo record's change of an off-page column")
+            })?;
+        }
+        Ok(())
     }
 
     /// The transaction that wrote it.
@@ -115,6 +143,7 @@ impl<'d> VersionReader<'d> {
             layout,
             unfinished,
             values: values.collect(),
+            lob_changes: Vec::new(),
             system,
             is_delete_marked: record.is_delete_marked(),
             writer: system.trx_id,
@@ -164,6 +193,12 @@ impl<'d> VersionReader<'d> {
                 }
             };
         }
+        self.lob_changes.extend(record.lob_changes.iter().map(|change| Replaced {
+            place: change.field.into(),
+            page_no: change.page_no,
+            offset: change.offset as usize,
+            old: change.old.to_vec(),
+        }));
         self.require_key(record)?;
         self.is_delete_marked = record.is_delete_marked;
         let (trx_id, roll_pointer) = (record.trx_id, record.roll_pointer);
@@ -207,6 +242,12 @@ impl<'d> VersionReader<'d> {
             Some(Value::External(value)) => StoredField::External(value),
         };
         let fields = Fields::copied(self.layout.columns.iter().map(stored), &mut bytes)?;
-        Ok(Some(Version { bytes, fields, trx_id: self.system.trx_id }))
+        let columns = &self.layout.columns;
+        let of_column = |change: Replaced| {
+            let place = columns.iter().position(|&field| field == change.place)?;
+            Some(Replaced { place, ..change })
+        };
+        let lob_changes = self.lob_changes.into_iter().filter_map(of_column).collect();
+        Ok(Some(Version { bytes, fields, trx_id: self.system.trx_id, lob_changes }))
     }
 }

@@ -407,7 +407,8 @@ fn judge_logs(
         let recovery = Recovery::open_blocks(server, log, ring, keys.index_memory())?;
         return Ok(read_through(recovery, keys));
     }
-    match Recovery::open_mysql(server, logs, keys.index_memory())? {
+    let cipher = |info: &_| keys.mysql_redo_cipher(info);
+    match Recovery::open_mysql(server, logs, keys.index_memory(), &cipher)? {
         Some(recovery) => Ok(read_through(recovery, keys)),
         None => Err(changes_after(root, checkpoint)),
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use innoscan_format::keys::{self as format, transferred_key};
 use innoscan_format::page::SpaceHeader;
-use innoscan_format::page::encryption::{Encryption, MySqlCipher, TablespaceKey};
+use innoscan_format::page::encryption::{Encryption, MySqlCipher, MySqlEncryption, TablespaceKey};
 use innoscan_format::redo::{LogCipher, LogEncryption};
 use innoscan_format::secret::Secret;
 use innoscan_format::{Cause, Error as FormatError};
@@ -176,6 +176,19 @@ impl Keys {
         let none = FoundKeys::default();
         let found = self.found.as_ref().map_or(&none, |found| &***found);
         Ok(found.keys.redo_ciphers(info).map_err(|error| found.explain(&error))?)
+    }
+
+    /// The cipher of an encrypted redo log of MySQL.
+    ///
+    /// # Errors
+    /// The master key is not known, or is another one.
+    pub fn mysql_redo_cipher(
+        &self,
+        info: &MySqlEncryption,
+    ) -> innoscan_format::Result<MySqlCipher> {
+        let none = FoundKeys::default();
+        let found = self.found.as_ref().map_or(&none, |found| &***found);
+        found.keys.mysql_redo_cipher(info).map_err(|error| found.explain(&error))
     }
 
     fn transferred_to(&self, path: &Path) -> Option<Arc<TablespaceKey>> {

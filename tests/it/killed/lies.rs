@@ -16,10 +16,13 @@ use innoscan_format::{Lsn, PageNo, PageSize};
 use innoscan_io::Direct;
 use innoscan_testkit::server::install;
 
-use super::load::Random;
+use super::load::{Family, Random};
 use super::pages::tablespaces;
 use super::rows::checksum;
-use super::{copy, fixture, killed, mysql_version, recover, version};
+use super::{
+    CHANGES_OF_ROWS, Extra, Load, copy, fixture, killed, killed_under, mysql_version, recover,
+    version,
+};
 
 /// Damaged copies of the log.
 const CASES: u64 = 90;
@@ -34,10 +37,13 @@ fn read(data: &Path) -> Result<(Lsn, Pages), String> {
 
 /// The same of a backup with incremental backups on it.
 pub(super) fn read_with(data: &Path, files: &DataFiles) -> Result<(Lsn, Pages), String> {
-    let keys = Keys::default();
+    read_by(data, files, &Keys::default())
+}
+
+fn read_by(data: &Path, files: &DataFiles, keys: &Keys) -> Result<(Lsn, Pages), String> {
     // Force: unfinished transactions do not matter here.
     let datadir =
-        DataDir::open(data, files, Trust::Force, &keys).map_err(|error| error.to_string())?;
+        DataDir::open(data, files, Trust::Force, keys).map_err(|error| error.to_string())?;
     let end = match datadir.shutdown() {
         Shutdown::Crashed { end } => *end,
         Shutdown::Clean { end } => *end,
@@ -45,8 +51,8 @@ pub(super) fn read_with(data: &Path, files: &DataFiles) -> Result<(Lsn, Pages), 
     };
     let mut pages = Pages::new();
     let data = datadir.root();
-    for file in tablespaces(data, &keys) {
-        let Ok(space) = Space::open(&data.join(&file), Direct::Off, &keys) else { continue };
+    for file in tablespaces(data, keys) {
+        let Ok(space) = Space::open(&data.join(&file), Direct::Off, keys) else { continue };
         let count = space.file_pages();
         let redo = space.redo().cloned();
         let id = space.header().space;
@@ -285,10 +291,23 @@ fn log_files(data: &Path) -> Vec<PathBuf> {
 #[test]
 #[ignore = "needs mysql-8.0.33 or mysql-9.7"]
 fn damaged_and_foreign_logs_of_mysql_are_refused_or_right() {
+    lie_to_mysql(Extra::None);
+}
+
+#[test]
+#[ignore = "needs mysql-8.0.33 or mysql-9.7"]
+fn damaged_and_foreign_logs_of_mysql_that_are_encrypted() {
+    lie_to_mysql(Extra::Encrypted);
+}
+
+fn lie_to_mysql(extra: Extra) {
     let version = mysql_version();
     install(&version).unwrap();
     let dir = tempfile::Builder::new().prefix("innoscan-lies-").tempdir_in("/var/tmp").unwrap();
-    let data = killed(&version, 0, dir.path());
+    let load = Load { extra, ..CHANGES_OF_ROWS };
+    let data = killed_under(&version, 0, dir.path(), load);
+    let keys = extra.keys(Family::MySql, dir.path());
+    let read = |data: &Path| read_by(data, &DataFiles::default(), &keys);
     let (_, truth) = read(&data).unwrap();
     let files = log_files(&data);
     let mut random = Random::new(4);
@@ -320,12 +339,12 @@ fn damaged_and_foreign_logs_of_mysql_are_refused_or_right() {
     println!("damaged logs: {answers:?}");
     assert!(answers.refused > 0 && answers.read > 0, "{answers:?}");
     // A file of another server's log among them.
-    let other = killed(&version, 5, &dir.path().join("other"));
+    let other = killed_under(&version, 5, &dir.path().join("other"), load);
     let foreign = data.join("#innodb_redo/#ib_redo999999");
     std::fs::copy(log_files(&other).last().unwrap(), &foreign).unwrap();
     let open = |data: &Path| {
         let files = DataFiles::default();
-        DataDir::open(data, &files, Trust::Verify(Prepared::default()), &Keys::default())
+        DataDir::open(data, &files, Trust::Verify(Prepared::default()), &keys)
             .unwrap_err()
             .to_string()
     };

@@ -8,6 +8,7 @@
 //! `INNOSCAN_LIVE` the server. A seed decides the page size, too. The ignored tests are of MySQL.
 
 mod definitions;
+mod encrypted;
 pub(crate) mod fixture;
 mod incremental;
 mod lies;
@@ -128,44 +129,75 @@ struct Load<'o> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extra {
     None,
-    /// It encrypts the pages of all tables, and compresses those of two (MariaDB).
+    /// It encrypts the pages of all tables, and compresses those of two; MySQL encrypts its logs, too.
     Encrypted,
 }
 
 impl Extra {
-    /// The file of keys in a server's directory.
+    /// The file of keys in the directory of a server of MariaDB.
     fn key_file(dir: &Path) -> PathBuf {
         dir.join("keys.txt")
     }
 
-    fn options(self, dir: &Path) -> Vec<String> {
-        match self {
-            Extra::None => Vec::new(),
-            Extra::Encrypted => vec![
+    /// The keyring in the directory of a server of MySQL.
+    fn keyring(dir: &Path) -> PathBuf {
+        dir.join("keyring")
+    }
+
+    fn options(self, family: Family, dir: &Path) -> Vec<String> {
+        match (self, family) {
+            (Extra::None, _) => Vec::new(),
+            (Extra::Encrypted, Family::MariaDb) => vec![
                 "--plugin-load-add=file_key_management".to_owned(),
                 format!("--file-key-management-filename={}", Extra::key_file(dir).display()),
                 "--innodb-encrypt-tables=ON".to_owned(),
             ],
+            (Extra::Encrypted, Family::MySql) => vec![
+                format!("--keyring-component={}", Extra::keyring(dir).display()),
+                "--default-table-encryption=ON".to_owned(),
+                "--innodb-redo-log-encrypt=ON".to_owned(),
+                "--innodb-undo-log-encrypt=ON".to_owned(),
+            ],
         }
     }
 
-    fn statements(self) -> &'static str {
-        match self {
-            Extra::None => "",
-            Extra::Encrypted => {
+    fn statements(self, plan: Plan) -> &'static str {
+        match (self, plan.family) {
+            (Extra::None, _) => "",
+            (Extra::Encrypted, Family::MariaDb) => {
                 "ALTER TABLE d.dyn1 PAGE_COMPRESSED=1; ALTER TABLE d.com1 PAGE_COMPRESSED=1;"
+            }
+            // A compressed page must leave blocks of the file system free.
+            (Extra::Encrypted, Family::MySql) if plan.page_kib == 4 => {
+                "ALTER TABLESPACE mysql ENCRYPTION='Y'; ALTER TABLE d.dyn0 ENCRYPTION='N';"
+            }
+            (Extra::Encrypted, Family::MySql) => {
+                "ALTER TABLESPACE mysql ENCRYPTION='Y'; ALTER TABLE d.dyn0 ENCRYPTION='N';
+                 ALTER TABLE d.dyn1 COMPRESSION='zlib', FORCE; ALTER TABLE d.com1 COMPRESSION='lz4', FORCE;
+                 ALTER TABLE d.com0 COMPRESSION='zlib', ENCRYPTION='N', FORCE;"
             }
         }
     }
 
     /// The keys of a server.
-    fn keys(self, dir: &Path) -> Keys {
-        match self {
-            Extra::None => Keys::default(),
-            Extra::Encrypted => {
-                let key_file = Some(Extra::key_file(dir));
-                KeyFiles { key_file, ..KeyFiles::default() }.keys(|| {}).unwrap()
+    fn keys(self, family: Family, dir: &Path) -> Keys {
+        let key_files = match (self, family) {
+            (Extra::None, _) => return Keys::default(),
+            (Extra::Encrypted, Family::MariaDb) => {
+                KeyFiles { key_file: Some(Extra::key_file(dir)), ..KeyFiles::default() }
             }
+            (Extra::Encrypted, Family::MySql) => {
+                KeyFiles { keyring: Some(Extra::keyring(dir)), ..KeyFiles::default() }
+            }
+        };
+        key_files.keys(|| {}).unwrap()
+    }
+
+    /// The option of the command that names the keys of a server of MySQL.
+    fn arguments(self, dir: &Path) -> Vec<String> {
+        match self {
+            Extra::None => Vec::new(),
+            Extra::Encrypted => vec![format!("--keyring={}", Extra::keyring(dir).display())],
         }
     }
 }
@@ -182,14 +214,14 @@ fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
 /// Kills a server under a load; returns its directory.
 fn killed_under(version: &str, seed: u64, dir: &Path, load: Load<'_>) -> PathBuf {
     let plan = plan(version, seed);
-    let options = [options(plan), load.extra.options(dir)].concat();
+    let options = [options(plan), load.extra.options(plan.family, dir)].concat();
     let options: Vec<&str> =
         options.iter().map(String::as_str).chain(load.options.iter().copied()).collect();
     std::fs::create_dir_all(dir).unwrap();
     let key: String = (0..32).map(|byte| format!("{byte:02x}")).collect();
     std::fs::write(Extra::key_file(dir), format!("1;{key}\n")).unwrap();
     let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
-    server.sql(load::tables(plan) + load.extra.statements()).unwrap();
+    server.sql(load::tables(plan) + load.extra.statements(plan)).unwrap();
     let clients = load::start(server.socket(), dir, |client| (load.script)(plan, client));
     until_written(&server, (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20)));
     server.kill().unwrap();
@@ -257,21 +289,33 @@ fn each_page_is_what_the_server_recovers_by_an_encrypted_log() {
 }
 
 fn compare_pages(version: &str, seeds: Range<u64>) {
-    compare_pages_with(version, seeds, &[], &Keys::default());
+    compare_pages_under(version, seeds, CHANGES_OF_ROWS, |_| Keys::default());
 }
 
 fn compare_pages_with(version: &str, seeds: Range<u64>, more: &[&str], keys: &Keys) {
+    let load = Load { options: more, ..CHANGES_OF_ROWS };
+    compare_pages_under(version, seeds, load, |_| keys.clone());
+}
+
+/// Kills servers under a load, and compares their pages with those that they recover; `keys`: those of the server in a
+/// directory.
+fn compare_pages_under(
+    version: &str,
+    seeds: Range<u64>,
+    load: Load<'_>,
+    keys: impl Fn(&Path) -> Keys,
+) {
     install(version).unwrap();
     for seed in seeds {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let load = Load { options: more, ..CHANGES_OF_ROWS };
         let data = killed_under(version, seed, dir.path(), load);
         let before = checksums(&data);
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);
         recover(version, &recovered, "3");
-        let compared = pages::compare(&data, &DataFiles::default(), &recovered.join("data"), keys);
+        let keys = keys(dir.path());
+        let compared = pages::compare(&data, &DataFiles::default(), &recovered.join("data"), &keys);
         println!("seed {seed}: {compared}");
         if compared.is_different() {
             panic!("seed {seed}: the directory is in {}", dir.keep().display());

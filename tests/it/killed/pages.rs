@@ -13,9 +13,9 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::recovery::IndexMemory;
 use innoscan_engine::space::Space;
 use innoscan_engine::space_reader::SpaceReader;
-use innoscan_format::page::ExtentsPage;
 use innoscan_format::page::system::Doublewrite;
 use innoscan_format::page::undo::TRX_SYS_PAGE;
+use innoscan_format::page::{self, ExtentsPage, Scratch, StoredAs};
 use innoscan_format::{Lsn, PageNo, SpaceId};
 use innoscan_io::Direct;
 
@@ -135,7 +135,7 @@ pub fn compare(killed: &Path, files: &DataFiles, recovered: &Path, keys: &Keys) 
         };
         // The server may have given it another name: it finishes what it was doing.
         match theirs.remove(&space.header().space) {
-            Some(theirs) => compare_file(&space, &theirs, end, &mut compared),
+            Some(theirs) => compare_file(&space, (&theirs, keys), end, &mut compared),
             None => compared.dropped_files += 1,
         }
     }
@@ -157,8 +157,8 @@ fn spaces(root: &Path) -> HashMap<SpaceId, PathBuf> {
 }
 
 /// Whether a page is free in the server's file.
-fn is_free(path: &Path, page: PageNo) -> bool {
-    let space = Space::open(path, Direct::Off, &Keys::default()).unwrap();
+fn is_free(path: &Path, keys: &Keys, page: PageNo) -> bool {
+    let space = Space::open(path, Direct::Off, keys).unwrap();
     let described = space.format().physical_bytes;
     let mut reader = SpaceReader::new(space).unwrap();
     let free = reader.with_page(PageNo(page.0 / described * described), |extents| {
@@ -173,8 +173,19 @@ fn is_free(path: &Path, page: PageNo) -> bool {
     free.unwrap()
 }
 
-fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
+/// A page of the recovered file as it is in memory, and how it is stored, unless it is stored as ours is once it is
+/// settled.
+fn converted(reader: &mut SpaceReader, page: PageNo) -> Option<(StoredAs, Vec<u8>)> {
+    let is_plain_zip =
+        reader.space().format().is_zip && reader.space().header().encryption.is_none();
+    let opened = reader.with_page(page, |page| Ok((page.stored_as(), page.bytes().to_vec())));
+    // A damaged one is compared as it is.
+    opened.ok().filter(|(stored_as, _)| !is_plain_zip && *stored_as != StoredAs::Plain)
+}
+
+fn compare_file(space: &Space, (path, keys): (&Path, &Keys), end: Lsn, compared: &mut Compared) {
     let theirs = std::fs::read(path).unwrap();
+    let mut their_reader = SpaceReader::new(Space::open(path, Direct::Off, keys).unwrap()).unwrap();
     let file = space.file().path();
     let redo = space.redo().unwrap().clone();
     let format = space.format();
@@ -212,13 +223,35 @@ fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
                 continue;
             }
         };
+        let stored = &ours;
+        let converted = converted(&mut their_reader, page);
+        let mut scratch = Scratch::default();
+        let (ours, theirs) = match &converted {
+            None => (&ours[..], theirs),
+            Some((_, theirs)) => {
+                match page::open(&ours, space.page_context(), page, &mut scratch) {
+                    Ok(ours) => (ours.bytes(), &theirs[..]),
+                    Err(error) => {
+                        compared.different.push(format!("{}: {error}", file.display()));
+                        continue;
+                    }
+                }
+            }
+        };
+        // What a file has in these places is lost, or is left in the page.
+        let lost = match &converted {
+            _ if matches!(theirs[26..28], [2, 1 | 2]) => 26..34,
+            Some((StoredAs::Compressed, _)) => 26..34,
+            Some(_) => 28..30,
+            None => 0..0,
+        };
         let same_bytes = |at: usize| {
             // The shutdown writes its LSN there.
             let is_flush_lsn =
                 format.space == SpaceId::SYSTEM && number == 0 && (26..34).contains(&at);
-            ours[at] == theirs[at] || is_flush_lsn
+            ours[at] == theirs[at] || is_flush_lsn || lost.contains(&at)
         };
-        let trailer = if format.is_zip { 0 } else { 8 };
+        let trailer = if format.is_zip && converted.is_none() { 0 } else { 8 };
         let wrong = (4..theirs.len() - trailer).find(|&at| !same_bytes(at));
         match wrong {
             Some(_) if redo.has_deltas() && theirs.iter().all(|&byte| byte == 0) => {
@@ -228,7 +261,7 @@ fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
                 compared.equal += 1;
                 compared.changed += u64::from(redo.has_page(page).unwrap());
             }
-            Some(_) if is_free(path, page) => compared.freed += 1,
+            Some(_) if is_free(path, keys, page) => compared.freed += 1,
             Some(at) => compared.different.push(format!(
                 "{}: page {page} (type {}, LSN {lsn}, ours {}): byte {at}: {:02x?}, the server has {:02x?}; \
                  {} bytes differ",
@@ -243,7 +276,7 @@ fn compare_file(space: &Space, path: &Path, end: Lsn, compared: &mut Compared) {
         // A page by itself, without a pool, is the same page.
         if number % 16 == 0 {
             match space.read_page(page) {
-                Ok(alone) if alone[..] == ours[..] => {}
+                Ok(alone) if alone[..] == stored[..] => {}
                 _ => compared.different.push(format!("{}: page {page} alone", file.display())),
             }
         }

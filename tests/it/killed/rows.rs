@@ -58,12 +58,19 @@ fn rows_are_what_mysql_recovers() {
 pub(super) const REFUSED: [&str; 2] =
     ["was killed while it created, dropped or altered", "whose ALTER TABLE was under way"];
 
-/// Compares a table's definition with AUTO_INCREMENT, which MySQL keeps in its redo log until the next checkpoint.
-fn compare_definition(theirs: &Server, data: &Path, table: &str) -> Result<(), String> {
+/// Compares a table's definition with AUTO_INCREMENT, which MySQL keeps in its redo log until the next checkpoint. That a
+/// table is not encrypted is shown because of its database, of which its file does not say anything.
+fn compare_definition(
+    theirs: &Server,
+    (data, arguments): (&Path, &[&str]),
+    table: &str,
+) -> Result<(), String> {
     let shown = theirs.sql(format!("SHOW CREATE TABLE d.{table};")).unwrap();
     let shown = String::from_utf8(shown).unwrap().replace("\\n", "\n");
     let (_, definition) = shown.split_once('\t').unwrap();
-    let ours = schema(data, &format!("d.{table}"));
+    let not = " ENCRYPTION='N'";
+    let definition = definition.replace(&format!(" /*!80016{not} */"), "").replace(not, "");
+    let ours = schema(data, &format!("d.{table}"), arguments);
     match ours.trim_end() == definition.trim_end() {
         true => Ok(()),
         false => Err(format!("{ours}, not {definition}")),
@@ -71,8 +78,9 @@ fn compare_definition(theirs: &Server, data: &Path, table: &str) -> Result<(), S
 }
 
 /// The definition of a table by innoscan.
-fn schema(data: &Path, table: &str) -> String {
-    let output = command().args(["schema", table, "--datadir"]).arg(data).output().unwrap();
+fn schema(data: &Path, table: &str, arguments: &[&str]) -> String {
+    let args = ["schema", table, "--datadir"];
+    let output = command().args(args).arg(data).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -95,12 +103,12 @@ impl fmt::Display for Compared {
 /// Compares the definition and rows of a table with those of its server.
 fn compare_table(
     theirs: &Server,
-    data: &Path,
+    (data, arguments): (&Path, &[&str]),
     table: &str,
     compared: &mut Compared,
 ) -> Result<(), String> {
     let sum = theirs.checksum("d", table).unwrap().map(|sum| sum.to_string());
-    let ours = checksum(data, &format!("d.{table}"));
+    let ours = checksum_with(data, &format!("d.{table}"), arguments);
     let refused = |why: &String| REFUSED.into_iter().find(|what| why.contains(what));
     if let Some(what) = ours.as_ref().err().and_then(refused) {
         *compared.refused.entry(what).or_default() += 1;
@@ -108,7 +116,7 @@ fn compare_table(
     }
     match ours {
         ours if ours.as_ref().ok() == sum.as_ref() => {
-            compare_definition(theirs, data, table)?;
+            compare_definition(theirs, (data, arguments), table)?;
             compared.equal += 1;
         }
         ours => return Err(format!("{ours:?}, not {sum:?}")),
@@ -143,8 +151,10 @@ pub(super) fn compare_tables(
         let tables = String::from_utf8(theirs.sql(list).unwrap()).unwrap();
         let tables: BTreeSet<String> = tables.lines().map(str::to_owned).collect();
         assert!(tables.len() > 8, "{tables:?}");
+        let arguments = load.extra.arguments(dir.path());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let equal = tables.iter().try_for_each(|table| {
-            let equal = compare_table(&theirs, &data, table, &mut compared);
+            let equal = compare_table(&theirs, (&data, &arguments), table, &mut compared);
             equal.map_err(|why| format!("{table}: {why}"))
         });
         if let Err(why) = equal.and_then(|()| also(&data, &tables)) {

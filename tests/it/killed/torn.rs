@@ -20,7 +20,7 @@ use innoscan_format::{Lsn, PageNo, SpaceId};
 use innoscan_io::Direct;
 use innoscan_testkit::server::install;
 
-use super::load::Random;
+use super::load::{Family, Random};
 use super::pages::tablespaces;
 use super::rows::checksum;
 use super::{
@@ -110,6 +110,12 @@ fn torn_pages_that_are_encrypted_and_compressed() {
 #[ignore = "needs mysql-8.0.33 or mysql-9.7"]
 fn torn_pages_of_mysql() {
     tear(&mysql_version(), Extra::None);
+}
+
+#[test]
+#[ignore = "needs mysql-8.0.33 or mysql-9.7"]
+fn torn_pages_of_mysql_that_are_encrypted_and_compressed() {
+    tear(&mysql_version(), Extra::Encrypted);
 }
 
 #[test]
@@ -203,7 +209,7 @@ fn tear(version: &str, extra: Extra) {
         let recovered = dir.path().join("recovered");
         copy(&dir.path().join("server"), &recovered);
         recover(version, &recovered, "3");
-        let keys = extra.keys(dir.path());
+        let keys = extra.keys(Family::of(version), dir.path());
         let mut victims = victims(&data, &recovered.join("data"), &keys);
         let answers = tear_all(&data, &mut victims, &keys, seed);
         println!("seed {seed}: {answers:?}");

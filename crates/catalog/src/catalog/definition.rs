@@ -4,7 +4,7 @@ use std::path::Path;
 
 use innoscan_engine::file_head::FileHead;
 use innoscan_engine::space::Space;
-use innoscan_engine::{Error, Result};
+use innoscan_engine::{Error, ErrorKind, Result};
 use innoscan_format::Remedy as FormatRemedy;
 use innoscan_format::schema::data_directory::{data_directory, data_directory_option};
 use innoscan_format::schema::filename::{self, TableFile as FileName};
@@ -41,7 +41,10 @@ impl Catalog {
                     None => vec![ibd.to_owned()],
                     Some(_) => self.partitions_of(&name, ibd)?,
                 };
-                files.iter().map(|file| Space::open(file, Direct::Off, &self.keys)).collect()
+                let opened = files.iter().map(|file| Space::open(file, Direct::Off, &self.keys));
+                // A partition that was being made has no page 0 yet. Who reads rows of a damaged one gets its error.
+                let is_unmade = |error: &Error| error.kind() == ErrorKind::Corrupt;
+                opened.filter(|space| !space.as_ref().is_err_and(is_unmade)).collect()
             };
             return Ok((self.settled_definition(def, &name, directory, open)?, head));
         }

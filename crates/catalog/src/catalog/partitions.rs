@@ -48,7 +48,11 @@ pub(super) fn no_partition(name: &str, def: &TableDef, beside: &Path) -> Error {
     .in_file(beside.parent().unwrap_or(Path::new(".")))
 }
 
-/// The `.ibd` files of a table's partitions, in the order of their names.
+/// The end of the name of a file that MySQL makes for a partition that it changes (`dict_name::TMP_POSTFIX`,
+/// dict0dd.h, MySQL 8.0).
+const BEING_MADE: &str = "#tmp";
+
+/// The `.ibd` files of a table's partitions, in the order of their names, but for those that were being made.
 pub(super) fn partition_files(dir: &Path, table: &str, keys: &Keys) -> Result<Vec<PathBuf>> {
     let mut files = sorted_entries(dir, keys)?;
     files.retain(|path| {
@@ -56,6 +60,8 @@ pub(super) fn partition_files(dir: &Path, table: &str, keys: &Keys) -> Result<Ve
         let is_ibd = path.extension().is_some_and(|extension| extension == "ibd");
         is_ibd && file.partition.is_some() && file.table == table
     });
+    // What an `ALTER TABLE` was making, of which nothing may have been written, comes last.
+    files.sort_by_key(|path| stem(path).ends_with(BEING_MADE));
     Ok(files)
 }
 

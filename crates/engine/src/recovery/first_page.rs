@@ -162,7 +162,8 @@ impl Recovery {
         if log.log.starts_from_zeroes() && is_zeroes(&head[..page_bytes]) {
             return Ok(Some(Lsn(0)));
         }
-        log.log.newest_init(&chain.runs, &mut RunBuffers::default())
+        // All changes of page 0 have records.
+        log.log.newest_init(&chain.runs, Lsn(0), &mut RunBuffers::default())
     }
 
     /// Makes page 0 from the records of the log alone, from an LSN on.

@@ -3,9 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use innoscan_format::redo::mysql::{Input, Kind, LogFile, LogFlaw, Stop, group_bytes, run_bytes};
+use innoscan_format::page::encryption::{MySqlCipher, MySqlEncryption};
+use innoscan_format::redo::mysql::{
+    EncryptedBlock, Input, Kind, LogFile, LogFlaw, Stop, group_bytes, run_bytes,
+};
 use innoscan_format::redo::{BLOCK_BYTES, Block, HEAD_BYTES, advance};
-use innoscan_format::{Error as FormatError, Lsn, PageNo, SpaceId};
+use innoscan_format::{Error as FormatError, Lsn, PageNo, Result as FormatResult, SpaceId};
 use innoscan_io::{Direct, File};
 
 use super::ring_file::failed;
@@ -20,12 +23,17 @@ const GROUP_BYTES_MAX: usize = 256 << 20;
 /// Blocks of the first read of a page's records: most are in one.
 const RUN_BLOCKS: usize = 1;
 
+/// Gives the cipher of an encrypted log.
+pub type GroupLogCipher<'c> = dyn Fn(&MySqlEncryption) -> FormatResult<MySqlCipher> + 'c;
+
 /// The log, as a group of files.
 #[derive(Debug)]
 pub(super) struct GroupLog {
     /// In the order of their LSNs.
     files: Vec<(LogFile, File)>,
     checkpoint: Lsn,
+    /// Of its encrypted blocks, if it may have some. The error of a key that is not known, or is wrong, is that of each.
+    cipher: Option<FormatResult<Box<MySqlCipher>>>,
 }
 
 /// A record of a group.
@@ -38,17 +46,15 @@ pub(super) struct GroupRecord<'a> {
 }
 
 impl GroupLog {
-    /// Opens the files of a log; `None` if a file is of an older server.
+    /// Opens the files of a log; `None` if a file is of an older server. `cipher`: of an encrypted log.
     ///
     /// # Errors
     /// A file cannot be read or is damaged; no file has a checkpoint; the log was switched off.
-    pub fn open(paths: &[PathBuf]) -> Result<Option<GroupLog>> {
+    pub fn open(paths: &[PathBuf], cipher: &GroupLogCipher<'_>) -> Result<Option<GroupLog>> {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let file = File::open(path, Direct::Off)?;
-            let mut head = vec![0; HEAD_BYTES];
-            let read_bytes = file.read_at(0, &mut head).map_err(|error| failed(&file, error))?;
-            head.truncate(read_bytes);
+            let head = head_of(&file)?;
             let parsed = LogFile::parse(&head, file.size_bytes());
             match parsed.map_err(|error| Error::from(error).in_file(path))? {
                 Some(Ok(log_file)) => files.push((log_file, file)),
@@ -76,7 +82,12 @@ impl GroupLog {
                 return Err(error.in_file(pair[1].1.path()));
             }
         }
-        Ok(Some(GroupLog { files, checkpoint }))
+        let mut log = GroupLog { files, checkpoint, cipher: None };
+        if let Some((_, file, _)) = log.place_of(checkpoint) {
+            let info = LogFile::encryption(&head_of(file)?).transpose();
+            log.cipher = info.map(|info| cipher(&info?).map(Box::new));
+        }
+        Ok(Some(log))
     }
 
     /// The newest checkpoint.
@@ -87,7 +98,8 @@ impl GroupLog {
     /// Passes the records of each whole group after the checkpoint to `take`; returns the LSN of the end.
     ///
     /// # Errors
-    /// A record is none that a server writes; the log is encrypted; a file of it is missing.
+    /// A record is none that a server writes; the log is encrypted, and its key is not known or is wrong; a file of it is
+    /// missing.
     pub fn read_through(
         &self,
         mut take: impl FnMut(&[GroupRecord<'_>]) -> Result<()>,
@@ -176,9 +188,7 @@ impl GroupLog {
         let mut block_lsn = block_of(lsn);
         while let Some((_, file, offset)) = self.place_of(block_lsn) {
             let mut bytes = [0; BLOCK];
-            let read_bytes =
-                file.read_at(offset, &mut bytes).map_err(|error| failed(file, error))?;
-            let block = Block::parse(&bytes[..read_bytes], block_lsn);
+            let block = self.read_block((file, offset), block_lsn, &mut bytes)?;
             let first = block.and_then(|block| block.first_group);
             let first = first.map(|first| advance(block_lsn, first));
             if let Some(first) = first.filter(|&first| first <= lsn) {
@@ -213,6 +223,47 @@ impl GroupLog {
         }
     }
 
+    /// Reads the block of an LSN, at an offset of a file; `None` if the log ends before.
+    fn read_block<'b>(
+        &self,
+        (file, offset): (&File, u64),
+        lsn: Lsn,
+        bytes: &'b mut [u8; BLOCK],
+    ) -> Result<Option<Block<'b>>> {
+        let read_bytes = file.read_at(offset, bytes).map_err(|error| failed(file, error))?;
+        self.parse_block(&mut bytes[..read_bytes], lsn)
+    }
+
+    /// Parses the block of an LSN, which is decrypted in place if it is encrypted; `None` if the log ends before.
+    ///
+    /// # Errors
+    /// It is encrypted, and the key is not known or is wrong.
+    fn parse_block<'b>(&self, bytes: &'b mut [u8], lsn: Lsn) -> Result<Option<Block<'b>>> {
+        if let Some(block) = EncryptedBlock::of(bytes, lsn) {
+            block.decrypt(self.known_cipher(lsn)?);
+        }
+        Ok(Block::parse(bytes, lsn))
+    }
+
+    /// The cipher of an encrypted block, which is that of an LSN.
+    fn known_cipher(&self, lsn: Lsn) -> Result<&MySqlCipher> {
+        let error = match &self.cipher {
+            Some(Ok(cipher)) => return Ok(cipher),
+            Some(Err(error)) => Error::from(error.clone()),
+            None => Error::refused_directory(
+                format!(
+                    "the redo log is damaged: it is encrypted at LSN {lsn}, and its header does not say by which key"
+                ),
+                "read another copy of the directory",
+            ),
+        };
+        // The file that should say it.
+        Err(match self.place_of(self.checkpoint) {
+            Some((_, file, _)) => error.in_file(file.path()),
+            None => self.located(error),
+        })
+    }
+
     /// The file that has the block of an LSN, and the block's offset.
     fn place_of(&self, lsn: Lsn) -> Option<(&LogFile, &File, u64)> {
         let nth = self.files.partition_point(|(file, _)| file.start <= lsn).checked_sub(1)?;
@@ -225,6 +276,14 @@ impl GroupLog {
         let directory = self.files.first().and_then(|(_, file)| file.path().parent());
         error.in_file(directory.unwrap_or(Path::new("#innodb_redo")))
     }
+}
+
+/// The first bytes of a file of the log, as far as it has them.
+fn head_of(file: &File) -> Result<Vec<u8>> {
+    let mut head = vec![0; HEAD_BYTES];
+    let read_bytes = file.read_at(0, &mut head).map_err(|error| failed(file, error))?;
+    head.truncate(read_bytes);
+    Ok(head)
 }
 
 /// The LSN of the block that has an LSN.
@@ -272,9 +331,7 @@ impl Blocks<'_> {
             let lsn = self.next;
             let Some((_, file, offset)) = self.log.place_of(lsn) else { return Ok(None) };
             let mut bytes = [0; BLOCK];
-            let read_bytes =
-                file.read_at(offset, &mut bytes).map_err(|error| failed(file, error))?;
-            let block = Block::parse(&bytes[..read_bytes], lsn);
+            let block = self.log.read_block((file, offset), lsn, &mut bytes)?;
             let Some(block) = block else {
                 self.is_ended = true;
                 return match lsn == block_of(self.log.checkpoint) {
@@ -313,7 +370,7 @@ impl Blocks<'_> {
             let read_bytes = file.read_at(offset, part).map_err(|error| failed(file, error))?;
             left -= part.len() / BLOCK;
             let part_len = part.len();
-            self.add(&bytes[..read_bytes], data)?;
+            self.add(&mut bytes[..read_bytes], data)?;
             self.is_ended |= read_bytes < part_len;
         }
         match self.is_ended {
@@ -322,18 +379,12 @@ impl Blocks<'_> {
         }
     }
 
-    fn add(&mut self, bytes: &[u8], data: &mut Vec<u8>) -> Result<()> {
-        for bytes in bytes.chunks_exact(BLOCK) {
-            let Some(block) = Block::parse(bytes, self.next) else {
+    fn add(&mut self, bytes: &mut [u8], data: &mut Vec<u8>) -> Result<()> {
+        for bytes in bytes.chunks_exact_mut(BLOCK) {
+            let Some(block) = self.log.parse_block(bytes, self.next)? else {
                 self.is_ended = true;
                 return Ok(());
             };
-            if block.is_encrypted {
-                let what = "an encrypted redo log with changes after its checkpoint";
-                let remedy =
-                    "start the server on this directory (or a copy), and shut it down cleanly";
-                return Err(self.log.located(FormatError::unsupported(what, remedy).into()));
-            }
             data.extend_from_slice(block.data);
             if !block.is_whole {
                 self.is_ended = true;

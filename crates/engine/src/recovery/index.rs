@@ -20,7 +20,11 @@ pub(super) struct Index {
     /// The page behind the last one that has changes, by tablespace.
     ends: HashMap<SpaceId, u32>,
     trims: Trims,
+    loads: Loads,
 }
+
+/// The newest build of an index in a tablespace, the pages of which have no records (MySQL).
+type Loads = HashMap<SpaceId, Lsn>;
 
 /// Where tablespaces were cut, and when: their pages from there on were void then.
 type Trims = HashMap<SpaceId, Vec<(PageNo, Lsn)>>;
@@ -60,12 +64,14 @@ pub(super) struct Indexing {
     start: Lsn,
     sorter: EntrySorter,
     trims: Trims,
+    loads: Loads,
 }
 
 impl Indexing {
     /// The index of a log that begins at `start`.
     pub fn new(start: Lsn, memory: &IndexMemory) -> Indexing {
-        Indexing { start, sorter: EntrySorter::new(memory), trims: HashMap::new() }
+        let sorter = EntrySorter::new(memory);
+        Indexing { start, sorter, trims: HashMap::new(), loads: HashMap::new() }
     }
 
     /// Adds the page records of the mini-transaction at `lsn`; passes the others to `take_file`. `lsn_of`: the LSN of a
@@ -122,6 +128,10 @@ impl Indexing {
                     page = Some(record.page);
                 }
                 Kind::Page { .. } => {}
+                Kind::IndexLoad => {
+                    self.loads.insert(record.page.0, record.at);
+                    page = None;
+                }
                 _ => page = None,
             }
         }
@@ -148,7 +158,7 @@ impl Indexing {
             let end = ends.entry(entry.space()).or_default();
             *end = (*end).max(entry.page().0.saturating_add(1));
         })?;
-        Ok(Index { start: self.start, entries, ends, trims: self.trims })
+        Ok(Index { start: self.start, entries, ends, trims: self.trims, loads: self.loads })
     }
 }
 
@@ -180,6 +190,11 @@ impl Index {
     /// Whether the tablespace was cut before a page, whose former changes are void.
     pub fn is_cut(&self, space: SpaceId, page: PageNo) -> bool {
         self.trims_of(space).iter().any(|(first, _)| page >= *first)
+    }
+
+    /// From which LSN on the log has all changes of pages of a tablespace.
+    pub fn complete_from(&self, space: SpaceId) -> Lsn {
+        self.loads.get(&space).copied().unwrap_or(Lsn(0))
     }
 
     fn trims_of(&self, space: SpaceId) -> &[(PageNo, Lsn)] {

@@ -40,6 +40,7 @@ pub use self::doublewrite::page_size_of;
 pub use self::entries::IndexMemory;
 use self::files::Files;
 use self::group_log::GroupLog;
+pub use self::group_log::GroupLogCipher;
 use self::index::{Index, Indexing};
 use self::log::Log;
 pub use self::log::LogCiphers;
@@ -155,7 +156,7 @@ impl Recovery {
     }
 
     /// Reads the log of a MySQL server, whose files are at `paths`, as [`Recovery::open`] does; `None` if the
-    /// log is of a version before 8.0.30.
+    /// log is of a version before 8.0.30. `cipher`: of an encrypted one.
     ///
     /// # Errors
     /// As for [`Recovery::open`]; a file of the log is missing; the log was switched off.
@@ -163,9 +164,10 @@ impl Recovery {
         server: ServerFiles<'_>,
         paths: &[PathBuf],
         memory: &IndexMemory,
+        cipher: &GroupLogCipher<'_>,
     ) -> Result<Option<Recovery>> {
         let root = canonical_root(server.root)?;
-        let Some(log) = GroupLog::open(paths)? else { return Ok(None) };
+        let Some(log) = GroupLog::open(paths, cipher)? else { return Ok(None) };
         let checkpoint = log.checkpoint();
         let mut index = Indexing::new(checkpoint, memory);
         let mut files = Files::default();
@@ -288,7 +290,8 @@ impl Recovery {
     pub fn initialises(&self, space: SpaceId, page: PageNo) -> Result<bool> {
         let IndexedLog { index, log, .. } = self.newest();
         let Some(chain) = index.chain(space, page)? else { return Ok(false) };
-        let newest = log.newest_init(&chain.runs, &mut RunBuffers::default())?;
+        let from = index.complete_from(space);
+        let newest = log.newest_init(&chain.runs, from, &mut RunBuffers::default())?;
         Ok(chain.base == index::Base::Nothing || newest.is_some())
     }
 

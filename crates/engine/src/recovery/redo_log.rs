@@ -152,6 +152,12 @@ impl RedoLog {
         matches!(self, RedoLog::MiniTransactions(_))
     }
 
+    /// Whether an encrypted page names its key. In this place, one of a spatial index of MySQL has a number, which is
+    /// part of it.
+    pub fn has_keys_on_pages(&self) -> bool {
+        matches!(self, RedoLog::MiniTransactions(_))
+    }
+
     /// Whether the records of a page may start from zeroes without one that initialises it.
     pub fn starts_from_zeroes(&self) -> bool {
         matches!(self, RedoLog::Groups(_))
@@ -174,11 +180,17 @@ impl RedoLog {
         }
     }
 
-    /// The newest of a page's runs that makes it anew, in a log that does not drop those before it.
-    pub fn newest_init(&self, runs: &[Run], buffers: &mut RunBuffers) -> Result<Option<Lsn>> {
+    /// The newest of a page's runs that makes it anew, in a log that does not drop those before it, and has all changes
+    /// of the page from an LSN on.
+    pub fn newest_init(
+        &self,
+        runs: &[Run],
+        from: Lsn,
+        buffers: &mut RunBuffers,
+    ) -> Result<Option<Lsn>> {
         let mut newest = None;
         if let RedoLog::Groups(log) = self {
-            for run in runs {
+            for run in runs.iter().filter(|run| run.at >= from) {
                 if log.is_init(run.at, &mut buffers.bytes)? {
                     newest = Some(run.at);
                 }

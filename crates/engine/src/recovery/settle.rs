@@ -209,7 +209,7 @@ impl PageLog<'_> {
         {
             // MariaDB logs a whole compressed form, with the key version that the page had.
             if format.is_zip && !matches!(self.context.encryption(), Encryption::None) {
-                forget_key(page, format)?;
+                self.forget_key(page)?;
             }
             page::seal(page, format, lsn)?;
         }
@@ -240,7 +240,8 @@ impl PageLog<'_> {
         if self.to_memory_form(page, buffers)? {
             return Ok(Some(Lsn(bytes::u64_at(page, LSN_AT)?)));
         }
-        let init = log.newest_init(&chain.runs, &mut buffers.run)?;
+        let from = self.log.index.complete_from(self.format().space);
+        let init = log.newest_init(&chain.runs, from, &mut buffers.run)?;
         if let Some(init) = init {
             self.require_newest(Some(chain), page, init, buffers)?;
             page.fill(0);
@@ -270,20 +271,21 @@ impl PageLog<'_> {
             StoredAs::Encrypted | StoredAs::Compressed => opened.bytes().to_vec(),
         };
         page.copy_from_slice(&plain);
-        forget_key(page, format)?;
+        self.forget_key(page)?;
         let lsn = Lsn(bytes::u64_at(page, LSN_AT)?);
         page::seal(page, format, lsn)?;
         Ok(true)
     }
-}
 
-/// Lets a page name no key, so that it is not decrypted.
-fn forget_key(page: &mut [u8], format: PageFormat) -> Result<()> {
-    match format.full_crc32 {
-        true => bytes::fill(page, 0, 4, 0)?,
-        false => bytes::fill(page, KEY_VERSION_AT, 8, 0)?,
+    /// Lets a page of MariaDB name no key, so that it is not decrypted again.
+    fn forget_key(&self, page: &mut [u8]) -> Result<()> {
+        match self.log.log.has_keys_on_pages() {
+            true if self.format().full_crc32 => bytes::fill(page, 0, 4, 0)?,
+            true => bytes::fill(page, KEY_VERSION_AT, 8, 0)?,
+            false => {}
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Applies the records of a page that begin at an LSN or behind it; returns the LSN of the newest one's end.

@@ -107,19 +107,30 @@ impl Keys {
         }
     }
 
+    /// Returns the cipher of an encrypted redo log of MySQL.
+    ///
+    /// # Errors
+    /// The master key is not known, or is not the one that the log's key was encrypted by.
+    pub fn mysql_redo_cipher(&self, info: &MySqlEncryption) -> Result<MySqlCipher> {
+        let cipher = self.by_master_key(info).ok_or_else(|| info.no_key())?;
+        cipher.map_err(|_| info.wrong_key_of_log())
+    }
+
     fn mysql(&self, info: &MySqlEncryption, space: SpaceId) -> Result<MySqlCipher> {
+        let of_space = || self.tablespaces.iter().find(|(id, _)| *id == space);
+        let cipher = self.by_master_key(info);
+        let cipher = cipher.or_else(|| of_space().map(|(_, key)| MySqlCipher::of_key(key)));
+        cipher.unwrap_or_else(|| Err(info.no_key()))
+    }
+
+    /// Returns the cipher by the master key; `None` if no key of its name is known.
+    fn by_master_key(&self, info: &MySqlEncryption) -> Option<Result<MySqlCipher>> {
         if info.master_key == MasterKeyName::Default {
-            return info.cipher_by_default_key();
+            return Some(info.cipher_by_default_key());
         }
         let named = self.masters.iter().filter(|(name, _)| info.master_key.is(name));
-        let mut tried = named.map(|(_, key)| info.cipher(key)).peekable();
-        if tried.peek().is_none()
-            && let Some((_, key)) = self.tablespaces.iter().find(|(id, _)| *id == space)
-        {
-            return MySqlCipher::of_key(key);
-        }
         // Keyrings of several servers may have keys of the same name before 5.7.12.
-        tried.reduce(Result::or).unwrap_or_else(|| Err(info.no_key()))
+        named.map(|(_, key)| info.cipher(key)).reduce(Result::or)
     }
 
     fn mariadb(&self, info: &CryptData) -> Result<MariaDbCipher> {

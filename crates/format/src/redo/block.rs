@@ -17,9 +17,21 @@ pub const BLOCK_BYTES: u64 = 512;
 /// `LOG_FILE_HDR_SIZE`: offset of the blocks in each file.
 pub const BLOCKS_START: u64 = 4 * BLOCK_BYTES;
 /// `LOG_BLOCK_HDR_SIZE`.
-const HEADER_BYTES: u64 = 12;
+pub(super) const HEADER_BYTES: u64 = 12;
 /// Bytes of data in a block: without header and checksum.
 const DATA_BYTES: u64 = BLOCK_BYTES - HEADER_BYTES - 4;
+
+/// Whether a block has the number of the one of an LSN.
+pub(super) fn has_number(block: &[u8], lsn: Lsn) -> bool {
+    let number = ((lsn.0 / BLOCK_BYTES) & 0x3fff_ffff) as u32 + 1;
+    u32_at(block, 0).is_ok_and(|found| found & 0x7fff_ffff == number)
+}
+
+/// Whether a block of MySQL 8.0.30 or later has the epoch of the one of an LSN.
+pub(super) fn has_epoch(block: &[u8], lsn: Lsn) -> bool {
+    let epoch = ((lsn.0 / BLOCK_BYTES) >> 30) as u32 + 1;
+    u32_at(block, 8) == Ok(epoch)
+}
 
 /// Whether a block has its checksum.
 pub(super) fn is_sealed(block: &[u8]) -> Result<bool> {
@@ -35,38 +47,27 @@ pub struct Block<'a> {
     pub first_group: Option<usize>,
     /// Whether another block follows.
     pub is_whole: bool,
-    /// Whether the data is encrypted.
-    pub is_encrypted: bool,
 }
 
 impl<'a> Block<'a> {
-    /// Parses the block of an LSN of MySQL 8.0.30 or later; `None` if these bytes are none, or of another lap: the log
-    /// ends before.
+    /// Parses the block of an LSN of MySQL 8.0.30 or later, which is not encrypted any more; `None` if these bytes are
+    /// none, or of another lap: the log ends before.
     pub fn parse(bytes: &'a [u8], lsn: Lsn) -> Option<Block<'a>> {
-        let epoch = ((lsn.0 / BLOCK_BYTES) >> 30) as u32 + 1;
-        let block = Block::parse_without_epoch(bytes, lsn)?;
-        (u32_at(bytes, 8).ok()? == epoch).then_some(block)
+        Block::parse_without_epoch(bytes, lsn).filter(|_| has_epoch(bytes, lsn))
     }
 
     /// Parses the block of an LSN of MariaDB 10.5 to 10.7.
     pub fn parse_without_epoch(bytes: &'a [u8], lsn: Lsn) -> Option<Block<'a>> {
-        let number = ((lsn.0 / BLOCK_BYTES) & 0x3fff_ffff) as u32 + 1;
-        if u32_at(bytes, 0).ok()? & 0x7fff_ffff != number || !is_sealed(bytes).ok()? {
+        if !has_number(bytes, lsn) || !is_sealed(bytes).ok()? {
             return None;
         }
-        let len = u16_at(bytes, 4).ok()?;
-        let end = usize::from(len & 0x7fff);
+        let end = usize::from(u16_at(bytes, 4).ok()?);
         let is_whole = end == BLOCK_BYTES as usize;
         let end = end.min((HEADER_BYTES + DATA_BYTES) as usize);
         let data =
             slice(bytes, HEADER_BYTES as usize, end.checked_sub(HEADER_BYTES as usize)?).ok()?;
         let first_group = usize::from(u16_at(bytes, 6).ok()?).checked_sub(HEADER_BYTES as usize);
-        Some(Block {
-            data,
-            first_group: first_group.filter(|&at| at < data.len()),
-            is_whole,
-            is_encrypted: len & 0x8000 != 0,
-        })
+        Some(Block { data, first_group: first_group.filter(|&at| at < data.len()), is_whole })
     }
 
     /// The LSN behind the data of the block that begins at an LSN: of a whole one, where the next begins.

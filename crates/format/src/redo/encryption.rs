@@ -1,4 +1,4 @@
-//! The encryption of the redo log of MariaDB 10.8 and later (`innodb_encrypt_log`).
+//! The encryption of the redo log of MariaDB 10.8 and later (`innodb_encrypt_log`); that of MySQL: `mysql/encryption.rs`.
 //!
 //! ```text
 //! header    48 key id (1)   52 key version   56 message (16)   72 nonce of older formats (4)

@@ -8,6 +8,8 @@
 //! on a page of type 15 (any), 16 (compressed), 17 (R-tree)  (`Encryption::encrypt`)
 //!  26 as page compression has it     38 AES-256-CBC by the tablespace key
 //! ```
+//!
+//! A redo log has the same info, and its blocks are encrypted likewise (`redo::mysql`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,7 +65,7 @@ const UUID: usize = 36;
 /// `Encryption::MASTER_KEY_PREFIX`.
 const PREFIX: &str = "INNODBKey-";
 
-/// What page 0 has: the tablespace key, encrypted by a master key.
+/// What page 0 has, or the header of a redo log: the tablespace key, or the log's, encrypted by a master key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MySqlEncryption {
     /// The name of the master key.
@@ -73,8 +75,8 @@ pub struct MySqlEncryption {
 }
 
 impl MySqlEncryption {
-    /// Reads the encryption info at `at` of page 0, if there is one.
-    pub(super) fn read(page: &[u8], at: usize) -> Result<Option<MySqlEncryption>> {
+    /// Reads the encryption info at `at` of page 0, or of a block of a log's header, if there is one.
+    pub(crate) fn read(page: &[u8], at: usize) -> Result<Option<MySqlEncryption>> {
         let magic = bytes::array::<3>(page, at)?;
         if ![b"lCA", b"lCB", b"lCC"].contains(&&magic) {
             return Ok(None);
@@ -139,6 +141,16 @@ impl MySqlEncryption {
         )
     }
 
+    /// Creates the error of a redo log that its master key does not open. Unlike page 0, its header has no checksum.
+    #[cold]
+    pub(crate) fn wrong_key_of_log(&self) -> Error {
+        let what = format!(
+            "the master key {} is not the one that encrypted it, or that of the log, which it encrypts, is damaged",
+            self.key_text()
+        );
+        Error::wrong_key(what, Remedy::GiveKeyring)
+    }
+
     fn key_text(&self) -> String {
         match &self.master_key {
             MasterKeyName::Whole(name) => name.clone(),
@@ -153,7 +165,7 @@ fn uuid(page: &[u8], at: usize) -> Result<String> {
     let uuid = bytes::slice(page, at, UUID)?;
     match uuid.iter().all(|&byte| byte.is_ascii_hexdigit() || byte == b'-') {
         true => Ok(String::from_utf8_lossy(uuid).into_owned()),
-        false => Err(Error::corrupt("the encryption info on page 0 has no UUID of a server")),
+        false => Err(Error::corrupt("the encryption info has no UUID of a server")),
     }
 }
 
@@ -245,14 +257,19 @@ impl MySqlCipher {
     /// Decrypts `len` bytes from the end of the header on.
     fn decrypt_range(&self, raw: &[u8], len: usize, room: &mut Vec<u8>) -> Result<()> {
         let page = copy_to(room, raw);
-        let encrypted = range_mut(page, DATA, len)?;
+        self.decrypt_bytes(range_mut(page, DATA, len)?);
+        restore_type(page)
+    }
+
+    /// Decrypts bytes in place, which need not be whole blocks.
+    pub(crate) fn decrypt_bytes(&self, encrypted: &mut [u8]) {
+        let len = encrypted.len();
         let whole = len - len % BLOCK;
         if whole != len {
             let tail = len.checked_sub(TAIL).and_then(|at| encrypted.get_mut(at..));
             self.decrypt_blocks(tail.unwrap_or_default());
         }
         self.decrypt_blocks(encrypted.get_mut(..whole).unwrap_or_default());
-        restore_type(page)
     }
 
     fn decrypt_blocks(&self, encrypted: &mut [u8]) {

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! 0 format 6   4 log's id   8 LSN of offset 2048   16 creator (32)   48 flags   508 CRC-32C
-//! 512, 1536 checkpoints: 8 LSN   508 CRC-32C       1024 encryption   2048 blocks
+//! 512, 1536 checkpoints: 8 LSN   508 CRC-32C       1024 encryption (`encryption.rs`)   2048 blocks
 //! ```
 
 use super::super::block::{BLOCK_BYTES, BLOCKS_START, is_sealed};
+use super::encryption;
 use crate::bytes::{slice, u32_at, u64_at};
+use crate::page::encryption::MySqlEncryption;
 use crate::{Error, Lsn, Result};
 
 /// `Log_format::CURRENT` of MySQL 8.0.30 to 9.7.
@@ -75,6 +77,15 @@ impl LogFile {
         let is_full = flags & FULL != 0;
         let (start, end) = (Lsn(start), Lsn(end));
         Ok(Some(Ok(LogFile { id: u32_at(head, 4)?, start, end, checkpoint, is_full })))
+    }
+
+    /// Reads how encrypted blocks of the log are decrypted, from the head of the file that has the newest checkpoint;
+    /// `None`: no block behind the checkpoint is encrypted.
+    ///
+    /// # Errors
+    /// The header is damaged.
+    pub fn encryption(head: &[u8]) -> Result<Option<MySqlEncryption>> {
+        encryption::info(head)
     }
 
     /// The file offset of the block that has an LSN, if the file has it.

@@ -38,6 +38,8 @@ pub enum Kind<'a> {
     GroupEnd,
     /// The last AUTO_INCREMENT value of a table.
     Counter(Counter),
+    /// An index was built whose pages were written without records.
+    IndexLoad,
     /// Neither pages nor names of files change.
     Other,
 }
@@ -392,9 +394,8 @@ impl<'a> Record<'a> {
             Change::File(record) => Kind::File(record),
             Change::GroupEnd => Kind::GroupEnd,
             Change::Metadata(Some(counter)) => Kind::Counter(counter),
-            Change::IndexLoad | Change::Metadata(None) | Change::FileExtend | Change::Padding => {
-                Kind::Other
-            }
+            Change::IndexLoad => Kind::IndexLoad,
+            Change::Metadata(None) | Change::FileExtend | Change::Padding => Kind::Other,
         }
     }
 }

@@ -163,8 +163,9 @@ impl RedoLog {
         matches!(self, RedoLog::Groups(_))
     }
 
-    /// Whether a page may have an LSN of the log. MySQL builds indexes without records of their pages, so any end of a
-    /// group will do; of MariaDB's log, only the end of a change of that page, the last of which `change` is.
+    /// Whether a page may have an LSN of the log; `change`: its newest change before that. MySQL builds indexes without
+    /// records of their pages, so any end of a group will do, and any LSN of a page that was only initialised; of
+    /// MariaDB's log, only the end of that change.
     pub fn may_have_written(
         &self,
         lsn: Lsn,
@@ -172,7 +173,11 @@ impl RedoLog {
         buffers: &mut RunBuffers,
     ) -> Result<bool> {
         match (self, change) {
-            (RedoLog::Groups(log), _) => log.has_end(lsn, &mut buffers.bytes),
+            (RedoLog::Groups(log), None) => log.has_end(lsn, &mut buffers.bytes),
+            (RedoLog::Groups(log), Some(run)) => {
+                Ok(log.has_end(lsn, &mut buffers.bytes)?
+                    || log.is_init(run.at, &mut buffers.bytes)?)
+            }
             (RedoLog::MiniTransactions(_), None) => Ok(false),
             (RedoLog::MiniTransactions(_), Some(run)) => {
                 Ok(self.end_of_mini_transaction(run.at, buffers)? == lsn)

@@ -182,6 +182,8 @@ impl PageLog<'_> {
         let chain = match chain {
             Some(Chain { base: Base::Freed | Base::Nothing, .. }) => return Ok(None),
             _ if index.is_cut(space, page_no) => return Ok(None),
+            // An index was built without records of its pages.
+            _ if lsn < index.complete_from(space) => return Ok(None),
             chain => chain,
         };
         let before = |chain: &Chain| {

@@ -5,6 +5,7 @@ use std::path::Path;
 use innoscan_format::redo::{BLOCK_BYTES, Block, BlockRing, MTR_BYTES_MAX, advance, run_len};
 use innoscan_format::{Error as FormatError, Lsn};
 
+use super::read_until::read_until;
 use super::ring_file::RingFile;
 use crate::{Error, Result};
 
@@ -77,20 +78,12 @@ impl BlockLog {
         buffer: &mut Vec<u8>,
         len: impl Fn(&[u8]) -> innoscan_format::Result<Option<usize>>,
     ) -> Result<usize> {
-        buffer.clear();
         let mut blocks = Blocks::from(self, lsn);
-        let mut wanted = 1;
-        loop {
-            blocks.add(wanted, buffer)?;
-            if let Some(len) = len(buffer).map_err(|error| self.located(error.into()))? {
-                return Ok(len);
-            }
-            if blocks.is_ended || buffer.len() > MTR_BYTES_MAX {
-                let what = format!("the redo log was changed: no whole record is at LSN {lsn}");
-                return Err(self.located(FormatError::corrupt(what).into()));
-            }
-            wanted *= 4;
-        }
+        let add = |count: usize, data: &mut Vec<u8>| {
+            blocks.add(count, data)?;
+            Ok(blocks.is_ended)
+        };
+        read_until(lsn, MTR_BYTES_MAX, buffer, add, len).map_err(|error| self.located(error))
     }
 
     /// Reads the log from an LSN on; fewer bytes where the file is cut.

@@ -11,6 +11,7 @@ use innoscan_format::redo::{BLOCK_BYTES, Block, HEAD_BYTES, advance};
 use innoscan_format::{Error as FormatError, Lsn, PageNo, Result as FormatResult, SpaceId};
 use innoscan_io::{Direct, File};
 
+use super::read_until::read_until;
 use super::ring_file::failed;
 use crate::{Error, Result};
 
@@ -20,8 +21,6 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 const WINDOW_BLOCKS: usize = 4096;
 /// The most bytes of a group; the server's log buffer, which must hold one, has 64 MiB by default.
 const GROUP_BYTES_MAX: usize = 256 << 20;
-/// Blocks of the first read of a page's records: most are in one.
-const RUN_BLOCKS: usize = 1;
 
 /// Gives the cipher of an encrypted log.
 pub type GroupLogCipher<'c> = dyn Fn(&MySqlEncryption) -> FormatResult<MySqlCipher> + 'c;
@@ -206,21 +205,15 @@ impl GroupLog {
         buffer: &mut Vec<u8>,
         len: impl Fn(&[u8]) -> innoscan_format::Result<Option<usize>>,
     ) -> Result<usize> {
-        let mut wanted = RUN_BLOCKS;
-        loop {
-            buffer.clear();
-            let mut blocks = Blocks { log: self, next: block_of(lsn), is_ended: false };
-            blocks.read_some(wanted, buffer)?;
-            buffer.drain(..Block::data_offset(lsn).min(buffer.len()));
-            if let Some(len) = len(buffer).map_err(|error| self.located(error.into()))? {
-                return Ok(len);
-            }
-            if blocks.is_ended || buffer.len() > GROUP_BYTES_MAX {
-                let what = format!("the redo log was changed: no whole record is at LSN {lsn}");
-                return Err(self.located(FormatError::corrupt(what).into()));
-            }
-            wanted *= 4;
-        }
+        let mut blocks = Blocks { log: self, next: block_of(lsn), is_ended: false };
+        // The block has data from before the LSN.
+        let mut skip_bytes = Block::data_offset(lsn);
+        let add = |count: usize, data: &mut Vec<u8>| {
+            blocks.read_some(count, data)?;
+            data.drain(..std::mem::take(&mut skip_bytes).min(data.len()));
+            Ok(blocks.is_ended)
+        };
+        read_until(lsn, GROUP_BYTES_MAX, buffer, add, len).map_err(|error| self.located(error))
     }
 
     /// Reads the block of an LSN, at an offset of a file; `None` if the log ends before.

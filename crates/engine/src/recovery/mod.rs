@@ -21,6 +21,7 @@ mod group_log;
 mod index;
 mod log;
 mod parts;
+mod read_until;
 mod redo_log;
 mod ring_file;
 mod sense;

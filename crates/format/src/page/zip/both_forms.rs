@@ -4,6 +4,7 @@
 //! The stream stays as it is. A record that is inserted or changed goes to the log of the compressed form, and what
 //! stands uncompressed behind that follows from the form in memory: [`BothForms::store`] writes it anew.
 
+use super::fields::Hole;
 use super::heap::Heap;
 use super::{HEADER, Header, RECORD_HEADER, Unzipper};
 use crate::bytes::{fill, put, put_u16, slice, u8_at, u16_at};
@@ -58,7 +59,7 @@ impl BothForms {
     fn lob_refs_of(&mut self, record: usize) -> Result<usize> {
         let Unzipper { heap, fields, .. } = &mut *self.unzipper;
         heap.measure(record, fields)?;
-        Ok(heap.holes.iter().filter(|hole| hole.is_lob_ref()).count())
+        Ok(lob_refs(&heap.holes))
     }
 
     /// Whether the compressed form has room for a new record of so many bytes (`page_zip_available`).
@@ -94,7 +95,7 @@ impl BothForms {
         put(raw, self.log_end, &entry)?;
         self.log_end += entry.len();
         if is_new {
-            self.lob_refs += self.lob_refs_of(record)?;
+            self.lob_refs += lob_refs(&heap.holes);
         }
         Ok(())
     }
@@ -154,6 +155,11 @@ impl BothForms {
         }
         Ok(())
     }
+}
+
+/// How many of a record's holes are references to off-page columns.
+fn lob_refs(holes: &[Hole]) -> usize {
+    holes.iter().filter(|hole| hole.is_lob_ref()).count()
 }
 
 /// The origins of the records of a page in memory: those in key order, and the freed ones in the order of their list.

@@ -174,20 +174,14 @@ impl ZipPage {
 impl ZipImage<'_> {
     /// Writes the compressed form of a page (`page_zip_parse_compress`).
     fn store(&self, raw: &mut [u8]) -> Result<()> {
-        let ends = (TYPE_AT + self.head.len(), raw.len().checked_sub(self.trailer.len()));
-        let (end, Some(trailer_at)) = ends else { return Err(too_long()) };
-        if end > trailer_at {
-            return Err(too_long());
-        }
+        let head_end = TYPE_AT + self.head.len();
+        let between = raw.len().checked_sub(head_end + self.trailer.len());
+        let between = between.ok_or_else(|| Error::corrupt("it has more bytes than the page"))?;
         put(raw, LINKS_AT, self.links)?;
         put(raw, TYPE_AT, self.head)?;
-        fill(raw, end, trailer_at - end, 0)?;
-        put(raw, trailer_at, self.trailer)
+        fill(raw, head_end, between, 0)?;
+        put(raw, head_end + between, self.trailer)
     }
-}
-
-fn too_long() -> Error {
-    Error::corrupt("it has more bytes than the page")
 }
 
 /// The error of a page that the server would compress again, to an unknown number of bytes.

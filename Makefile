@@ -17,7 +17,7 @@ demo: build
 	tests/demo.sh $(BIN)
 
 # Everything that must hold before a change lands: formatting, lints, unit tests, the committed
-# fixtures of every server, and a live MariaDB from Debian's packages.
+# fixtures of every server, the demo, and a live MariaDB from Debian's packages.
 # It takes twelve minutes of two cores at most, and says at its end how long it took.
 test:
 	tests/run.sh

@@ -41,12 +41,12 @@ for table in cities flights; do
   must_equal "COUNT(*)" "$(sed -n 's/^rows *//p' "$work/scan.out")" "$(cat "$expected.count")"
 
   say "$table: dumped"
-  run dump "$ibd" --quiet --format text -o "$work/$table.text" --no-schemas
-  must_equal "INTO OUTFILE, byte for byte" "$(cat "$work/$table.text"/*.txt | sha256sum | cut -d' ' -f1)" \
+  run dump "$ibd" --quiet --format text -o "$work/$table-text" --no-schemas
+  must_equal "INTO OUTFILE, byte for byte" "$(cat "$work/$table-text"/*.txt | sha256sum | cut -d' ' -f1)" \
     "$(cut -d' ' -f1 "$expected.txt.sha256")"
-  run dump "$ibd" --quiet --format sql -c none -o "$work/$table.sql"
-  (cd "$work/$table.sql" && ls -l | tail -n +2 | awk '{ print "  " $5, "bytes", $9 }')
-  tail -n 3 "$work/$table.sql"/*00000.sql | cut -c1-160
+  run dump "$ibd" --quiet --format sql -c none -o "$work/$table-sql"
+  (cd "$work/$table-sql" && ls -l | tail -n +2 | awk '{ print "  " $5, "bytes", $9 }')
+  tail -n 3 "$work/$table-sql"/*00000.sql | cut -c1-160
 done
 
 say "All of it equals what the servers said."

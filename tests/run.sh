@@ -66,6 +66,10 @@ if ! wait $BESIDE; then
     exit 1
 fi
 
+# What README names first.
+step "demo"
+tests/demo.sh "$TARGET/debug/innoscan"
+
 step "tests"
 # Most wait for a server or a disk, not for a core.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}

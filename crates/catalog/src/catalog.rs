@@ -155,6 +155,13 @@ impl Catalog {
                 self.table_of_file(path)
             }
             Some("frm") if path.is_file() => self.table_of_frm(path),
+            _ if path.is_absolute() || path.starts_with(".") || path.starts_with("..") => {
+                self.table_of_file(path)
+            }
+            _ if self.datadir.is_none() => Err(Error::usage(
+                format!("there is no file {source}, and a table's name needs a data directory"),
+                [Remedy::NameDirectory, "name the .ibd file".into()],
+            )),
             _ => self.table_of_name(source),
         }
     }

@@ -8,7 +8,7 @@ use innoscan_format::page::{self, PageContext, PageFormat, Scratch, SpaceHeader}
 use innoscan_format::read::{Need, SdiObject, SdiReader};
 use innoscan_format::undo::Unfinished;
 use innoscan_format::{PageNo, PageSize, SpaceId};
-use innoscan_io::{ALIGNMENT, Direct, File, ReadError, Slab};
+use innoscan_io::{ALIGNMENT, Direct, File, Slab};
 
 use crate::keys::Keys;
 use crate::pool::unreadable;
@@ -216,7 +216,7 @@ impl Space {
         }
         match frame[..read_bytes].get(first..first + page_bytes) {
             Some(page) => Ok(Cow::Owned(page.to_vec())),
-            None => Err(unreadable(ReadError::EndOfFile { at_byte: aligned + read_bytes as u64 })),
+            None => Err(unreadable(self.file.end_before(aligned + read_bytes as u64))),
         }
     }
 

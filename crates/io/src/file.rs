@@ -189,6 +189,11 @@ impl File {
         self.size_bytes
     }
 
+    /// The error of a read that ended at `at_byte`: at the end of the file, or behind it.
+    pub fn end_before(&self, at_byte: u64) -> ReadError {
+        ReadError::EndOfFile { at_byte: self.size_bytes.min(at_byte) }
+    }
+
     /// Returns whether reads bypass the page cache.
     pub fn is_direct(&self) -> bool {
         self.direct

@@ -96,7 +96,7 @@ impl Flight {
     pub(crate) fn advance(&mut self, answer: Result<usize, Errno>) -> Next {
         let before = self.done_bytes;
         match answer {
-            Ok(0) => return Next::Over(Some(ReadError::EndOfFile { at_byte: self.offset() })),
+            Ok(0) => return Next::Over(Some(self.read.file.end_before(self.offset()))),
             Ok(read_bytes) => self.done_bytes += read_bytes,
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(errno) => return Next::Over(Some(self.refused(errno))),
@@ -105,7 +105,7 @@ impl Flight {
             return Next::Over(None);
         }
         if self.done_bytes > before && self.offset() >= self.read.file.size_bytes() {
-            return Next::Over(Some(ReadError::EndOfFile { at_byte: self.offset() }));
+            return Next::Over(Some(self.read.file.end_before(self.offset())));
         }
         self.done_bytes -= self.done_bytes % self.read.file.alignment();
         self.resumed += 1;

@@ -1,17 +1,19 @@
 //! Tables of killed servers: the server may have been creating, dropping or altering one, whose files then
 //! do not agree.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
-use innoscan_engine::{Error, Remedy, Result, TableFile};
-use innoscan_format::schema::TableDef;
+use innoscan_engine::{Error, ErrorKind, Remedy, Result, TableFile};
+use innoscan_format::SpaceId;
+use innoscan_format::schema::{TableDef, filename};
 use innoscan_io::Direct;
 
 use super::known::Known;
 use super::under_way::{Change, DDL_LOG};
-use super::{Directory, TableName, stem};
+use super::{Catalog, Directory, TableName, sorted_entries, stem};
 
 /// Requires that InnoDB's dictionary has the table of each file of a killed server, in that very tablespace.
 ///
@@ -110,8 +112,8 @@ pub(super) fn under_way(lack: &str) -> Error {
     Error::refused(what, [Remedy::ShutDownServer, Remedy::LeaveOutTable])
 }
 
-/// Whether the rows of a table of a killed server are not in the file of its name: the dictionary has another
-/// tablespace for it, whose file the server had not renamed yet.
+/// Whether the rows of a table of a killed server are not in the file of its name, which the server had not renamed
+/// yet: the dictionary has another tablespace for the table, or has that tablespace for another table.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -121,6 +123,45 @@ pub(super) fn is_in_other_file(
     file: &Path,
     keys: &Keys,
 ) -> Result<bool> {
-    let Some(known) = directory.space_of(name, &stem(file)) else { return Ok(false) };
-    Ok(Space::open(file, Direct::Off, keys)?.header().space != known)
+    let of_name = directory.space_of(name, &stem(file));
+    let listed = directory.listed.get();
+    if of_name.is_none() && listed.is_none() {
+        return Ok(false);
+    }
+    let space = Space::open(file, Direct::Off, keys)?.header().space;
+    Ok(match of_name {
+        Some(known) => space != known,
+        None => listed.is_some_and(|listed| listed.ids.contains(&space)),
+    })
+}
+
+impl Catalog {
+    /// Whether a file in the directory of a killed server is of no table of its name. The server removes it when it
+    /// starts, since `removed` has its tablespace; or it gives the file the name that the dictionary has for that.
+    ///
+    /// # Errors
+    /// The file or `removed` cannot be read.
+    pub(crate) fn is_left_over(
+        &self,
+        file: &Path,
+        removed: impl FnOnce() -> Result<HashSet<SpaceId>>,
+    ) -> Result<bool> {
+        let root = self.datadir()?;
+        let directory = self.judged(root)?;
+        let Some(listed) = directory.listed.get() else { return Ok(false) };
+        let space = match Space::open(file, Direct::Off, &self.keys) {
+            Ok(space) => space.header().space,
+            // The redo log drops its tablespace.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.keys.is_file(file) => {
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(name) = listed.name_of(space) else { return Ok(removed()?.contains(&space)) };
+        let Some((schema, _)) = name.split_once('/') else { return Ok(false) };
+        let is_its_own =
+            |path: &PathBuf| filename::decode_table(&stem(path)).tablespace(schema) == name;
+        let entries = sorted_entries(&root.join(filename::encode(schema)), &self.keys)?;
+        Ok(!entries.iter().any(is_its_own))
+    }
 }

@@ -40,6 +40,14 @@ pub(super) struct ListedSpaces {
     by_name: HashMap<String, SpaceId>,
 }
 
+impl ListedSpaces {
+    /// The name of a tablespace.
+    pub fn name_of(&self, space: SpaceId) -> Option<&str> {
+        let mut named = self.by_name.iter().filter(|(_, known)| **known == space);
+        named.next().map(|(name, _)| &**name)
+    }
+}
+
 impl Directory {
     /// Checks a directory and reads its dictionary.
     pub fn open(root: &Path, files: &DataFiles, trust: Trust, keys: &Keys) -> Result<Directory> {
@@ -71,11 +79,14 @@ impl Directory {
         if !self.datadir.is_crashed() {
             return None;
         }
-        let name = self.dictionary_name(&name.schema, &name.table, stem);
-        match self.listed.get() {
-            Some(listed) => listed.by_name.get(&name).copied(),
-            None => self.dictionary.get()?.table(&name).map(|table| table.space),
+        if let Some(listed) = self.listed.get() {
+            let mut file = filename::decode_table(stem);
+            // A table that was rebuilt may not have its file's name yet.
+            file.table.clone_from(&name.table);
+            return listed.by_name.get(&file.tablespace(&name.schema)).copied();
         }
+        let name = self.dictionary_name(&name.schema, &name.table, stem);
+        self.dictionary.get()?.table(&name).map(|table| table.space)
     }
 
     /// The name in InnoDB's dictionary of a table or partition whose file's name is `stem`.

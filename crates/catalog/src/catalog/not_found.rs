@@ -27,16 +27,8 @@ impl Catalog {
         let engine = definition
             .and_then(|bytes| from_frm(&bytes, &name.schema, &name.table).ok())
             .map(|def| def.options.engine);
-        let is_innodb = engine.as_deref() == Some("InnoDB");
-        let root = dir.parent().filter(|root| is_innodb && DataDir::is_one(root));
-        if let Some(error) = root.and_then(|root| self.no_system_tablespace(name, root)) {
-            return error;
-        }
         match engine.as_deref() {
-            Some("InnoDB") => Error::refused(
-                format!("`{name}` has no tablespace of its own, and none of the directory has it"),
-                Remedy::NameDirectories,
-            ),
+            Some("InnoDB") => self.no_tablespace(name, dir),
             Some(engine) => Error::refused(
                 format!("`{name}` is a table of the engine {engine}, not of InnoDB"),
                 FormatRemedy::DumpFromServer,
@@ -48,17 +40,32 @@ impl Catalog {
         }
     }
 
-    /// Why a table without a file may not be found in a data directory; `None` if all of that can be read.
-    fn no_system_tablespace(&self, name: &TableName, root: &Path) -> Option<Error> {
+    /// The error for a table of InnoDB without a file in the directory of its database.
+    fn no_tablespace(&self, name: &TableName, dir: &Path) -> Error {
+        let what =
+            format!("`{name}` has no tablespace of its own, and none of the directory has it");
+        let Some(root) = dir.parent().filter(|root| DataDir::is_one(root)) else {
+            return Error::refused(what, Remedy::NameDirectories);
+        };
         let directory = match self.judged(root) {
-            Err(error) => return Some(error),
+            Err(error) => return error,
             Ok(directory) => directory,
         };
-        let Shutdown::Unknown(why) = directory.datadir.shutdown() else { return None };
-        let is_missing = directory.datadir.system_tablespace().is_none();
-        is_missing.then(|| {
-            let what = format!("`{name}` has no tablespace of its own, and {why}");
-            Error::refused(what, [Remedy::NameSystemFiles, Remedy::NameDirectories])
-        })
+        match directory.datadir.shutdown() {
+            Shutdown::Unknown(why) if directory.datadir.system_tablespace().is_none() => {
+                let what = format!("`{name}` has no tablespace of its own, and {why}");
+                Error::refused(what, [Remedy::NameSystemFiles, Remedy::NameDirectories])
+            }
+            // Before MariaDB 10.6 the server cannot open such a table either.
+            Shutdown::Crashed { .. } => Error::refused(
+                format!(
+                    "{what}; the server was perhaps killed while it created or dropped the table"
+                ),
+                [Remedy::NameDirectories, Remedy::LeaveOutTable],
+            ),
+            Shutdown::Clean { .. } | Shutdown::Unknown(_) => {
+                Error::refused(what, Remedy::NameDirectories)
+            }
+        }
     }
 }

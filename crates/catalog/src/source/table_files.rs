@@ -53,6 +53,12 @@ impl TableFiles {
     }
 }
 
+/// Whether a file has rows of this table, or of one of its partitions.
+pub(super) fn is_data_file_of(path: &Path, table: &str) -> bool {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    DATA_FILES.contains(&&*extension) && filename::decode_table(&stem(path)).table == table
+}
+
 /// The tables of a database's directory with these entries, without views. Definitions are read
 /// in parallel.
 ///

@@ -47,7 +47,7 @@ impl Recovery {
             return Err(FormatError::corrupt(what).into());
         }
         if self.newest().files.is_deleted(space) {
-            return Err(Error::refused(
+            return Err(Error::not_found(
                 "its tablespace was dropped, by the redo log",
                 "the file is a remainder; a server would delete it",
             ));

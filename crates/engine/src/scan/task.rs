@@ -7,7 +7,7 @@ use std::sync::Arc;
 use innoscan_format::layout::Layout;
 use innoscan_format::page::{PageContext, PageFormat};
 use innoscan_format::{IndexId, Lsn, PageNo};
-use innoscan_io::{self as io, File};
+use innoscan_io::File;
 
 use super::key_columns::KeyColumns;
 use super::leaf_sorter::PackedLeaf;
@@ -114,8 +114,7 @@ pub(super) fn page_in_memory(
     let start = page_no.0 as usize * page_bytes;
     let place = start..start.saturating_add(page_bytes);
     if place.end > file.head().len() {
-        let at_byte = file.size_bytes().max(start as u64);
-        let error = unreadable(page_no, io::ReadError::EndOfFile { at_byte });
+        let error = unreadable(page_no, file.end_before(place.end as u64));
         return Err(error.in_file(file.path()));
     }
     Ok(LeafBytes::Head(Arc::clone(file), place))

@@ -228,6 +228,21 @@ pub struct TableFile {
     pub subpartition: Option<String>,
 }
 
+impl TableFile {
+    /// The name that MySQL 8 and later give the tablespace in this file: `db/t#p#p0#sp#s1`, not encoded
+    /// (`dict_name::convert_to_space, dict0dd.cc`, MySQL 8.0).
+    pub fn tablespace(&self, schema: &str) -> String {
+        let mut name = format!("{schema}/{}", self.table);
+        if let Some(partition) = &self.partition {
+            let _ = write!(name, "#p#{}", partition.to_lowercase());
+        }
+        if let Some(subpartition) = &self.subpartition {
+            let _ = write!(name, "#sp#{}", subpartition.to_lowercase());
+        }
+        name
+    }
+}
+
 /// Splits a file's name: `t#P#p0#SP#s1` into table, partition and subpartition.
 pub fn decode_table(stem: &str) -> TableFile {
     let (table, parts) = split_once_either(stem, "#P#", "#p#");
@@ -291,6 +306,20 @@ mod tests {
         for (name, file) in SEEN {
             assert_eq!(encode(name), file);
             assert_eq!(decode(file), name);
+        }
+    }
+
+    /// As MySQL 8.0.33 and 9.7 list them.
+    #[test]
+    fn names_of_tablespaces() {
+        for (file, name) in [
+            ("a@002db", "d-é/a-b"),
+            ("com1@@@", "d-é/com1"),
+            ("@1On@0v#p#p@002da", "d-é/Ünï#p#p-a"),
+            ("x@0023p@0023y", "d-é/x#p#y"),
+            ("q@002fr@002es#p#q1#sp#q1sp0", "d-é/q/r.s#p#q1#sp#q1sp0"),
+        ] {
+            assert_eq!(decode_table(file).tablespace("d-é"), name);
         }
     }
 

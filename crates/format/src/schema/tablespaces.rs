@@ -37,7 +37,7 @@ pub struct TablespacesTable {
 pub struct ListedSpace {
     /// Tablespace id.
     pub space: SpaceId,
-    /// Name of the tablespace: `db/table` encoded as file names, or a general tablespace's own name
+    /// Name of the tablespace: that of [`super::filename::TableFile::tablespace`], or a general tablespace's own name
     /// or that of one of its tables.
     pub name: String,
     /// Whether `ALTER TABLE ... DISCARD TABLESPACE` removed the file.

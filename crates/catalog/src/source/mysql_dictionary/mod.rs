@@ -26,7 +26,7 @@ mod text;
 mod triggers;
 mod views;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,11 +34,15 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result};
 use innoscan_format as format;
+use innoscan_format::SpaceId;
 use innoscan_format::schema::ServerVersion;
 
 pub use self::tables::{DictionaryPartition, DictionaryTable, DictionaryTableKind, TableLocation};
 use self::tables::{FILE_COLUMNS, PARTITION_COLUMNS, TABLESPACE_COLUMNS, Tablespaces};
 use crate::mysql_ibd::{DictionaryFile, Row};
+
+/// The type of a record of the DDL log that removes a tablespace's file (`Log_Type`, `log0ddl.h`, MySQL 8.0).
+const DELETE_SPACE_LOG: &[u8] = b"2";
 
 /// The objects of a server, from `mysql.ibd`.
 #[derive(Debug)]
@@ -131,6 +135,20 @@ impl MysqlDictionary {
         let id: u64 = row.number("schema_id")?;
         let name = self.names.get(&id).map(String::as_str);
         name.ok_or_else(|| format::Error::corrupt(format!("there is no database number {id}")))
+    }
+
+    /// The tablespaces whose files the server removes when it starts: those of its DDL log (`log0ddl.cc`, MySQL 8.0).
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn removed_spaces(&self) -> Result<HashSet<SpaceId>> {
+        if !self.file.has_table("innodb_ddl_log") {
+            return Ok(HashSet::new());
+        }
+        let removes = |row: &Row| row.bytes("type") == Some(DELETE_SPACE_LOG);
+        let rows = self.file.rows("innodb_ddl_log", &["type", "space_id"], removes).all()?;
+        let spaces = rows.iter().map(|row| row.number("space_id").map(SpaceId));
+        spaces.collect::<format::Result<_>>().map_err(|e| Error::from(e).in_file(self.file.path()))
     }
 
     /// The version of the server.

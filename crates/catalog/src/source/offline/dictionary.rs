@@ -15,7 +15,7 @@ use crate::ledger::{ItemKind, Listed};
 use crate::source::mysql_dictionary::{
     DictionaryTable, DictionaryTableKind, MysqlDictionary, TableLocation,
 };
-use crate::source::table_files::{TableFiles, tables_in};
+use crate::source::table_files::{TableFiles, is_data_file_of, tables_in};
 
 /// The kinds of objects that a dictionary lists.
 const LISTED: [ItemKind; 7] = [
@@ -149,7 +149,7 @@ fn definition_in_sdi_file(table: &Path) -> Result<TableDef> {
     from_sdi(&json).map_err(|error| Error::from(error).in_file(&sdi))
 }
 
-/// Enters data files that are not in the dictionary.
+/// Enters data files that are not in the dictionary, and that the server would not remove or rename when it starts.
 fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()> {
     let known: BTreeSet<(String, String)> = dictionary
         .tables()
@@ -165,6 +165,9 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
             if known.contains(&(name.schema.to_lowercase(), name.table.to_lowercase())) {
                 continue;
             }
+            if is_left_over(planner, dictionary, &entries, &name.table) {
+                continue;
+            }
             planner.table(Listed::table(&name.schema, &name.table, None), |_| {
                 Err(Error::refused(
                     "the server's dictionary does not know the files of its rows",
@@ -174,6 +177,21 @@ fn strays(planner: &mut Planner<'_>, dictionary: &MysqlDictionary) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// Whether a killed server would remove or rename all files of this name when it starts.
+fn is_left_over(
+    planner: &Planner<'_>,
+    dictionary: &MysqlDictionary,
+    entries: &[PathBuf],
+    name: &str,
+) -> bool {
+    let files: Vec<&PathBuf> = entries.iter().filter(|path| is_data_file_of(path, name)).collect();
+    let removed = || dictionary.removed_spaces();
+    // What cannot be read is entered as what the dictionary does not know.
+    let is_left_over =
+        |path: &&PathBuf| planner.catalog.is_left_over(path, removed).unwrap_or(false);
+    !files.is_empty() && files.iter().all(is_left_over)
 }
 
 /// The tables by the files in the directories, where the dictionary cannot be read.

@@ -58,8 +58,8 @@ fn rows_are_what_mysql_recovers() {
 pub(super) const REFUSED: [&str; 2] =
     ["was killed while it created, dropped or altered", "whose ALTER TABLE was under way"];
 
-/// What is said of a table that the server itself cannot open: before MariaDB 10.6 a kill during DDL leaves such tables.
-const LOST: &str = "perhaps killed while it created or dropped";
+/// The reason for a table that the server itself cannot open: before MariaDB 10.6 a kill during DDL leaves such tables.
+const LOST: &str = "the server cannot open it either";
 
 /// Compares a table's definition with AUTO_INCREMENT, which MySQL keeps in its redo log until the next checkpoint. That a
 /// table is not encrypted is shown because of its database, of which its file does not say anything.
@@ -120,8 +120,11 @@ fn compare_table(
     }
     let sum = sum.map(|sum| sum.to_string());
     let refused = |why: &String| {
-        let by_both = sum.is_none() && why.contains(LOST);
-        REFUSED.into_iter().find(|what| why.contains(what)).or(by_both.then_some(LOST))
+        let known = REFUSED.into_iter().find(|what| why.contains(what));
+        if known.is_none() && sum.is_none() {
+            println!("{table}, which the server cannot open: {why}");
+        }
+        known.or(sum.is_none().then_some(LOST))
     };
     if let Some(what) = ours.as_ref().err().and_then(refused) {
         *compared.refused.entry(what).or_default() += 1;

@@ -1,19 +1,18 @@
 //! Tables of killed servers: the server may have been creating, dropping or altering one, whose files then
 //! do not agree.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result, TableFile};
-use innoscan_format::SpaceId;
 use innoscan_format::schema::{TableDef, filename};
 use innoscan_io::Direct;
 
 use super::known::Known;
 use super::under_way::{Change, DDL_LOG};
 use super::{Catalog, Directory, TableName, sorted_entries, stem};
+use crate::source::mysql_dictionary::RemovedFile;
 
 /// Requires that InnoDB's dictionary has the table of each file of a killed server, in that very tablespace.
 ///
@@ -137,18 +136,22 @@ pub(super) fn is_in_other_file(
 
 impl Catalog {
     /// Whether a file in the directory of a killed server is of no table of its name. The server removes it when it
-    /// starts, since `removed` has its tablespace; or it gives the file the name that the dictionary has for that.
+    /// starts, since it is one of `removed` or the redo log drops its tablespace; or it gives the file the name that the
+    /// dictionary has for that.
     ///
     /// # Errors
-    /// The file or `removed` cannot be read.
-    pub(crate) fn is_left_over(
-        &self,
-        file: &Path,
-        removed: impl FnOnce() -> Result<HashSet<SpaceId>>,
-    ) -> Result<bool> {
+    /// The file cannot be read.
+    pub(crate) fn is_left_over(&self, file: &Path, removed: &[RemovedFile]) -> Result<bool> {
         let root = self.datadir()?;
         let directory = self.judged(root)?;
         let Some(listed) = directory.listed.get() else { return Ok(false) };
+        let path_of = |removed: &RemovedFile| {
+            root.join(removed.path.strip_prefix(".").unwrap_or(&removed.path))
+        };
+        // Its first page may never have been written.
+        if removed.iter().any(|removed| path_of(removed) == file) {
+            return Ok(true);
+        }
         let space = match Space::open(file, Direct::Off, &self.keys) {
             Ok(space) => space.header().space,
             // The redo log drops its tablespace.
@@ -157,7 +160,9 @@ impl Catalog {
             }
             Err(error) => return Err(error),
         };
-        let Some(name) = listed.name_of(space) else { return Ok(removed()?.contains(&space)) };
+        let Some(name) = listed.name_of(space) else {
+            return Ok(removed.iter().any(|removed| removed.space == space));
+        };
         let Some((schema, _)) = name.split_once('/') else { return Ok(false) };
         let is_its_own =
             |path: &PathBuf| filename::decode_table(&stem(path)).tablespace(schema) == name;

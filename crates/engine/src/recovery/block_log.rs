@@ -86,11 +86,6 @@ impl BlockLog {
         read_until(lsn, MTR_BYTES_MAX, buffer, add, len).map_err(|error| self.located(error))
     }
 
-    /// Reads the log from an LSN on; fewer bytes where the file is cut.
-    fn read(&self, lsn: Lsn, bytes: &mut [u8]) -> Result<usize> {
-        self.file.read(lsn, bytes, |lsn| self.ring.place_of(lsn))
-    }
-
     /// Adds the log's file to an error.
     pub fn located(&self, error: Error) -> Error {
         self.file.located(error)
@@ -127,7 +122,12 @@ impl Blocks<'_> {
     fn add(&mut self, count: usize, data: &mut Vec<u8>) -> Result<()> {
         let room = usize::try_from(self.left_bytes).unwrap_or(usize::MAX);
         let mut bytes = vec![0; (BLOCK * count).min(room)];
-        let read_bytes = self.log.read(self.next, &mut bytes)?;
+        let (file, place_of) = (&self.log.file, |lsn| self.log.ring.place_of(lsn));
+        // Whole windows are those of reading through.
+        let read_bytes = match count {
+            WINDOW_BLOCKS => file.read_on(self.next, &mut bytes, place_of)?,
+            _ => file.read(self.next, &mut bytes, place_of)?,
+        };
         self.left_bytes -= bytes.len() as u64;
         for bytes in bytes[..read_bytes].chunks_exact(BLOCK) {
             let Some(block) = Block::parse_without_epoch(bytes, self.next) else {

@@ -111,7 +111,9 @@ impl Log {
                 let room = usize::try_from(left_bytes).unwrap_or(usize::MAX);
                 let wanted = room.min(window.len() - end);
                 let from = Lsn(lsn.0 + end as u64);
-                let read_bytes = self.read(from, &mut window[end..end + wanted])?;
+                let part = &mut window[end..end + wanted];
+                let read_bytes =
+                    self.file.read_on(from, part, |lsn| self.circular.place_of(lsn))?;
                 left_bytes = if read_bytes < wanted { 0 } else { left_bytes - wanted as u64 };
                 end += read_bytes;
             }

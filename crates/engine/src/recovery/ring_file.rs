@@ -25,6 +25,26 @@ impl RingFile {
         bytes: &mut [u8],
         place_of: impl Fn(Lsn) -> (u64, u64),
     ) -> Result<usize> {
+        self.fill(lsn, bytes, place_of, File::read_at)
+    }
+
+    /// Reads like [`RingFile::read`], for a caller that goes on behind the bytes.
+    pub fn read_on(
+        &self,
+        lsn: Lsn,
+        bytes: &mut [u8],
+        place_of: impl Fn(Lsn) -> (u64, u64),
+    ) -> Result<usize> {
+        self.fill(lsn, bytes, place_of, File::read_on)
+    }
+
+    fn fill(
+        &self,
+        lsn: Lsn,
+        bytes: &mut [u8],
+        place_of: impl Fn(Lsn) -> (u64, u64),
+        read: impl Fn(&File, u64, &mut [u8]) -> std::result::Result<usize, ReadError>,
+    ) -> Result<usize> {
         let mut done = 0;
         while done < bytes.len() {
             let (offset, to_end) = place_of(Lsn(lsn.0.saturating_add(done as u64)));
@@ -32,8 +52,7 @@ impl RingFile {
             let part_end = bytes.len().min(done.saturating_add(to_end));
             let part = &mut bytes[done..part_end];
             let wanted = part.len();
-            let read_bytes =
-                self.0.read_at(offset, part).map_err(|error| failed(&self.0, error))?;
+            let read_bytes = read(&self.0, offset, part).map_err(|error| failed(&self.0, error))?;
             done += read_bytes;
             if read_bytes < wanted {
                 break;

@@ -10,6 +10,7 @@ mod binlog;
 pub mod catalog;
 pub mod data_files;
 pub mod datadir;
+mod ddl_log;
 pub mod dictionary;
 mod exported;
 mod file_bytes;

@@ -12,7 +12,7 @@ use innoscan_io::Direct;
 use super::known::Known;
 use super::under_way::{Change, DDL_LOG};
 use super::{Catalog, Directory, TableName, sorted_entries, stem};
-use crate::source::mysql_dictionary::RemovedFile;
+use crate::ddl_log::RemovedFile;
 
 /// Requires that InnoDB's dictionary has the table of each file of a killed server, in that very tablespace.
 ///

@@ -27,31 +27,19 @@ mod triggers;
 mod views;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result};
 use innoscan_format as format;
-use innoscan_format::SpaceId;
 use innoscan_format::schema::ServerVersion;
 
 pub use self::tables::{DictionaryPartition, DictionaryTable, DictionaryTableKind, TableLocation};
 use self::tables::{FILE_COLUMNS, PARTITION_COLUMNS, TABLESPACE_COLUMNS, Tablespaces};
+use crate::ddl_log::{RemovedFile, removed_files};
 use crate::mysql_ibd::{DictionaryFile, Row};
-
-/// The type of a record of the DDL log that removes a tablespace's file (`Log_Type`, `log0ddl.h`, MySQL 8.0).
-const DELETE_SPACE_LOG: &[u8] = b"2";
-
-/// A file that the server removes when it starts.
-#[derive(Debug)]
-pub(crate) struct RemovedFile {
-    /// Its tablespace.
-    pub space: SpaceId,
-    /// Its path, from the data directory on.
-    pub path: PathBuf,
-}
 
 /// The objects of a server, from `mysql.ibd`.
 #[derive(Debug)]
@@ -146,23 +134,12 @@ impl MysqlDictionary {
         name.ok_or_else(|| format::Error::corrupt(format!("there is no database number {id}")))
     }
 
-    /// The files that the server removes when it starts: those of its DDL log (`log0ddl.cc`, MySQL 8.0).
+    /// The files that the server removes when it starts.
     ///
     /// # Errors
-    /// The log cannot be read.
+    /// Its DDL log cannot be read.
     pub(crate) fn removed_files(&self) -> Result<Vec<RemovedFile>> {
-        if !self.file.has_table("innodb_ddl_log") {
-            return Ok(Vec::new());
-        }
-        let removes = |row: &Row| row.bytes("type") == Some(DELETE_SPACE_LOG);
-        let columns = ["type", "space_id", "old_file_path"];
-        let removed = |row: &Row| {
-            let path = row.text("old_file_path")?.trim_end_matches('\0');
-            Ok(RemovedFile { space: SpaceId(row.number("space_id")?), path: path.into() })
-        };
-        let rows = self.file.rows("innodb_ddl_log", &columns, removes).all()?;
-        let files = rows.iter().map(removed).collect::<format::Result<_>>();
-        files.map_err(|error| Error::from(error).in_file(self.file.path()))
+        removed_files(&self.file)
     }
 
     /// The version of the server.

@@ -20,10 +20,19 @@ pub struct DataFiles {
     /// `innodb_directories`: directories with files of tables and tablespaces, searched with their subdirectories.
     pub directories: Vec<PathBuf>,
     /// Incremental backups on the data directory, which is then their base, oldest first. None of them was prepared.
+    /// [`DataFiles::incrementals_of`] makes them of the paths that a user gives.
     pub incrementals: Vec<PathBuf>,
 }
 
 impl DataFiles {
+    /// The paths of incremental backups as they have to be in [`DataFiles::incrementals`]: without links, so that the paths
+    /// of files in the newest begin with it. A directory that does not exist is named as it is.
+    pub fn incrementals_of(paths: &[PathBuf]) -> Vec<PathBuf> {
+        let canonical =
+            |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        paths.iter().map(canonical).collect()
+    }
+
     /// The directory that has the newest files: the last incremental backup on `base`, or `base` itself.
     pub fn newest<'d>(&'d self, base: &'d Path) -> &'d Path {
         self.incrementals.last().map_or(base, PathBuf::as_path)

@@ -7,6 +7,7 @@
 //! binary log has (`Binlog_recovery::process_xa_commit`, binlog/recovery.cc, MySQL 8.0).
 
 use std::path::Path;
+use std::str::FromStr;
 
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::page::undo::Prepared as PreparedBy;
@@ -23,6 +24,31 @@ pub enum Prepared {
     /// A directory with such transactions of the server's own is refused; those that a user prepared are not shown.
     #[default]
     Refuse,
+}
+
+impl Prepared {
+    /// The words for the choices.
+    pub const WORDS: [&str; 3] = ["commit", "rollback", "refuse"];
+
+    /// The word for the choice.
+    pub fn word(self) -> &'static str {
+        let [commit, rollback, refuse] = Prepared::WORDS;
+        match self {
+            Prepared::Commit => commit,
+            Prepared::Rollback => rollback,
+            Prepared::Refuse => refuse,
+        }
+    }
+}
+
+impl FromStr for Prepared {
+    type Err = String;
+
+    fn from_str(word: &str) -> std::result::Result<Prepared, String> {
+        let mut choices = [Prepared::Commit, Prepared::Rollback, Prepared::Refuse].into_iter();
+        let choice = choices.find(|choice| choice.word() == word);
+        choice.ok_or_else(|| format!("commit, rollback or refuse, not {word:?}"))
+    }
 }
 
 /// A transaction that was prepared.

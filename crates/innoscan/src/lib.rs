@@ -53,6 +53,8 @@ mod tests;
 
 // The interface: tables, rows and splits,
 #[doc(inline)]
+pub use innoscan_catalog::Prepared;
+#[doc(inline)]
 pub use innoscan_catalog::data_files::DataFiles;
 pub use innoscan_catalog::key_files::{KeyAlgorithms, KeyFiles};
 #[doc(inline)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use innoscan_catalog::Prepared;
 use innoscan_catalog::catalog::{Catalog, TableName};
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::option_file::OptionFiles;
@@ -48,6 +49,8 @@ pub struct OpenOptions {
     pub files: DataFiles,
     /// The option files of the server, which may say where its files are. `None`: none is read.
     pub option_files: Option<OptionFiles>,
+    /// What becomes of prepared transactions whose state the binary log does not tell.
+    pub prepared: Prepared,
     /// Whether files of a running server, or of one that was not shut down cleanly, are read: rows may be old,
     /// missing or torn.
     pub force: bool,
@@ -85,6 +88,7 @@ impl OpenOptions {
 
     fn catalog(&self, datadir: Option<PathBuf>) -> Catalog {
         let catalog = Catalog::new(datadir).with_keys(self.keys.clone()).with_force(self.force);
+        let catalog = catalog.with_prepared(self.prepared);
         let no_file = OptionFiles { none: true, ..OptionFiles::default() };
         catalog.with_files(self.files.clone(), self.option_files.clone().unwrap_or(no_file))
     }

@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use innoscan_catalog::Prepared;
 use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::system_files::{DataFilePath, SystemFiles};
@@ -39,16 +40,9 @@ pub struct DataFileArgs {
 
     /// Prepared transactions that no binary log in the directory has: show their changes (commit), take them
     /// back (rollback), or read nothing (refuse). Those of XA PREPARE are taken back except with commit
-    #[arg(hide_short_help = true, long, value_enum, default_value_t = PreparedArg::Refuse, value_name = "WHAT")]
-    pub prepared: PreparedArg,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PreparedArg {
-    Commit,
-    Rollback,
-    #[default]
-    Refuse,
+    #[arg(hide_short_help = true, long, default_value = Prepared::default().word(), value_name = "WHAT",
+          value_parser = PossibleValuesParser::new(Prepared::WORDS).try_map(|word| word.parse::<Prepared>()))]
+    pub prepared: Prepared,
 }
 
 impl DataFileArgs {
@@ -61,21 +55,7 @@ impl DataFileArgs {
             },
             undo_directory: self.innodb_undo_directory.clone(),
             directories: self.innodb_directories.clone(),
-            // The paths in messages are those of the newest; a directory that does not exist is named as it is.
-            incrementals: self
-                .incremental
-                .iter()
-                .map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
-                .collect(),
-        }
-    }
-
-    /// The choice for prepared transactions.
-    pub fn prepared(&self) -> Prepared {
-        match self.prepared {
-            PreparedArg::Commit => Prepared::Commit,
-            PreparedArg::Rollback => Prepared::Rollback,
-            PreparedArg::Refuse => Prepared::Refuse,
+            incrementals: DataFiles::incrementals_of(&self.incremental),
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn run(args: &LsArgs) -> anyhow::Result<Exit> {
     let keys = super::keys(&args.key_files)?;
     let catalog = |datadir| {
         let catalog = Catalog::new(datadir).with_force(args.force).with_keys(keys.clone());
-        let catalog = catalog.with_prepared(args.data_files.prepared());
+        let catalog = catalog.with_prepared(args.data_files.prepared);
         catalog.with_files(args.data_files.files(), args.key_files.option_files.files())
     };
     let mut sources = Vec::new();

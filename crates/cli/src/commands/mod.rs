@@ -80,7 +80,7 @@ fn catalog(from: &SourceArgs, key_args: &OfflineKeyArgs) -> anyhow::Result<Catal
     let catalog = Catalog::new(from.datadir.clone()).with_force(from.force);
     let catalog = catalog.with_keys(keys(key_args)?);
     let catalog = catalog.with_files(from.data_files.files(), key_args.option_files.files());
-    let catalog = catalog.with_prepared(from.data_files.prepared());
+    let catalog = catalog.with_prepared(from.data_files.prepared);
     let Some(path) = &from.schema else { return Ok(catalog) };
     if path.extension().is_some_and(|extension| extension == "frm") {
         return Ok(catalog.with_frm(path)?);

@@ -75,7 +75,7 @@ fn comparison(
     let catalog = Catalog::new(Some(source.clone())).with_force(args.force);
     let catalog = catalog.with_keys(super::keys(&args.key_args())?);
     let catalog = catalog.with_files(args.data_files.files(), args.key_args().option_files.files());
-    let catalog = catalog.with_prepared(args.data_files.prepared());
+    let catalog = catalog.with_prepared(args.data_files.prepared);
     let options = ScanOptions::default().with(|scan| {
         scan.plan.policy = Some(ReadAheadPolicy::Segment);
         scan.rows.order = RowOrder::Any;

@@ -7,17 +7,21 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use innoscan_format::Lsn;
+
 /// The step of the kernel's clock for files, which is 10 ms at most (`CONFIG_HZ`).
 const CLOCK_STEP: Duration = Duration::from_millis(20);
 
-/// The stamp of a file: its identity, size and times, which any write changes. Compared and kept as
-/// text.
+/// The stamp of a file: its identity, size and times, which any write changes; of a killed server also the end of the
+/// redo log through which the file is read. Compared and kept as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp {
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
     changed: (i64, i64),
+    /// The log may have other changes in another snapshot, without a write to the file.
+    log_end: Option<Lsn>,
 }
 
 impl FileStamp {
@@ -46,11 +50,17 @@ impl FileStamp {
             bytes: metadata.size(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
+            log_end: None,
         };
         // A write in the same step of the clock would not change the times.
         let age = SystemTime::now().duration_since(stamp.written_at()).unwrap_or_default();
         sleep(CLOCK_STEP.saturating_sub(age));
         Ok(stamp)
+    }
+
+    /// The stamp of a file that is read through a redo log up to `log_end`.
+    pub(crate) fn with_log_end(self, log_end: Option<Lsn>) -> FileStamp {
+        FileStamp { log_end, ..self }
     }
 
     /// The time of the last change to the file.
@@ -63,10 +73,14 @@ impl FileStamp {
 
 impl fmt::Display for FileStamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FileStamp { inode, bytes, modified, changed } = self;
+        let FileStamp { inode, bytes, modified, changed, log_end } = self;
         let (modified_s, modified_ns) = modified;
         let (changed_s, changed_ns) = changed;
-        write!(f, "{inode} {bytes} {modified_s}.{modified_ns:09} {changed_s}.{changed_ns:09}")
+        write!(f, "{inode} {bytes} {modified_s}.{modified_ns:09} {changed_s}.{changed_ns:09}")?;
+        match log_end {
+            Some(end) => write!(f, " log {end}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -163,9 +163,13 @@ impl TableFile {
     pub fn stamp(&self) -> Result<FileStamp> {
         match &self.copy {
             Some(copy) => Ok(copy.stamp),
-            None => FileStamp::of_all(&self.stored_paths()).map_err(|error| {
-                Error::read("cannot read the file's times", error).in_file(&self.path)
-            }),
+            None => {
+                let stamp = FileStamp::of_all(&self.stored_paths()).map_err(|error| {
+                    Error::read("cannot read the file's times", error).in_file(&self.path)
+                })?;
+                let recovery = self.keys.recovery_of(&self.path);
+                Ok(stamp.with_log_end(recovery.map(|(recovery, _)| recovery.end())))
+            }
         }
     }
 

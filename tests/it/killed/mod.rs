@@ -15,6 +15,7 @@ mod lies;
 mod load;
 mod pages;
 mod rows;
+mod snapshots;
 mod torn;
 
 use std::collections::BTreeMap;

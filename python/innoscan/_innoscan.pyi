@@ -41,6 +41,8 @@ def open(
     key_file_password_file: Path | None = None,
     defaults_file: Path | None = None,
     innodb_directories: Sequence[Path] = (),
+    incremental: Sequence[Path] = (),
+    prepared: Literal["commit", "rollback", "refuse"] = "refuse",
     force: bool = False,
 ) -> Table: ...
 def catalog(
@@ -51,6 +53,8 @@ def catalog(
     key_file_password_file: Path | None = None,
     defaults_file: Path | None = None,
     innodb_directories: Sequence[Path] = (),
+    incremental: Sequence[Path] = (),
+    prepared: Literal["commit", "rollback", "refuse"] = "refuse",
     force: bool = False,
 ) -> list[str]: ...
 
@@ -69,6 +73,7 @@ class Table:
     def left_out(self) -> list[str]: ...
     @property
     def notes(self) -> list[str]: ...
+    def _state(self) -> list[str]: ...
     def _push_down(self, types: str, column_types: dict[str, str] | None) -> PushDown: ...
     def schema_sql(self) -> str: ...
     def scan(

@@ -56,8 +56,7 @@ class _Read:
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         reading = self.reading
-        stamps = tuple((os.fspath(path), os.stat(path).st_mtime_ns) for path in reading.table.files)
-        return (stamps, reading.columns, reading.where, reading.types, tuple(reading.how.items()))
+        return (reading.table._state(), reading.columns, reading.where, reading.types, tuple(reading.how.items()))
 
 
 def _pandas(table: pa.Table) -> pd.DataFrame:

@@ -6,7 +6,7 @@
     spark.read.format("innoscan").load("/backup/mysql/shop/orders.ibd")
     spark.read.format("innoscan").option("datadir", "/backup/mysql").load("shop.orders")
 
-Options, besides those of ``innoscan.open``:
+Options, besides those of ``innoscan.open`` (lists of directories with semicolons between them; no ``force``):
 
 columns       the columns to read, with commas between them; Spark does not say which ones a query needs
 where         a condition as of ``Table.scan``
@@ -36,7 +36,8 @@ from ._sql import Conditions
 
 __all__ = ["InnoscanDataSource", "register"]
 
-_OPEN_OPTIONS = ("datadir", "keyring", "key_file", "key_file_password_file", "defaults_file")
+_OPEN_OPTIONS = ("datadir", "keyring", "key_file", "key_file_password_file", "defaults_file", "prepared")
+_OPEN_LISTS = ("innodb_directories", "incremental")
 
 
 def register(session: SparkSession) -> None:
@@ -55,7 +56,8 @@ class InnoscanDataSource(spark.DataSource):
         path = self.options.get("path")
         if path is None:
             raise ValueError("give the path of an .ibd file, or with the option datadir a table's name")
-        places = {name: self.options[name] for name in _OPEN_OPTIONS if name in self.options}
+        places: dict[str, Any] = {name: self.options[name] for name in _OPEN_OPTIONS if name in self.options}
+        places |= {name: self.options[name].split(";") for name in _OPEN_LISTS if name in self.options}
         columns = self.options.get("columns")
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         return Reading.of(path, names, self.options.get("where"), "portable", "fail", places)

@@ -5,6 +5,8 @@ use innoscan::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::remedies;
+
 /// The name of the class in `innoscan.errors`.
 fn class(kind: ErrorKind) -> &'static str {
     match kind {
@@ -32,10 +34,10 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     }
     let raised = || {
         let class = py.import("innoscan.errors")?.getattr(class(error.kind()))?;
-        let exception = class.call1((error.to_string(),))?;
+        let exception = class.call1((remedies::reason(&error.reason()),))?;
         exception.setattr("file", error.file())?;
         exception.setattr("page", error.place().and_then(|place| place.page).map(|page| page.0))?;
-        let remedies: Vec<String> = error.remedies().iter().map(ToString::to_string).collect();
+        let remedies: Vec<String> = error.remedies().iter().map(remedies::word).collect();
         exception.setattr("remedies", remedies)?;
         Ok(PyErr::from_value(exception))
     };

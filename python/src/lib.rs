@@ -5,6 +5,7 @@ mod errors;
 mod keys;
 mod open;
 mod push_down;
+mod remedies;
 mod running;
 mod scan;
 mod split;

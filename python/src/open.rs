@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use innoscan::{DataFiles, KeyFiles, Keys, OptionFiles, Result};
+use innoscan::{DataFiles, KeyFiles, Keys, OptionFiles, Prepared, Result};
 use innoscan_catalog::catalog::Catalog;
 use innoscan_catalog::ledger::{Filter, ItemKind};
 use innoscan_export::listing::Listing;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::to_python;
+use crate::remedies;
 use crate::running::{Shared, run};
 use crate::table::Table;
 
@@ -20,7 +22,7 @@ pub struct Source {
     pub places: Places,
 }
 
-/// Where the files and keys are that are not beside the table.
+/// Where the files and keys are that are not beside the table, and what the files leave open.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     pub datadir: Option<PathBuf>,
@@ -29,6 +31,8 @@ pub struct Places {
     pub key_file_password_file: Option<PathBuf>,
     pub defaults_file: Option<PathBuf>,
     pub innodb_directories: Vec<PathBuf>,
+    pub incremental: Vec<PathBuf>,
+    pub prepared: Prepared,
     pub force: bool,
 }
 
@@ -42,6 +46,8 @@ impl Places {
         dict.set_item("key_file_password_file", self.key_file_password_file.as_deref())?;
         dict.set_item("defaults_file", self.defaults_file.as_deref())?;
         dict.set_item("innodb_directories", &self.innodb_directories)?;
+        dict.set_item("incremental", &self.incremental)?;
+        dict.set_item("prepared", self.prepared.word())?;
         dict.set_item("force", self.force)?;
         Ok(dict)
     }
@@ -54,7 +60,11 @@ impl Places {
     }
 
     fn files(&self) -> DataFiles {
-        DataFiles { directories: self.innodb_directories.clone(), ..DataFiles::default() }
+        DataFiles {
+            directories: self.innodb_directories.clone(),
+            incrementals: DataFiles::incrementals_of(&self.incremental),
+            ..DataFiles::default()
+        }
     }
 
     fn keys(&self) -> Result<Keys> {
@@ -70,6 +80,7 @@ impl Places {
 
     fn catalog(&self, datadir: Option<PathBuf>, keys: Keys) -> Catalog {
         let catalog = Catalog::new(datadir).with_force(self.force).with_keys(keys);
+        let catalog = catalog.with_prepared(self.prepared);
         catalog.with_files(self.files(), self.option_files())
     }
 }
@@ -84,6 +95,7 @@ impl Source {
             open.keys = keys;
             open.files = self.places.files();
             open.option_files = Some(self.places.option_files());
+            open.prepared = self.places.prepared;
             open.force = self.places.force;
         });
         options.open(&self.path)
@@ -93,16 +105,23 @@ impl Source {
 /// Opens a table by the path of its `.ibd` or `.frm` file, with or without the ending, or, with `datadir`, by
 /// its name `db.table`.
 ///
-/// The files must be those of a stopped server, a backup or a snapshot; those of a running server are refused
-/// unless `force` is true, and may then give old or missing rows.
+/// The files must be those of a stopped or killed server, a backup or a snapshot; those of a running server are refused
+/// unless `force` is true, and may then give old or missing rows. A warning says what is not certain of the rows, and
+/// also that a server was killed, and as of which moment it is read: `Table.notes` has the same.
 ///
 /// keyring: MySQL's keyring, the configuration of its component, or a list of keys.
 /// key_file, key_file_password_file: MariaDB's key file or a list of keys, and the file with its password.
 /// defaults_file: the server's option file, which says where keys and files are.
 /// innodb_directories: directories with tables outside of the data directory.
+/// incremental: the incremental backups by mariadb-backup on `datadir`, which is their base, oldest first. None of them
+///     is prepared, and nothing is written.
+/// prepared: what becomes of prepared transactions that no binary log in the directory has: "commit" shows their
+///     changes, "rollback" takes them back, "refuse" reads nothing. Those of XA PREPARE are taken back except with
+///     "commit".
 #[pyfunction]
 #[pyo3(signature = (path, *, datadir=None, keyring=None, key_file=None, key_file_password_file=None,
-                    defaults_file=None, innodb_directories=Vec::new(), force=false))]
+                    defaults_file=None, innodb_directories=Vec::new(), incremental=Vec::new(),
+                    prepared="refuse", force=false))]
 #[expect(clippy::too_many_arguments, reason = "named arguments of Python")]
 pub fn open(
     py: Python<'_>,
@@ -113,6 +132,8 @@ pub fn open(
     key_file_password_file: Option<PathBuf>,
     defaults_file: Option<PathBuf>,
     innodb_directories: Vec<PathBuf>,
+    incremental: Vec<PathBuf>,
+    prepared: &str,
     force: bool,
 ) -> PyResult<Table> {
     let places = Places {
@@ -122,6 +143,8 @@ pub fn open(
         key_file_password_file,
         defaults_file,
         innodb_directories,
+        incremental,
+        prepared: prepared_of(prepared)?,
         force,
     };
     let source = Source { path, places };
@@ -133,10 +156,10 @@ pub fn open(
 }
 
 /// The names of all tables of a data directory or backup, `db.table`, those of the server's own databases not
-/// among them. A table that cannot be read gives a warning that says why.
+/// among them. A table that cannot be read gives a warning that says why. The arguments are those of `open`.
 #[pyfunction]
 #[pyo3(signature = (datadir, *, keyring=None, key_file=None, key_file_password_file=None, defaults_file=None,
-                    innodb_directories=Vec::new(), force=false))]
+                    innodb_directories=Vec::new(), incremental=Vec::new(), prepared="refuse", force=false))]
 #[expect(clippy::too_many_arguments, reason = "named arguments of Python")]
 pub fn catalog(
     py: Python<'_>,
@@ -146,6 +169,8 @@ pub fn catalog(
     key_file_password_file: Option<PathBuf>,
     defaults_file: Option<PathBuf>,
     innodb_directories: Vec<PathBuf>,
+    incremental: Vec<PathBuf>,
+    prepared: &str,
     force: bool,
 ) -> PyResult<Vec<String>> {
     let places = Places {
@@ -155,6 +180,8 @@ pub fn catalog(
         key_file_password_file,
         defaults_file,
         innodb_directories,
+        incremental,
+        prepared: prepared_of(prepared)?,
         force,
     };
     let listing = run(py, &Shared::default(), None, || {
@@ -162,7 +189,7 @@ pub fn catalog(
         Listing::of(&datadir, &Filter::all(), |root| places.catalog(root, keys.clone()))
     })?;
     for unlisted in &listing.unlisted {
-        warn(py, &unlisted.to_string())?;
+        warn(py, &remedies::reason(unlisted))?;
     }
     let mut names = Vec::new();
     for object in listing.objects.iter().filter(|object| !object.is_system) {
@@ -172,11 +199,18 @@ pub fn catalog(
         }
         let name = format!("{}.{}", item.database, item.name);
         match &object.error {
-            Some(reason) => warn(py, &format!("{name} cannot be read: {reason}"))?,
+            Some(reason) => {
+                warn(py, &format!("{name} cannot be read: {}", remedies::reason(reason)))?;
+            }
             None => names.push(name),
         }
     }
     Ok(names)
+}
+
+/// The choice for prepared transactions.
+fn prepared_of(word: &str) -> PyResult<Prepared> {
+    word.parse().map_err(|why| PyValueError::new_err(format!("prepared is {why}")))
 }
 
 /// Gives a warning of the class `innoscan.InnoscanWarning`, at the line that called this module.

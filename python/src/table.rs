@@ -63,10 +63,17 @@ impl Table {
         self.table.qualified_name()
     }
 
-    /// The files, one for each partition.
+    /// The files, one for each partition; of incremental backups as they would be after the preparation.
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
         self.table.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// What the rows depend on: how the table was opened, and the stamps of the files.
+    fn _state(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let stamps = self.table.files.iter().map(|file| Ok(file.stamp()?.to_string()));
+        let stamps = raised(py, stamps.collect::<innoscan::Result<Vec<String>>>())?;
+        Ok([format!("{:?}", self.source)].into_iter().chain(stamps).collect())
     }
 
     /// The bytes of the files.
@@ -113,7 +120,8 @@ impl Table {
         Ok(self.shape(py)?.left_out().iter().map(ToString::to_string).collect())
     }
 
-    /// What is not certain of the table: rows may be missing or old.
+    /// What is to be known of the rows: they may be missing or old, or they are read through the redo log of a server
+    /// that was killed. `open` gives the same as warnings.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.table.notes.rows.clone()

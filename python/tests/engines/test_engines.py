@@ -3,6 +3,7 @@
 import decimal
 import os
 import pathlib
+import subprocess
 import sys
 import warnings
 
@@ -105,3 +106,39 @@ def test_what_readings_share(orders):
     assert pa.table(reading.scan(limit=3))["id"].to_pylist() == [391, 392, 393]
     rows = [row for split in reading.splits(4) for batch in reading.batches(split) for row in batch["id"].to_pylist()]
     assert rows == list(range(391, 396))
+
+
+@pytest.fixture(scope="session")
+def killed(tmp_path_factory):
+    """The directory of a killed server, with its checksums."""
+    archive = ROOT / "tests/data/killed/mariadb-10.11-4k.tar.zst"
+    unpacked = tmp_path_factory.mktemp("killed")
+    subprocess.run(["tar", "--zstd", "-x", "-S", "-C", unpacked, "-f", archive], check=True)
+    return unpacked / "mariadb-10.11-4k"
+
+
+def test_dask_tells_states_apart(killed):
+    """A name of Dask's for some rows must not be that of others."""
+    import dask.base
+    import innoscan.dask
+
+    def name(**options):
+        table = innoscan.open("d.young", datadir=killed, **options)
+        return dask.base.tokenize(innoscan.dask._Read(innoscan.dask.Reading(table)))
+
+    assert name() == name() == name(prepared="refuse")
+    assert name() != name(prepared="rollback")
+    assert name() != name(force=True)
+
+
+def test_spark_of_a_killed_server(killed, spark):
+    sums = dict(line.split("\t") for line in (killed / "checksums.tsv").read_text().splitlines())
+    table = innoscan.open("d.young", datadir=killed)
+    assert table.checksum()["checksum"] == int(sums["d.young"])
+    reader = spark.read.format("innoscan").option("datadir", os.fspath(killed)).option("splits", "2")
+    rows = [tuple(row) for row in reader.option("prepared", "rollback").load("d.young").collect()]
+    expected = [tuple(row.values()) for row in pa.table(table.scan(types="portable")).to_pylist()]
+    assert len(rows) > 0 and sorted(rows, key=repr) == sorted(expected, key=repr)
+    for option, value, what in [("incremental", "/none;/nor", "in /nor;"), ("prepared", "drop", "prepared is commit")]:
+        with pytest.raises(Exception, match=what):
+            reader.option(option, value).load("d.young").collect()

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::catalog::{
@@ -11,35 +11,71 @@ use datafusion::catalog::{
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::logical_expr::Expr;
-use innoscan::{DataFiles, Keys, OptionFiles, ScanOptions, Table};
+use innoscan::{DataFiles, Keys, OptionFiles, Prepared, ScanOptions, Table};
 use innoscan_catalog::catalog::{Catalog, TableName, directory_of};
 use innoscan_catalog::ledger::{Filter, ItemKind};
 use innoscan_export::listing::Listing;
 
+use crate::remedies;
+use crate::shared_catalog::SharedCatalog;
 use crate::table::{InnodbTable, external};
 
-/// Where tables are, and how they are read.
+/// Where tables are, and what their files leave open.
+#[derive(Clone)]
 pub struct Places {
     pub datadir: Option<PathBuf>,
     pub keys: Keys,
     pub files: DataFiles,
     pub option_files: OptionFiles,
+    pub prepared: Prepared,
     pub force: bool,
-    pub options: ScanOptions,
-    /// The notes that were printed.
-    pub notes: Mutex<HashSet<String>>,
 }
 
-impl std::fmt::Debug for Places {
+/// The tables of these places.
+pub struct Tables {
+    places: Places,
+    options: ScanOptions,
+    /// Those of the data directory.
+    by_name: SharedCatalog,
+    by_path: SharedCatalog,
+    /// The names of those of the data directory, as `(database, table)`, when they were asked for.
+    names: OnceLock<Vec<(String, String)>>,
+    /// The notes that were printed.
+    notes: Mutex<HashSet<String>>,
+}
+
+impl std::fmt::Debug for Tables {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Places").field("datadir", &self.datadir).finish_non_exhaustive()
+        f.debug_struct("Tables").field("datadir", &self.places.datadir).finish_non_exhaustive()
     }
 }
 
 impl Places {
     fn catalog(&self, datadir: Option<PathBuf>) -> Catalog {
         let catalog = Catalog::new(datadir).with_force(self.force).with_keys(self.keys.clone());
+        let catalog = catalog.with_prepared(self.prepared);
         catalog.with_files(self.files.clone(), self.option_files.clone())
+    }
+}
+
+impl Tables {
+    /// The tables of some places, which are read with these options.
+    ///
+    /// # Errors
+    /// There can be no further thread.
+    pub fn new(places: Places, options: ScanOptions) -> innoscan::Result<Tables> {
+        let start = |datadir: Option<PathBuf>| {
+            let places = places.clone();
+            SharedCatalog::start(move || places.catalog(datadir))
+        };
+        Ok(Tables {
+            by_name: start(places.datadir.clone())?,
+            by_path: start(None)?,
+            names: OnceLock::new(),
+            notes: Mutex::default(),
+            places,
+            options,
+        })
     }
 
     /// Prints a note once: most are about the directory, and the same for all its tables.
@@ -62,24 +98,30 @@ impl Places {
     /// # Errors
     /// It does not exist, its server runs, or it was not shut down cleanly.
     pub fn require_readable(&self) -> innoscan::Result<()> {
-        let Some(datadir) = &self.datadir else { return Ok(()) };
+        let Some(datadir) = &self.places.datadir else { return Ok(()) };
         std::fs::read_dir(datadir)
             .map_err(|error| innoscan::Error::read("cannot open it", error).in_file(datadir))?;
-        self.catalog(Some(datadir.clone())).require_readable()
+        self.by_name.ask(Catalog::require_readable)
     }
 
-    /// The tables of the data directory, as `(database, table)`; those that cannot be listed are noted.
-    fn tables(&self) -> Vec<(String, String)> {
-        let Some(datadir) = &self.datadir else { return Vec::new() };
-        let listing = match Listing::of(datadir, &Filter::all(), |root| self.catalog(root)) {
+    /// The tables of the data directory, as `(database, table)`.
+    fn names(&self) -> &[(String, String)] {
+        self.names.get_or_init(|| self.listed())
+    }
+
+    /// The names in a listing; what cannot be listed is noted.
+    fn listed(&self) -> Vec<(String, String)> {
+        let places = &self.places;
+        let Some(datadir) = &places.datadir else { return Vec::new() };
+        let listing = match Listing::of(datadir, &Filter::all(), |root| places.catalog(root)) {
             Ok(listing) => listing,
             Err(error) => {
-                self.note(&format!("tables are not listed: {error}"));
+                self.note(&format!("tables are not listed: {}", remedies::message(&error)));
                 return Vec::new();
             }
         };
         for unlisted in &listing.unlisted {
-            self.note(&format!("not listed: {unlisted}"));
+            self.note(&format!("not listed: {}", remedies::reason(unlisted)));
         }
         let objects = listing.objects.into_iter().filter(|object| !object.is_system);
         let tables = objects.filter(|object| object.listed.item.kind == ItemKind::Table);
@@ -89,20 +131,22 @@ impl Places {
 
 /// The databases of a data directory.
 #[derive(Debug)]
-pub struct Databases(pub Arc<Places>);
+pub struct Databases(pub Arc<Tables>);
 
 impl CatalogProvider for Databases {
     fn schema_names(&self) -> Vec<String> {
         let mut names: Vec<String> =
-            self.0.tables().into_iter().map(|(database, _)| database).collect();
+            self.0.names().iter().map(|(database, _)| database.clone()).collect();
         names.dedup();
         names
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        let datadir = self.0.datadir.as_ref()?;
-        directory_of(datadir, name).is_dir().then(|| {
-            let database = Database { places: Arc::clone(&self.0), name: name.to_owned() };
+        // An incremental backup may have other databases than its base.
+        let places = &self.0.places;
+        let newest = places.files.newest(places.datadir.as_deref()?);
+        directory_of(newest, name).is_dir().then(|| {
+            let database = Database { tables: Arc::clone(&self.0), name: name.to_owned() };
             Arc::new(database) as Arc<dyn SchemaProvider>
         })
     }
@@ -111,21 +155,21 @@ impl CatalogProvider for Databases {
 /// The tables of a database.
 #[derive(Debug)]
 struct Database {
-    places: Arc<Places>,
+    tables: Arc<Tables>,
     name: String,
 }
 
 #[async_trait]
 impl SchemaProvider for Database {
     fn table_names(&self) -> Vec<String> {
-        let tables = self.places.tables().into_iter();
-        tables.filter(|(database, _)| *database == self.name).map(|(_, table)| table).collect()
+        let of_database = self.tables.names().iter().filter(|(database, _)| *database == self.name);
+        of_database.map(|(_, table)| table.clone()).collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let table = TableName { schema: self.name.clone(), table: name.to_owned() };
-        let found = self.places.catalog(self.places.datadir.clone()).named(&table);
-        self.places.provider(found).map(Some)
+        let found = self.tables.by_name.ask(move |catalog| catalog.named(&table));
+        self.tables.provider(found).map(Some)
     }
 
     async fn table_type(&self, _: &str) -> Result<Option<TableType>> {
@@ -140,13 +184,14 @@ impl SchemaProvider for Database {
 
 /// `innodb('path.ibd')`: the table of a file.
 #[derive(Debug)]
-pub struct InnodbFunction(pub Arc<Places>);
+pub struct InnodbFunction(pub Arc<Tables>);
 
 impl TableFunctionImpl for InnodbFunction {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
         let [Expr::Literal(ScalarValue::Utf8(Some(path)), _)] = args.exprs() else {
             return plan_err!("innodb takes the path of an .ibd file, in quotes");
         };
-        self.0.provider(self.0.catalog(None).table(path))
+        let path = path.clone();
+        self.0.provider(self.0.by_path.ask(move |catalog| catalog.table(&path)))
     }
 }

@@ -3,25 +3,28 @@
 mod catalog;
 mod filters;
 mod output;
+mod remedies;
+mod shared_catalog;
 mod source;
 mod table;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use datafusion::common::config::Dialect;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use innoscan::{DataFiles, ErrorKind, KeyFiles, OptionFiles, ScanOptions};
+use innoscan::{DataFiles, ErrorKind, KeyFiles, OptionFiles, Prepared, ScanOptions};
 use innoscan_engine::devices::KnownDevices;
 use tempfile::NamedTempFile;
 
-use crate::catalog::{Databases, InnodbFunction, Places};
+use crate::catalog::{Databases, InnodbFunction, Places, Tables};
 use crate::output::Format;
 
 /// The name of the data directory's catalog.
@@ -35,7 +38,7 @@ const CATALOG: &str = "innodb";
 struct Args {
     /// The query; - reads it from standard input
     query: String,
-    /// The data directory of a stopped server, a backup or a snapshot
+    /// The data directory of a stopped or killed server, a backup or a snapshot
     #[arg(long, value_name = "DIR")]
     datadir: Option<PathBuf>,
     /// The database of tables that are named without one
@@ -62,6 +65,15 @@ struct Args {
     /// Directories with files of tables outside of the data directory, separated by semicolons
     #[arg(long, value_delimiter = ';', value_name = "DIRS")]
     innodb_directories: Vec<PathBuf>,
+    /// Incremental backup by mariadb-backup on the directory, which is its base; again for each one on that, oldest
+    /// first. None of them is prepared, and nothing is written
+    #[arg(long, value_name = "DIR", requires = "datadir")]
+    incremental: Vec<PathBuf>,
+    /// Prepared transactions that no binary log in the directory has: show their changes (commit), take them
+    /// back (rollback), or read nothing (refuse). Those of XA PREPARE are taken back except with commit
+    #[arg(long, default_value = Prepared::default().word(), value_name = "WHAT",
+          value_parser = PossibleValuesParser::new(Prepared::WORDS).try_map(|word| word.parse::<Prepared>()))]
+    prepared: Prepared,
     /// The only option file to read: the server's, which says where keys and files are
     #[arg(long, value_name = "FILE")]
     defaults_file: Option<PathBuf>,
@@ -107,7 +119,7 @@ fn message(error: &anyhow::Error) -> (String, u8) {
             ErrorKind::Write | ErrorKind::BrokenPipe => 5,
             _ => 2,
         };
-        return (error.to_string(), code);
+        return (remedies::message(error), code);
     }
     if error.chain().any(|cause| cause.is::<std::io::Error>()) {
         return (format!("{error:#}"), 5);
@@ -162,16 +174,20 @@ fn session(args: &Args) -> Result<SessionContext> {
     let mut options = ScanOptions::default();
     options.io.known_devices = KnownDevices::of_user();
     options.plan.threads = args.threads.unwrap_or(0);
-    let places = Arc::new(Places {
+    let places = Places {
         datadir: args.datadir.clone(),
         keys: keys.keys(|| ())?,
-        files: DataFiles { directories: args.innodb_directories.clone(), ..DataFiles::default() },
+        files: DataFiles {
+            directories: args.innodb_directories.clone(),
+            incrementals: DataFiles::incrementals_of(&args.incremental),
+            ..DataFiles::default()
+        },
         option_files,
+        prepared: args.prepared,
         force: args.force,
-        options,
-        notes: Mutex::default(),
-    });
-    places.require_readable()?;
+    };
+    let tables = Arc::new(Tables::new(places, options)?);
+    tables.require_readable()?;
     let database = args.database.as_deref().unwrap_or("information_schema");
     let mut config = SessionConfig::new()
         .with_information_schema(true)
@@ -185,7 +201,7 @@ fn session(args: &Args) -> Result<SessionContext> {
     parser.enable_ident_normalization = false;
     let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
     let session = SessionContext::new_with_state(state);
-    session.register_catalog(CATALOG, Arc::new(Databases(Arc::clone(&places))));
-    session.register_udtf("innodb", Arc::new(InnodbFunction(places)));
+    session.register_catalog(CATALOG, Arc::new(Databases(Arc::clone(&tables))));
+    session.register_udtf("innodb", Arc::new(InnodbFunction(tables)));
     Ok(session)
 }

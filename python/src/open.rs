@@ -22,7 +22,7 @@ pub struct Source {
     pub places: Places,
 }
 
-/// Where the files and keys are that are not beside the table, and what the files leave open.
+/// Where the files and keys are that are not beside the table, and the choice for prepared transactions.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     pub datadir: Option<PathBuf>,
@@ -106,8 +106,8 @@ impl Source {
 /// its name `db.table`.
 ///
 /// The files must be those of a stopped or killed server, a backup or a snapshot; those of a running server are refused
-/// unless `force` is true, and may then give old or missing rows. A warning says what is not certain of the rows, and
-/// also that a server was killed, and as of which moment it is read: `Table.notes` has the same.
+/// unless `force` is true, and may then give old or missing rows. A warning says that rows may be missing or old, or
+/// that the server was killed, and as of which LSN it is read. `Table.notes` has the same text.
 ///
 /// keyring: MySQL's keyring, the configuration of its component, or a list of keys.
 /// key_file, key_file_password_file: MariaDB's key file or a list of keys, and the file with its password.

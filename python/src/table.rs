@@ -120,8 +120,8 @@ impl Table {
         Ok(self.shape(py)?.left_out().iter().map(ToString::to_string).collect())
     }
 
-    /// What is to be known of the rows: they may be missing or old, or they are read through the redo log of a server
-    /// that was killed. `open` gives the same as warnings.
+    /// Notes on the rows: they may be missing or old, or they are read through the redo log of a server that was
+    /// killed. `open` gives the same text as warnings.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.table.notes.rows.clone()

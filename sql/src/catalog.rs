@@ -20,7 +20,7 @@ use crate::remedies;
 use crate::shared_catalog::SharedCatalog;
 use crate::table::{InnodbTable, external};
 
-/// Where tables are, and what their files leave open.
+/// Where tables are, and the choice for prepared transactions.
 #[derive(Clone)]
 pub struct Places {
     pub datadir: Option<PathBuf>,

@@ -42,7 +42,7 @@ impl SharedCatalog {
     ) -> Result<T> {
         let (answer, answered) = channel();
         let question: Question = Box::new(move |catalog| {
-            // Who asked may be gone.
+            // The caller may be gone.
             _ = answer.send(question(catalog));
         });
         let sent = self.questions.send(question).ok();

@@ -158,10 +158,9 @@ impl Catalog {
             _ if path.is_absolute() || path.starts_with(".") || path.starts_with("..") => {
                 self.table_of_file(path)
             }
-            _ if self.datadir.is_none() => Err(Error::usage(
-                format!("there is no file {source}, and a table's name needs a data directory"),
-                [Remedy::NameDirectory, "name the .ibd file".into()],
-            )),
+            _ if self.datadir.is_none() => {
+                Err(no_directory(&format!("there is no file {source}, and ")))
+            }
             _ => self.table_of_name(source),
         }
     }
@@ -259,12 +258,7 @@ impl Catalog {
     /// # Errors
     /// The catalog has none.
     pub fn datadir(&self) -> Result<&Path> {
-        self.root().ok_or_else(|| {
-            Error::usage(
-                "a table's name needs a data directory",
-                [Remedy::NameDirectory, "name the .ibd file".into()],
-            )
-        })
+        self.root().ok_or_else(|| no_directory(""))
     }
 
     /// The table of `db.table`, where either name may contain dots.
@@ -462,6 +456,12 @@ impl Catalog {
             )),
         }
     }
+}
+
+/// The error for a table's name without a data directory; `what` is said before.
+fn no_directory(what: &str) -> Error {
+    let what = format!("{what}a table's name needs a data directory");
+    Error::usage(what, [Remedy::NameDirectory, "name the .ibd file".into()])
 }
 
 /// A file, with the facts of the definition that concern only this file.

@@ -9,6 +9,7 @@ use innoscan_engine::{Error, ErrorKind, Remedy, Result, TableFile};
 use innoscan_format::schema::{TableDef, filename};
 use innoscan_io::Direct;
 
+use super::directory::ListedSpaces;
 use super::known::Known;
 use super::under_way::{Change, DDL_LOG};
 use super::{Catalog, Directory, TableName, sorted_entries, stem};
@@ -135,16 +136,38 @@ pub(super) fn is_in_other_file(
 }
 
 impl Catalog {
-    /// Whether a file in the directory of a killed server is of no table of its name. The server removes it when it
-    /// starts, since it is one of `removed` or the redo log drops its tablespace; or it gives the file the name that the
-    /// dictionary has for that.
+    /// Whether there are files, in the directory of a killed server, and none is of a table of its name. The server
+    /// removes a file when it starts, since it is one of `removed` or the redo log drops its tablespace; or it gives the
+    /// file the name that the dictionary has for that.
     ///
     /// # Errors
-    /// The file cannot be read.
-    pub(crate) fn is_left_over(&self, file: &Path, removed: &[RemovedFile]) -> Result<bool> {
+    /// A file or `removed` cannot be read.
+    pub(crate) fn are_left_over(
+        &self,
+        files: &[&PathBuf],
+        removed: impl FnOnce() -> Result<Vec<RemovedFile>>,
+    ) -> Result<bool> {
         let root = self.datadir()?;
         let directory = self.judged(root)?;
-        let Some(listed) = directory.listed.get() else { return Ok(false) };
+        let Some(listed) = directory.listed.get().filter(|_| !files.is_empty()) else {
+            return Ok(false);
+        };
+        let removed = removed()?;
+        for file in files {
+            if !self.is_left_over(file, root, listed, &removed)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_left_over(
+        &self,
+        file: &Path,
+        root: &Path,
+        listed: &ListedSpaces,
+        removed: &[RemovedFile],
+    ) -> Result<bool> {
         let path_of = |removed: &RemovedFile| {
             root.join(removed.path.strip_prefix(".").unwrap_or(&removed.path))
         };

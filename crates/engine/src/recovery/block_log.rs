@@ -4,9 +4,10 @@ use std::path::Path;
 
 use innoscan_format::redo::{BLOCK_BYTES, Block, BlockRing, MTR_BYTES_MAX, advance, run_len};
 use innoscan_format::{Error as FormatError, Lsn};
+use innoscan_io::File;
 
 use super::read_until::read_until;
-use super::ring_file::RingFile;
+use super::ring_file::{ReadPart, RingFile};
 use crate::{Error, Result};
 
 /// Bytes of a block.
@@ -122,12 +123,10 @@ impl Blocks<'_> {
     fn add(&mut self, count: usize, data: &mut Vec<u8>) -> Result<()> {
         let room = usize::try_from(self.left_bytes).unwrap_or(usize::MAX);
         let mut bytes = vec![0; (BLOCK * count).min(room)];
-        let (file, place_of) = (&self.log.file, |lsn| self.log.ring.place_of(lsn));
         // Whole windows are those of reading through.
-        let read_bytes = match count {
-            WINDOW_BLOCKS => file.read_on(self.next, &mut bytes, place_of)?,
-            _ => file.read(self.next, &mut bytes, place_of)?,
-        };
+        let read: ReadPart = if count == WINDOW_BLOCKS { File::read_on } else { File::read_at };
+        let place_of = |lsn| self.log.ring.place_of(lsn);
+        let read_bytes = self.log.file.read(self.next, &mut bytes, place_of, read)?;
         self.left_bytes -= bytes.len() as u64;
         for bytes in bytes[..read_bytes].chunks_exact(BLOCK) {
             let Some(block) = Block::parse_without_epoch(bytes, self.next) else {

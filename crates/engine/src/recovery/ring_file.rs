@@ -7,6 +7,9 @@ use innoscan_io::{Direct, File, ReadError};
 
 use crate::{Error, Result};
 
+/// How a part of a log's file is read: [`File::read_at`], or [`File::read_on`] where the caller goes on behind it.
+pub(super) type ReadPart = fn(&File, u64, &mut [u8]) -> std::result::Result<usize, ReadError>;
+
 /// The file of a log.
 #[derive(Debug)]
 pub(super) struct RingFile(File);
@@ -24,26 +27,7 @@ impl RingFile {
         lsn: Lsn,
         bytes: &mut [u8],
         place_of: impl Fn(Lsn) -> (u64, u64),
-    ) -> Result<usize> {
-        self.fill(lsn, bytes, place_of, File::read_at)
-    }
-
-    /// Reads like [`RingFile::read`], for a caller that goes on behind the bytes.
-    pub fn read_on(
-        &self,
-        lsn: Lsn,
-        bytes: &mut [u8],
-        place_of: impl Fn(Lsn) -> (u64, u64),
-    ) -> Result<usize> {
-        self.fill(lsn, bytes, place_of, File::read_on)
-    }
-
-    fn fill(
-        &self,
-        lsn: Lsn,
-        bytes: &mut [u8],
-        place_of: impl Fn(Lsn) -> (u64, u64),
-        read: impl Fn(&File, u64, &mut [u8]) -> std::result::Result<usize, ReadError>,
+        read: ReadPart,
     ) -> Result<usize> {
         let mut done = 0;
         while done < bytes.len() {

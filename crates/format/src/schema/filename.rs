@@ -232,14 +232,9 @@ impl TableFile {
     /// The name that MySQL 8 and later give the tablespace in this file: `db/t#p#p0#sp#s1`, not encoded
     /// (`dict_name::convert_to_space, dict0dd.cc`, MySQL 8.0).
     pub fn tablespace(&self, schema: &str) -> String {
-        let mut name = format!("{schema}/{}", self.table);
-        if let Some(partition) = &self.partition {
-            let _ = write!(name, "#p#{}", partition.to_lowercase());
-        }
-        if let Some(subpartition) = &self.subpartition {
-            let _ = write!(name, "#sp#{}", subpartition.to_lowercase());
-        }
-        name
+        let parts = [&self.partition, &self.subpartition]
+            .map(|part| part.as_deref().map(str::to_lowercase));
+        with_parts(format!("{schema}/{}", self.table), LOWER_MARKS, parts)
     }
 }
 
@@ -267,21 +262,30 @@ fn split_once_either<'a>(text: &'a str, upper: &str, lower: &str) -> (&'a str, O
 /// MariaDB. MySQL 8 writes the same name with `#p#`, `#sp#` and the partitions' names in lower
 /// case: [`partition_stem_8`].
 pub fn partition_stem(table: &str, partition: &str, subpartition: Option<&str>) -> String {
-    let mut stem = format!("{}#P#{}", encode(table), encode(partition));
-    if let Some(subpartition) = subpartition {
-        let _ = write!(stem, "#SP#{}", encode(subpartition));
-    }
-    stem
+    let parts = [Some(partition), subpartition].map(|part| part.map(encode));
+    with_parts(encode(table), ["#P#", "#SP#"], parts)
 }
 
 /// Returns the file name, without the extension, of a partition or subpartition in MySQL 8 and
 /// later.
 pub fn partition_stem_8(table: &str, partition: &str, subpartition: Option<&str>) -> String {
-    let mut stem = format!("{}#p#{}", encode(table), encode(&partition.to_lowercase()));
-    if let Some(subpartition) = subpartition {
-        let _ = write!(stem, "#sp#{}", encode(&subpartition.to_lowercase()));
+    let parts = [Some(partition), subpartition];
+    let parts = parts.map(|part| part.map(|part| encode(&part.to_lowercase())));
+    with_parts(encode(table), LOWER_MARKS, parts)
+}
+
+/// The marks before a partition and a subpartition in the names of MySQL 8 and later.
+const LOWER_MARKS: [&str; 2] = ["#p#", "#sp#"];
+
+/// The name of a table with those of its partition and subpartition, if it has them.
+fn with_parts(mut name: String, marks: [&str; 2], parts: [Option<String>; 2]) -> String {
+    for (mark, part) in marks.into_iter().zip(parts) {
+        if let Some(part) = part {
+            name.push_str(mark);
+            name.push_str(&part);
+        }
     }
-    stem
+    name
 }
 
 #[cfg(test)]

@@ -187,11 +187,9 @@ fn is_left_over(
     name: &str,
 ) -> bool {
     let files: Vec<&PathBuf> = entries.iter().filter(|path| is_data_file_of(path, name)).collect();
+    let removed = || dictionary.removed_files();
     // What cannot be read is entered as what the dictionary does not know.
-    let Ok(removed) = dictionary.removed_files() else { return false };
-    let is_left_over =
-        |path: &&PathBuf| planner.catalog.is_left_over(path, &removed).unwrap_or(false);
-    !files.is_empty() && files.iter().all(is_left_over)
+    planner.catalog.are_left_over(&files, removed).unwrap_or(false)
 }
 
 /// The tables by the files in the directories, where the dictionary cannot be read.

@@ -1,7 +1,6 @@
 //! Files opened for reading: access mode, size and identity.
 
 use std::hash::{BuildHasher, RandomState};
-use std::num::NonZeroU64;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -275,22 +274,6 @@ impl File {
     /// # Errors
     /// The device fails.
     pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
-        self.fill(offset, bytes)
-    }
-
-    /// Fills `bytes` like [`File::read_at`], for a caller that goes on behind them: the system is asked to have read as
-    /// many bytes from there by then.
-    ///
-    /// # Errors
-    /// The device fails.
-    pub fn read_on(&self, offset: u64, bytes: &mut [u8]) -> std::result::Result<usize, ReadError> {
-        let next = offset.saturating_add(bytes.len() as u64);
-        // No length would mean all the rest of the file.
-        let len = NonZeroU64::new(bytes.len() as u64);
-        if let (Some((descriptor, place)), Some(_)) = (self.descriptor_at(next), len) {
-            // Where the system does not, the next call waits for its bytes.
-            let _ = rustix::fs::fadvise(descriptor, place, len, Advice::WillNeed);
-        }
         self.fill(offset, bytes)
     }
 

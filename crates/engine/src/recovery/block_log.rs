@@ -4,10 +4,9 @@ use std::path::Path;
 
 use innoscan_format::redo::{BLOCK_BYTES, Block, BlockRing, MTR_BYTES_MAX, advance, run_len};
 use innoscan_format::{Error as FormatError, Lsn};
-use innoscan_io::File;
 
 use super::read_until::read_until;
-use super::ring_file::{ReadPart, RingFile};
+use super::ring_file::RingFile;
 use crate::{Error, Result};
 
 /// Bytes of a block.
@@ -87,6 +86,11 @@ impl BlockLog {
         read_until(lsn, MTR_BYTES_MAX, buffer, add, len).map_err(|error| self.located(error))
     }
 
+    /// Reads the log from an LSN on; fewer bytes where the file is cut.
+    fn read(&self, lsn: Lsn, bytes: &mut [u8]) -> Result<usize> {
+        self.file.read(lsn, bytes, |lsn| self.ring.place_of(lsn))
+    }
+
     /// Adds the log's file to an error.
     pub fn located(&self, error: Error) -> Error {
         self.file.located(error)
@@ -123,10 +127,7 @@ impl Blocks<'_> {
     fn add(&mut self, count: usize, data: &mut Vec<u8>) -> Result<()> {
         let room = usize::try_from(self.left_bytes).unwrap_or(usize::MAX);
         let mut bytes = vec![0; (BLOCK * count).min(room)];
-        // Whole windows are those of reading through.
-        let read: ReadPart = if count == WINDOW_BLOCKS { File::read_on } else { File::read_at };
-        let place_of = |lsn| self.log.ring.place_of(lsn);
-        let read_bytes = self.log.file.read(self.next, &mut bytes, place_of, read)?;
+        let read_bytes = self.log.read(self.next, &mut bytes)?;
         self.left_bytes -= bytes.len() as u64;
         for bytes in bytes[..read_bytes].chunks_exact(BLOCK) {
             let Some(block) = Block::parse_without_epoch(bytes, self.next) else {

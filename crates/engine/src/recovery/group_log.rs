@@ -360,9 +360,7 @@ impl Blocks<'_> {
             };
             let in_file = ((log_file.end.0 - self.next.0) / BLOCK_BYTES) as usize;
             let part = &mut bytes[..BLOCK * left.min(in_file)];
-            // Whole windows are those of reading through.
-            let read = if count == WINDOW_BLOCKS { File::read_on } else { File::read_at };
-            let read_bytes = read(file, offset, part).map_err(|error| failed(file, error))?;
+            let read_bytes = file.read_at(offset, part).map_err(|error| failed(file, error))?;
             left -= part.len() / BLOCK;
             let part_len = part.len();
             self.add(&mut bytes[..read_bytes], data)?;

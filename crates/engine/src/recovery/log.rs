@@ -4,10 +4,9 @@ use std::path::Path;
 
 use innoscan_format::Lsn;
 use innoscan_format::redo::{Circular, LogCipher, LogEncryption, MTR_BYTES_MAX, run_len};
-use innoscan_io::File;
 
 use super::index::Run;
-use super::ring_file::{ReadPart, RingFile};
+use super::ring_file::RingFile;
 use super::sense::Sense;
 use crate::{Error, Result};
 
@@ -112,8 +111,7 @@ impl Log {
                 let room = usize::try_from(left_bytes).unwrap_or(usize::MAX);
                 let wanted = room.min(window.len() - end);
                 let from = Lsn(lsn.0 + end as u64);
-                let read_bytes =
-                    self.read_by(File::read_on, from, &mut window[end..end + wanted])?;
+                let read_bytes = self.read(from, &mut window[end..end + wanted])?;
                 left_bytes = if read_bytes < wanted { 0 } else { left_bytes - wanted as u64 };
                 end += read_bytes;
             }
@@ -228,11 +226,7 @@ impl Log {
 
     /// Reads the log from an LSN on; fewer bytes where the file is cut.
     fn read(&self, lsn: Lsn, bytes: &mut [u8]) -> Result<usize> {
-        self.read_by(File::read_at, lsn, bytes)
-    }
-
-    fn read_by(&self, read: ReadPart, lsn: Lsn, bytes: &mut [u8]) -> Result<usize> {
-        self.file.read(lsn, bytes, |lsn| self.circular.place_of(lsn), read)
+        self.file.read(lsn, bytes, |lsn| self.circular.place_of(lsn))
     }
 
     /// Adds the log's file to an error.

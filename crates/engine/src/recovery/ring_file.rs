@@ -7,9 +7,6 @@ use innoscan_io::{Direct, File, ReadError};
 
 use crate::{Error, Result};
 
-/// How a part of a log's file is read: [`File::read_at`], or [`File::read_on`] where the caller goes on behind it.
-pub(super) type ReadPart = fn(&File, u64, &mut [u8]) -> std::result::Result<usize, ReadError>;
-
 /// The file of a log.
 #[derive(Debug)]
 pub(super) struct RingFile(File);
@@ -27,7 +24,6 @@ impl RingFile {
         lsn: Lsn,
         bytes: &mut [u8],
         place_of: impl Fn(Lsn) -> (u64, u64),
-        read: ReadPart,
     ) -> Result<usize> {
         let mut done = 0;
         while done < bytes.len() {
@@ -36,7 +32,8 @@ impl RingFile {
             let part_end = bytes.len().min(done.saturating_add(to_end));
             let part = &mut bytes[done..part_end];
             let wanted = part.len();
-            let read_bytes = read(&self.0, offset, part).map_err(|error| failed(&self.0, error))?;
+            let read_bytes =
+                self.0.read_at(offset, part).map_err(|error| failed(&self.0, error))?;
             done += read_bytes;
             if read_bytes < wanted {
                 break;

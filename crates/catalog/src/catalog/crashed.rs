@@ -10,6 +10,7 @@ use innoscan_format::schema::{TableDef, filename};
 use innoscan_io::Direct;
 
 use super::directory::ListedSpaces;
+use super::elsewhere::file_of_space;
 use super::known::Known;
 use super::under_way::{Change, DDL_LOG};
 use super::{Catalog, Directory, TableName, sorted_entries, stem};
@@ -128,7 +129,18 @@ pub(super) fn is_in_other_file(
     if of_name.is_none() && listed.is_none() {
         return Ok(false);
     }
-    let space = Space::open(file, Direct::Off, keys)?.header().space;
+    let space = match (Space::open(file, Direct::Off, keys), of_name) {
+        (Ok(opened), _) => opened.header().space,
+        // TRUNCATE renames the file of the rows before it makes a new one, whose first page may never have been written.
+        (Err(error), Some(known)) => {
+            let dir = file.parent().unwrap_or(Path::new(""));
+            return match file_of_space(known, dir, keys)? {
+                Some(_) => Ok(true),
+                None => Err(error),
+            };
+        }
+        (Err(error), None) => return Err(error),
+    };
     Ok(match of_name {
         Some(known) => space != known,
         None => listed.is_some_and(|listed| listed.ids.contains(&space)),

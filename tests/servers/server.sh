@@ -124,7 +124,7 @@ client() { # PROGRAM ARGS...
     args=(--skip-ssl -uroot -S "$SOCK")
     "$program" "${first[@]}" "${args[@]}" "$@"
 }
-alive() { [ -e "$DIR/pid" ] && kill -0 "$(cat "$DIR/pid")" 2>/dev/null; }
+alive() { [ -e "$DIR/pid" ] && PID=$(cat "$DIR/pid") && ! gone; }
 
 # wait_until WHAT COMMAND...: polls until COMMAND succeeds.
 wait_until() {
@@ -139,7 +139,8 @@ up() {
     kill -0 "$CHILD" 2>/dev/null || { tail -25 "$DIR/err.log" >&2; die "died at start"; }
     client mariadb-admin --connect-timeout=2 ping >/dev/null 2>&1
 }
-gone() { ! kill -0 "$PID" 2>/dev/null; }
+# A zombie has ended: what started the server is gone, and the machine's first process reaps it when it likes.
+gone() { ! kill -0 "$PID" 2>/dev/null || [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$PID/stat" 2>/dev/null)" = Z ]; }
 
 # put FILE TEXT: writes it under another name first; others may read it now
 put() {
@@ -191,7 +192,8 @@ init() {
 
 start() {
     alive && die "is running already in $DIR"
-    rm -f "$SOCK" "$DIR/pid"
+    # a lock that a killed server left names its pid, which a zombie may still have
+    rm -f "$SOCK" "$SOCK.lock" "$DIR/pid"
     load_keyring
     # before the options, so that they can say otherwise: without grants there are no events
     (server "${COMMON[0]}" --skip-grant-tables "${COMMON[@]:1}" "${LATER[@]}" --socket="$SOCK" --skip-networking \
@@ -203,7 +205,6 @@ start() {
 
 stop() {
     alive || { rm -f "$DIR/pid"; return 0; }
-    PID=$(cat "$DIR/pid")
     kill -TERM "$PID"
     wait_until "shutdown" gone
     rm -f "$DIR/pid"
@@ -214,7 +215,7 @@ init) init "$@" ;;
 start) start "$@" ;;
 run) [ -d "$DATA" ] || init "$@"; start ;;
 stop) stop ;;
-kill) alive || exit 0; PID=$(cat "$DIR/pid"); kill -KILL "$PID"; wait_until end gone; rm -f "$DIR/pid" ;;
+kill) alive || exit 0; kill -KILL "$PID"; wait_until end gone; rm -f "$DIR/pid" ;;
 sql) client mariadb "$@" ;;
 dump) client mariadb-dump "$@" ;;
 mysqldump)

@@ -36,6 +36,13 @@ pub struct Plan {
     pub page_kib: u64,
 }
 
+impl Plan {
+    /// The plan of another load on the same server.
+    pub fn nth(self, nth: u64) -> Plan {
+        Plan { seed: self.seed + (nth << 32), ..self }
+    }
+}
+
 /// A random number generator.
 pub struct Random(u64);
 

@@ -5,9 +5,11 @@
 //! innoscan makes of the other copy, which no server touched.
 //!
 //! `INNOSCAN_KILLED=first..end` names the seeds instead of the few that are always tested,
-//! `INNOSCAN_LIVE` the server. A seed decides the page size, too. The ignored tests are of MySQL.
+//! `INNOSCAN_LIVE` the server. A seed decides the page size, too. `INNOSCAN_KILLS` is the number of times that a server whose
+//! rows are compared is killed, one by default. The ignored tests are of MySQL.
 
 mod definitions;
+mod dumped;
 mod encrypted;
 pub(crate) mod fixture;
 mod incremental;
@@ -19,7 +21,8 @@ mod snapshots;
 mod torn;
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::fs::File;
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -45,6 +48,11 @@ fn seeds() -> Range<u64> {
     let Ok(named) = std::env::var("INNOSCAN_KILLED") else { return SEEDS };
     let (first, end) = named.split_once("..").unwrap();
     first.parse().unwrap()..end.parse().unwrap()
+}
+
+/// How many times each server is killed; it recovers in between.
+fn kills() -> u64 {
+    std::env::var("INNOSCAN_KILLS").map_or(1, |kills| kills.parse().unwrap())
 }
 
 /// The version of MySQL.
@@ -91,21 +99,36 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// The checksums of all files of a directory.
-fn checksums(directory: &Path) -> BTreeMap<PathBuf, u64> {
+fn checksums(directory: &Path) -> BTreeMap<PathBuf, u32> {
+    let mut buffer = vec![0; 1 << 20];
     let mut sums = BTreeMap::new();
+    add_checksums(directory, &mut buffer, &mut sums);
+    sums
+}
+
+fn add_checksums(directory: &Path, buffer: &mut [u8], sums: &mut BTreeMap<PathBuf, u32>) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         match path.is_dir() {
-            true => sums.extend(checksums(&path)),
+            true => add_checksums(&path, buffer, sums),
             false => {
-                let bytes = std::fs::read(&path).unwrap_or_default();
-                let mut hasher = DefaultHasher::new();
-                bytes.hash(&mut hasher);
-                sums.insert(path, hasher.finish());
+                let sum = checksum_of(&path, buffer);
+                sums.insert(path, sum);
             }
         }
     }
-    sums
+}
+
+/// The checksum of a file; 0 of one that cannot be read, such as a socket.
+fn checksum_of(path: &Path, buffer: &mut [u8]) -> u32 {
+    let Ok(mut file) = File::open(path) else { return 0 };
+    let mut hasher = crc32fast::Hasher::new();
+    loop {
+        match file.read(buffer).unwrap() {
+            0 => return hasher.finalize(),
+            len => hasher.update(&buffer[..len]),
+        }
+    }
 }
 
 /// The load of a seed.
@@ -215,21 +238,32 @@ fn killed(version: &str, seed: u64, dir: &Path) -> PathBuf {
 /// Kills a server under a load; returns its directory.
 fn killed_under(version: &str, seed: u64, dir: &Path, load: Load<'_>) -> PathBuf {
     let plan = plan(version, seed);
+    let mut server = started(version, plan, dir, load);
+    kill_under(&mut server, plan, dir, load);
+    server.data()
+}
+
+/// Starts a server in the directory `server` of `dir`, with the tables that exist before a load.
+fn started(version: &str, plan: Plan, dir: &Path, load: Load<'_>) -> Server {
     let options = [options(plan), load.extra.options(plan.family, dir)].concat();
     let options: Vec<&str> =
         options.iter().map(String::as_str).chain(load.options.iter().copied()).collect();
     std::fs::create_dir_all(dir).unwrap();
     let key: String = (0..32).map(|byte| format!("{byte:02x}")).collect();
     std::fs::write(Extra::key_file(dir), format!("1;{key}\n")).unwrap();
-    let mut server = Server::start_in(version, &dir.join("server"), &options).unwrap();
+    let server = Server::start_in(version, &dir.join("server"), &options).unwrap();
     server.sql(load::tables(plan) + load.extra.statements(plan)).unwrap();
+    server
+}
+
+/// Kills a server under a load; the statements of its clients are kept in `dir`.
+fn kill_under(server: &mut Server, plan: Plan, dir: &Path, load: Load<'_>) {
     let clients = load::start(server.socket(), dir, |client| (load.script)(plan, client));
-    until_written(&server, (1 << 20) + Random::new(seed).below(load.log_bytes - (1 << 20)));
+    until_written(server, (1 << 20) + Random::new(plan.seed).below(load.log_bytes - (1 << 20)));
     server.kill().unwrap();
     for mut client in clients {
         client.wait().unwrap();
     }
-    server.data()
 }
 
 /// Waits until so many bytes of redo were written, or too few in a minute.

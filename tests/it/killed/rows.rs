@@ -8,7 +8,11 @@ use std::time::{Duration, Instant};
 
 use innoscan_testkit::server::{Server, install};
 
-use super::{CHANGES_OF_ROWS, Load, checksums, copy, killed_under, mysql_version, seeds, version};
+use super::dumped::{DumpedTable, dump};
+use super::{
+    CHANGES_OF_ROWS, Load, checksums, copy, kill_under, kills, mysql_version, plan, seeds, started,
+    version,
+};
 use crate::parity::command;
 
 /// Waits until nothing is under way on a server whose clients are gone.
@@ -61,31 +65,49 @@ pub(super) const REFUSED: [&str; 2] =
 /// The reason for a table that the server itself cannot open: before MariaDB 10.6 a kill during DDL leaves such tables.
 const LOST: &str = "the server cannot open it either";
 
-/// Compares a table's definition with AUTO_INCREMENT, which MySQL keeps in its redo log until the next checkpoint. That a
-/// table is not encrypted is shown because of its database, of which its file does not say anything.
-fn compare_definition(
-    theirs: &Server,
-    (data, arguments): (&Path, &[&str]),
-    table: &str,
-) -> Result<(), String> {
-    let shown = theirs.sql(format!("SHOW CREATE TABLE d.`{table}`;")).unwrap();
-    let shown = String::from_utf8(shown).unwrap().replace("\\n", "\n");
-    let (_, definition) = shown.split_once('\t').unwrap();
-    let not = " ENCRYPTION='N'";
-    let definition = definition.replace(&format!(" /*!80016{not} */"), "").replace(not, "");
-    let ours = schema(data, &format!("d.{table}"), arguments);
-    match ours.trim_end() == definition.trim_end() {
-        true => Ok(()),
-        false => Err(format!("{ours}, not {definition}")),
-    }
+/// What the server has for a table.
+#[derive(Debug)]
+struct Theirs {
+    /// The checksum of its rows; none of a table that it cannot open.
+    checksum: Option<String>,
+    /// Its definition; empty without a checksum.
+    definition: String,
 }
 
-/// The definition of a table by innoscan.
-fn schema(data: &Path, table: &str, arguments: &[&str]) -> String {
-    let args = ["schema", table, "--datadir"];
-    let output = command().args(args).arg(data).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+/// What follows a definition in the output of the client.
+const END: &str = "-- end of the definition";
+
+/// What the server has for its tables.
+fn tables_of(server: &Server, tables: &BTreeSet<String>) -> BTreeMap<String, Theirs> {
+    let quoted: Vec<String> = tables.iter().map(|table| format!("d.`{table}`")).collect();
+    let sums = server.sql(format!("CHECKSUM TABLE {};", quoted.join(", "))).unwrap();
+    let sums = String::from_utf8(sums).unwrap();
+    let sums: BTreeMap<&str, &str> =
+        sums.lines().filter_map(|line| line.split_once('\t')).collect();
+    let checksum = |table: &str| {
+        sums.get(&*format!("d.{table}")).filter(|sum| **sum != "NULL").map(|sum| (*sum).to_owned())
+    };
+    let whole: Vec<&String> = tables.iter().filter(|table| checksum(table).is_some()).collect();
+    let show = whole.iter().map(|table| format!("SHOW CREATE TABLE d.`{table}`; SELECT '{END}';"));
+    let shown = String::from_utf8(server.sql(show.collect::<String>()).unwrap()).unwrap();
+    let definitions: BTreeMap<&str, &str> =
+        shown.split(&format!("{END}\n")).filter_map(|shown| shown.split_once('\t')).collect();
+    let theirs = |table: &String| Theirs {
+        checksum: checksum(table),
+        definition: (*definitions.get(&**table).unwrap_or(&"")).to_owned(),
+    };
+    tables.iter().map(|table| (table.clone(), theirs(table))).collect()
+}
+
+/// Compares a table's definition with AUTO_INCREMENT, which MySQL keeps in its redo log until the next checkpoint. That a
+/// table is not encrypted is shown because of its database, of which its file does not say anything.
+fn compare_definition(ours: &str, theirs: &str) -> Result<(), String> {
+    let not = " ENCRYPTION='N'";
+    let theirs = theirs.replace(&format!(" /*!80016{not} */"), "").replace(not, "");
+    match ours == theirs.trim_end() {
+        true => Ok(()),
+        false => Err(format!("{ours}, not {theirs}")),
+    }
 }
 
 /// How the tables of killed servers compare.
@@ -105,38 +127,26 @@ impl fmt::Display for Compared {
 
 /// Compares the definition and rows of a table with those of its server.
 fn compare_table(
-    theirs: &mut Server,
-    (data, arguments): (&Path, &[&str]),
-    table: &str,
+    ours: Result<&DumpedTable, &str>,
+    theirs: &Theirs,
     compared: &mut Compared,
 ) -> Result<(), String> {
-    let ours = checksum_with(data, &format!("d.{table}"), arguments);
-    let mut sum = theirs.checksum("d", table).unwrap();
-    if sum.is_none() && ours.is_ok() {
-        // MySQL 9.7 does not find the file that its DDL log has just renamed if the name is encoded (`t@002d1.ibd`).
-        theirs.stop().unwrap();
-        theirs.restart().unwrap();
-        sum = theirs.checksum("d", table).unwrap();
-    }
-    let sum = sum.map(|sum| sum.to_string());
-    let refused = |why: &String| {
-        let known = REFUSED.into_iter().find(|what| why.contains(what));
-        if known.is_none() && sum.is_none() {
-            println!("{table}, which the server cannot open: {why}");
+    let ours = match (ours, &theirs.checksum) {
+        (Ok(ours), _) => ours,
+        (Err(why), sum) => {
+            let known = REFUSED.into_iter().find(|what| why.contains(what));
+            let Some(what) = known.or(sum.is_none().then_some(LOST)) else {
+                return Err(format!("{why}, not {theirs:?}"));
+            };
+            *compared.refused.entry(what).or_default() += 1;
+            return Ok(());
         }
-        known.or(sum.is_none().then_some(LOST))
     };
-    if let Some(what) = ours.as_ref().err().and_then(refused) {
-        *compared.refused.entry(what).or_default() += 1;
-        return Ok(());
+    if Some(&ours.checksum) != theirs.checksum.as_ref() {
+        return Err(format!("{}, not {theirs:?}", ours.checksum));
     }
-    match ours {
-        ours if ours.as_ref().ok() == sum.as_ref() => {
-            compare_definition(theirs, (data, arguments), table)?;
-            compared.equal += 1;
-        }
-        ours => return Err(format!("{ours:?}, not {sum:?}")),
-    }
+    compare_definition(&ours.definition, &theirs.definition)?;
+    compared.equal += 1;
     Ok(())
 }
 
@@ -157,29 +167,64 @@ pub(super) fn compare_tables(
     for seed in seeds() {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let data = killed_under(version, seed + first, dir.path(), load);
-        let before = checksums(&data);
-        let recovered = dir.path().join("recovered");
-        copy(&dir.path().join("server"), &recovered);
-        // Its statements see no change of a transaction that it is still taking back.
-        let mut theirs = Server::start_in(version, &recovered, &[]).unwrap();
-        let list = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'd';";
-        let tables = String::from_utf8(theirs.sql(list).unwrap()).unwrap();
-        let tables: BTreeSet<String> = tables.lines().map(str::to_owned).collect();
-        assert!(tables.len() > 8, "{tables:?}");
+        let plan = plan(version, seed + first);
+        let mut server = started(version, plan, dir.path(), load);
         let arguments = load.extra.arguments(dir.path());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let equal = tables.iter().try_for_each(|table| {
-            let equal = compare_table(&mut theirs, (&data, &arguments), table, &mut compared);
-            equal.map_err(|why| format!("{table}: {why}"))
-        });
-        if let Err(why) = equal.and_then(|()| also(&data, &tables)) {
-            panic!("seed {seed}: {why}: {}", dir.keep().display());
+        for nth in 0..kills() {
+            kill_under(&mut server, plan.nth(nth), dir.path(), load);
+            let before = checksums(&server.data());
+            let recovered = dir.path().join(format!("recovered{nth}"));
+            copy(server.data().parent().unwrap(), &recovered);
+            let theirs = Server::start_in(version, &recovered, &[]).unwrap();
+            let killed = server.data();
+            let equal = compare_directory(&killed, &arguments, theirs, &mut compared)
+                .and_then(|(theirs, tables)| also(&killed, &tables).map(|()| theirs));
+            server = match equal {
+                Ok(theirs) => theirs,
+                Err(why) => panic!("seed {seed}.{nth}: {why}: {}", dir.keep().display()),
+            };
+            assert_eq!(checksums(&killed), before, "seed {seed}.{nth}: files were written to");
+            std::fs::remove_dir_all(killed.parent().unwrap()).unwrap();
+            println!("seed {seed}.{nth}: {compared}");
         }
-        assert_eq!(checksums(&data), before, "seed {seed}: files were written to");
-        println!("seed {seed}: {compared}");
+        server.kill().unwrap();
     }
     assert!(compared.equal > 8, "{compared}");
+}
+
+/// Compares the tables of a killed server with those of the same server after its recovery; returns that, with the names of
+/// the tables.
+fn compare_directory(
+    killed: &Path,
+    arguments: &[&str],
+    mut theirs: Server,
+    compared: &mut Compared,
+) -> Result<(Server, BTreeSet<String>), String> {
+    let ours = dump(killed, arguments)?;
+    let list = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'd';";
+    let tables = String::from_utf8(theirs.sql(list).unwrap()).unwrap();
+    let tables: BTreeSet<String> = tables.lines().map(str::to_owned).collect();
+    assert!(tables.len() > 8, "{tables:?}");
+    // Its statements see no change of a transaction that it is still taking back.
+    let mut found = tables_of(&theirs, &tables);
+    let is_lost = |table: &String| {
+        found[table].checksum.is_none() && ours.get(table).is_some_and(Result::is_ok)
+    };
+    if tables.iter().any(is_lost) {
+        // MySQL 9.7 does not find the file that its DDL log has just renamed if the name is encoded (`t@002d1.ibd`).
+        theirs.stop().unwrap();
+        theirs.restart().unwrap();
+        found = tables_of(&theirs, &tables);
+    }
+    for (table, theirs) in &found {
+        let ours = match ours.get(table) {
+            Some(ours) => ours.as_ref().map_err(String::as_str),
+            None => Err("it is not found"),
+        };
+        compare_table(ours, theirs, compared).map_err(|why| format!("{table}: {why}"))?;
+    }
+    Ok((theirs, tables))
 }
 
 #[test]

@@ -10,8 +10,8 @@ use innoscan_format::schema::{TableDef, filename};
 use innoscan_io::Direct;
 
 use super::directory::ListedSpaces;
-use super::elsewhere::file_of_space;
 use super::known::Known;
+use super::spaces::file_of_space;
 use super::under_way::{Change, DDL_LOG};
 use super::{Catalog, Directory, TableName, sorted_entries, stem};
 use crate::ddl_log::RemovedFile;

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
-use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::undo_logs::UndoLogs;
 use innoscan_engine::{Error, Result, Table, TableFile};
@@ -16,7 +15,7 @@ use innoscan_format::{Error as FormatError, IndexId, PageNo, SpaceId};
 use innoscan_io::Direct;
 
 use super::definition::{add_data_directory, complete, read_frm};
-use super::spaces::{Spaces, contradicting};
+use super::spaces::{Spaces, contradicting, file_of_space};
 use super::under_way::DDL_LOG;
 use super::{
     AlreadyRead, Catalog, Directory, FileKind, Place, TableName, directory_of, sorted_entries, stem,
@@ -339,23 +338,6 @@ fn partition_in_dictionary(
     let found = dictionary.table(name)?;
     let clustered = found.clustered()?;
     Some(IndexPlace { space: found.space, index: clustered.id, root: clustered.root? })
-}
-
-/// The file of a tablespace in the directory of a database, by its first page.
-///
-/// # Errors
-/// The directory cannot be read.
-pub(super) fn file_of_space(space: SpaceId, dir: &Path, keys: &Keys) -> Result<Option<TableFile>> {
-    for path in sorted_entries(dir, keys)? {
-        if FileKind::of(&path).is_none() {
-            continue;
-        }
-        let opened = Space::open(&path, Direct::Off, keys);
-        if opened.is_ok_and(|found| found.header().space == space) {
-            return Ok(Some(TableFile::whole(path).with_keys(keys.clone())));
-        }
-    }
-    Ok(None)
 }
 
 /// The files of tables that a killed server was defining anew, in the directories of its databases.

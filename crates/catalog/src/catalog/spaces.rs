@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use innoscan_engine::keys::Keys;
+use innoscan_engine::space::Space;
 use innoscan_engine::system_tablespace::SystemTablespace;
 use innoscan_engine::{Error, Result, TableFile};
 use innoscan_format::SpaceId;
@@ -16,7 +17,7 @@ use innoscan_format::read::SdiObject;
 use innoscan_format::schema::{SdiNames, TableDef, from_sdi};
 use innoscan_io::Direct;
 
-use super::{TableName, sorted_entries};
+use super::{FileKind, TableName, sorted_entries};
 
 /// The system tablespace, the tablespaces in a data directory itself, and those in other directories.
 #[derive(Debug, Default)]
@@ -115,6 +116,23 @@ impl Spaces {
     pub fn error(&self) -> Option<&Error> {
         self.unread.first()
     }
+}
+
+/// The file of a tablespace in the directory of a database, by its first page.
+///
+/// # Errors
+/// The directory cannot be read.
+pub(super) fn file_of_space(space: SpaceId, dir: &Path, keys: &Keys) -> Result<Option<TableFile>> {
+    for path in sorted_entries(dir, keys)? {
+        if FileKind::of(&path).is_none() {
+            continue;
+        }
+        let opened = Space::open(&path, Direct::Off, keys);
+        if opened.is_ok_and(|found| found.header().space == space) {
+            return Ok(Some(TableFile::whole(path).with_keys(keys.clone())));
+        }
+    }
+    Ok(None)
 }
 
 /// The error of two files that contradict each other.

@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-killed test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -40,6 +40,11 @@ test-volume: build
 	for server in mariadb-10.11 mariadb-11.8 mysql-8.0.33 mysql-9.7; do \
 	    tests/servers/install.sh $$server && python3 tests/volume/snapshots.py $(BIN) $$server || exit 1; \
 	done
+
+# A thousand kills of each server, beside the few of `make test`: their pages, rows and definitions (tests/killed.sh
+# says how to run fewer). Thirty hours of two cores.
+test-killed: install-toolchain
+	tests/killed.sh
 
 # The wheel for Python 3.11 and later: into target/wheels. Needs python3 with venv, and takes maturin from
 # the package registry.

@@ -5,8 +5,8 @@
 //! innoscan makes of the other copy, which no server touched.
 //!
 //! `INNOSCAN_KILLED=first..end` names the seeds instead of the few that are always tested,
-//! `INNOSCAN_LIVE` the server. A seed decides the page size, too. `INNOSCAN_KILLS` is the number of times that a server whose
-//! rows are compared is killed, one by default. The ignored tests are of MySQL.
+//! `INNOSCAN_LIVE` the server. A seed decides the page size, too. `INNOSCAN_KILLS` is the number of times that each server is
+//! killed, one by default. The ignored tests are of MySQL.
 
 mod definitions;
 mod dumped;
@@ -344,18 +344,27 @@ fn compare_pages_under(
     for seed in seeds {
         let dir =
             tempfile::Builder::new().prefix("innoscan-killed-").tempdir_in("/var/tmp").unwrap();
-        let data = killed_under(version, seed, dir.path(), load);
-        let before = checksums(&data);
-        let recovered = dir.path().join("recovered");
-        copy(&dir.path().join("server"), &recovered);
-        recover(version, &recovered, "3");
-        let keys = keys(dir.path());
-        let compared = pages::compare(&data, &DataFiles::default(), &recovered.join("data"), &keys);
-        println!("seed {seed}: {compared}");
-        if compared.is_different() {
-            panic!("seed {seed}: the directory is in {}", dir.keep().display());
+        let plan = plan(version, seed);
+        let mut server = started(version, plan, dir.path(), load);
+        for nth in 0..kills() {
+            if nth > 0 {
+                server.restart().unwrap();
+            }
+            kill_under(&mut server, plan.nth(nth), dir.path(), load);
+            let data = server.data();
+            let before = checksums(&data);
+            let recovered = dir.path().join(format!("recovered{nth}"));
+            copy(&dir.path().join("server"), &recovered);
+            recover(version, &recovered, "3");
+            let (files, keys) = (DataFiles::default(), keys(dir.path()));
+            let compared = pages::compare(&data, &files, &recovered.join("data"), &keys);
+            println!("seed {seed}.{nth}: {compared}");
+            if compared.is_different() {
+                panic!("seed {seed}.{nth}: the directory is in {}", dir.keep().display());
+            }
+            assert_eq!(checksums(&data), before, "seed {seed}.{nth}: files were written to");
+            std::fs::remove_dir_all(recovered).unwrap();
         }
-        assert_eq!(checksums(&data), before, "seed {seed}: files were written to");
     }
 }
 

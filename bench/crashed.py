@@ -2,17 +2,17 @@
 """crashed.py INNOSCAN DIR [ROWS [BODY_BYTES [LOG_MB]]]
 
 What it costs to read the directory of a killed server. SERVER (mariadb-10.11) gets the shuffled table of
-make_shuffled.sh with ROWS rows (6,000,000) with BODY_BYTES more in each (0: 1.4 GB; 3000: some 20 GB), once, in
-DIR. It is then killed when LOG_MB (1,000) of its log were written since the last checkpoint. A copy is recovered
-by the server. Printed, each from a cold page cache, the best of 3:
+make_shuffled.sh with ROWS rows (6,000,000) with BODY_BYTES more in each (0: 1.4 GB; 3000: some 20 GB), unless DIR
+has it from a run before. It is then killed when LOG_MB (1,000) of its log were written since the last checkpoint.
+Printed, each from a cold page cache, the best of 3:
 
-  clean    innoscan dumps the directory that the server recovered and shut down
-  killed   innoscan dumps the directory as it was left
   small    the killed directory: one table of ten rows, the log included
-  server   the server recovers a copy of it, until it answers; then mariadb-dump
+  killed   innoscan dumps the directory as it was left
+  server   the server recovers it, once, until it answers; then mariadb-dump
+  clean    innoscan dumps the directory that the server recovered and shut down
 
-The rows of the two dumps must be equal. Needs root (to drop the page cache), three times the table's size of
-disk, and the server (tests/servers/install.sh). Run nothing beside it.
+The rows of the two dumps must be equal. Needs root (to drop the page cache), twice the table's size of disk, and
+the server (tests/servers/install.sh). Run nothing beside it.
 """
 
 import hashlib
@@ -125,37 +125,33 @@ def main():
     rows = int(sys.argv[3]) if len(sys.argv) > 3 else 6_000_000
     body_bytes = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     log_bytes = (int(sys.argv[5]) if len(sys.argv) > 5 else 1000) * 1_000_000
-    home, copy = os.path.join(directory, "killed"), os.path.join(directory, "recovered")
-    left = os.path.join(directory, "left")
-    if not os.path.exists(left):
+    home, out = os.path.join(directory, "server"), os.path.join(directory, "out")
+    data = os.path.join(home, "data")
+    if not os.path.exists(os.path.join(data, "bench")):
         make(home, rows, body_bytes)
-        written = kill_with_log(home, rows, log_bytes)
-        with open(left, "w") as file:
-            file.write(str(written))
-    shutil.rmtree(copy, ignore_errors=True)
-    subprocess.run(["cp", "-a", "--reflink=auto", home, copy], check=True)
-    print(f"{NAME}: {os.path.getsize(os.path.join(home, 'data/bench/shuffled.ibd')) / 1e9:.1f} GB, "
-          f"{int(open(left).read()) / 1e6:.0f} MB of log after the start", flush=True)
+    written = kill_with_log(home, rows, log_bytes)
+    print(f"{NAME}: {os.path.getsize(os.path.join(data, 'bench/shuffled.ibd')) / 1e9:.1f} GB, "
+          f"{written / 1e6:.0f} MB of log after the start", flush=True)
+
+    small = best([innoscan, "scan", "bench.small", "--datadir", data])
+    print(f"small    {small[0]:.2f} s, {small[1]:.2f} s of the processors", flush=True)
+    killed, rows_of_killed = dump(innoscan, data, out)
 
     drop_caches()
     begun = time.time()
-    server(copy, "start", *DIRTY, stdout=subprocess.DEVNULL)
+    server(home, "start", *DIRTY, stdout=subprocess.DEVNULL)
     recovered_s = time.time() - begun
     begun = time.time()
     rows_of_server = os.path.join(directory, "server.sql")
-    with open(rows_of_server, "w") as out:
-        server(copy, "dump", "--single-transaction", "bench", stdout=out)
+    with open(rows_of_server, "w") as dumped:
+        server(home, "dump", "--single-transaction", "bench", stdout=dumped)
     dumped_s = time.time() - begun
     os.remove(rows_of_server)
     print(f"server   {recovered_s + dumped_s:.1f} s: recovered in {recovered_s:.1f}, dumped in {dumped_s:.1f}",
           flush=True)
-    server(copy, "stop")
+    server(home, "stop")
 
-    small = best([innoscan, "scan", "bench.small", "--datadir", os.path.join(home, "data")])
-    print(f"small    {small[0]:.2f} s, {small[1]:.2f} s of the processors", flush=True)
-    out = os.path.join(directory, "out")
-    clean, rows_of_clean = dump(innoscan, os.path.join(copy, "data"), out)
-    killed, rows_of_killed = dump(innoscan, os.path.join(home, "data"), out)
+    clean, rows_of_clean = dump(innoscan, data, out)
     for name, run in [("clean", clean), ("killed", killed)]:
         print(f"{name:8} {run[0]:.2f} s, {run[1]:.2f} s of the processors", flush=True)
     print(f"killed takes {killed[0] / clean[0]:.2f} times as long as clean, {killed[1] / clean[1]:.2f} times the "

@@ -7,7 +7,7 @@ use innoscan_testkit::fixture::Fixture;
 use innoscan_testkit::fuzz::{REDO_PAGE_BYTES, TARGETS};
 
 use crate::corpus;
-use crate::killed::fixture as killed;
+use crate::killed::{fixture as killed, mysql_fixture as mysql};
 
 /// Damaged copies of each seed.
 const COPIES: u64 = 40;
@@ -70,6 +70,9 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         }
         "redo_log" => return vec![killed::log()],
         "redo_page" => return killed::changes(REDO_PAGE_BYTES),
+        "mysql_log" => return vec![mysql::log()],
+        "mysql_page" => return mysql::changes(REDO_PAGE_BYTES),
+        "ddl_log" => return vec![killed::ddl_log()],
         _ => {}
     }
     let tables = corpus::tables();
@@ -114,10 +117,19 @@ fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
     data
 }
 
+/// Keeps a seed in the folder `INNOSCAN_FUZZ_CORPUS`, for a fuzzer.
+fn keep(name: &str, number: usize, seed: &[u8]) {
+    let Some(corpus) = std::env::var_os("INNOSCAN_FUZZ_CORPUS") else { return };
+    let folder = PathBuf::from(corpus).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(format!("seed-{number}")), seed).unwrap();
+}
+
 #[test]
 fn the_fuzz_targets_survive_damaged_files() {
     for (name, target) in TARGETS {
         for (number, seed) in seeds(name).iter().enumerate() {
+            keep(name, number, seed);
             target(&seed[..seed.len().min(SEED_BYTES)]);
             for copy in 0..COPIES {
                 target(&mutate(seed, &mut Random::new(number as u64 * COPIES + copy)));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use innoscan_format::Lsn;
+use innoscan_format::ddl_log::Action;
 use innoscan_format::redo::{HEAD_BYTES, Record, Records, RedoHead, run_len};
 use tempfile::TempDir;
 
@@ -15,6 +16,9 @@ const NAME: &str = "mariadb-10.11-4k";
 
 /// The same of the server whose log consists of blocks.
 pub(super) const OF_BLOCKS: &str = "mariadb-10.5.23-4k";
+
+/// The same of a server of MySQL, with an open transaction.
+pub(super) const OF_MYSQL: &str = "mysql-8.0.33-4k";
 
 /// Bytes of a page in it.
 const PAGE_BYTES: usize = 4096;
@@ -47,7 +51,7 @@ pub(super) fn unpacked_of(name: &str) -> (TempDir, PathBuf) {
 
 #[test]
 fn the_rows_of_a_killed_server_are_read_and_nothing_is_written() {
-    for name in [NAME, OF_BLOCKS] {
+    for (name, count) in [(NAME, 4), (OF_BLOCKS, 4), (OF_MYSQL, 5)] {
         let (_dir, root) = unpacked_of(name);
         let before = checksums(&root);
         let tables = std::fs::read_to_string(root.join("checksums.tsv")).unwrap();
@@ -55,7 +59,7 @@ fn the_rows_of_a_killed_server_are_read_and_nothing_is_written() {
             let (table, sum) = line.split_once('\t').unwrap();
             assert_eq!(checksum(&root, table), Ok(sum.to_owned()), "{name}: {table}");
         }
-        assert_eq!(tables.lines().count(), 4);
+        assert_eq!(tables.lines().count(), count);
         assert_eq!(checksums(&root), before);
     }
 }
@@ -85,6 +89,19 @@ pub(crate) fn log() -> Vec<u8> {
         panic!("a log of blocks");
     };
     [&log[..HEAD_BYTES], &log[circular.checkpoint_offset() as usize..]].concat()
+}
+
+/// The DDL log of a server that was killed while it altered a table.
+pub(crate) fn ddl_log() -> Vec<u8> {
+    let archive = crate::tests_dir("data/killed/ddl_recovery.log.zst");
+    zstd::decode_all(&std::fs::read(archive).unwrap()[..]).unwrap()
+}
+
+#[test]
+fn the_unfinished_statement_is_read_from_the_ddl_log() {
+    let actions = innoscan_format::ddl_log::unfinished(&ddl_log()).unwrap();
+    let [Action::Other, Action::Alter(alter)] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!((&*alter.table.schema, &*alter.table.table), ("d", "t"));
 }
 
 /// Pages, each with a run of records that changes it.

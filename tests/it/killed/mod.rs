@@ -15,6 +15,7 @@ pub(crate) mod fixture;
 mod incremental;
 mod lies;
 mod load;
+pub(crate) mod mysql_fixture;
 mod pages;
 mod rows;
 mod snapshots;

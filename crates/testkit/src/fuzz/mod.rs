@@ -16,11 +16,13 @@ use crate::page::{PageWriter, format as plain_format};
 
 mod compressed;
 mod encrypted;
+mod mysql_redo;
 mod redo;
 mod undo;
 
 pub use compressed::{compressed_lob, compressed_page, zip_page};
 pub use encrypted::{encrypted_page, key_file, keyring};
+pub use mysql_redo::{mysql_log, mysql_page};
 pub use redo::{REDO_PAGE_BYTES, redo_log, redo_page};
 pub use undo::undo_record;
 
@@ -113,6 +115,11 @@ fn sound_page(page: Page<'_>) {
     }
 }
 
+/// Reads a DDL log of MariaDB.
+pub fn ddl_log(data: &[u8]) {
+    _ = innoscan_format::ddl_log::unfinished(data);
+}
+
 /// Reads a value of the JSON type.
 pub fn json(data: &[u8]) {
     if let Ok(codec) = Codec::new(&ColumnType::Json, SERVERS[1]) {
@@ -134,7 +141,7 @@ pub fn text(data: &[u8]) {
 pub type Target = fn(&[u8]);
 
 /// Every target with its name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("create_table", create_table),
     ("frm", frm),
     ("sdi", sdi),
@@ -149,6 +156,9 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("key_file", key_file),
     ("redo_log", redo_log),
     ("redo_page", redo_page),
+    ("mysql_log", mysql_log),
+    ("mysql_page", mysql_page),
+    ("ddl_log", ddl_log),
     ("json", json),
     ("text", text),
 ];

@@ -1,7 +1,7 @@
 //! Redo logs, and their records on pages.
 
 use innoscan_format::Lsn;
-use innoscan_format::redo::{HEAD_BYTES, PageRedo, Record, Records, RedoHead, run_len};
+use innoscan_format::redo::{BlockRing, HEAD_BYTES, PageRedo, Record, Records, RedoHead, run_len};
 
 use super::{PAGE, SPACE};
 
@@ -10,8 +10,15 @@ pub const REDO_PAGE_BYTES: usize = 4096;
 
 /// Reads a redo log's head, and the mini-transactions behind it and from its checkpoint on.
 pub fn redo_log(data: &[u8]) {
-    let Ok(RedoHead::Circular(log)) = RedoHead::parse(data, data.len() as u64) else { return };
+    let Ok(head) = RedoHead::parse(data, data.len() as u64) else { return };
     let Some(ring) = data.get(HEAD_BYTES..) else { return };
+    let log = match head {
+        RedoHead::Circular(log) => log,
+        RedoHead::Blocks(log) => {
+            _ = log.ring(data.len() as u64);
+            return blocks(ring);
+        }
+    };
     _ = log.end_if_empty(ring);
     for mut at in [0, (log.checkpoint_offset() as usize).saturating_sub(HEAD_BYTES)] {
         let mut lsn = log.checkpoint;
@@ -20,6 +27,14 @@ pub fn redo_log(data: &[u8]) {
             at += mtr.len;
             lsn = Lsn(lsn.0 + mtr.len as u64);
         }
+    }
+}
+
+/// Reads the mini-transactions in the data of blocks (MariaDB 10.5 to 10.7).
+fn blocks(mut data: &[u8]) {
+    while let Ok(Some(mtr)) = BlockRing::mini_transaction(data) {
+        read(mtr.records);
+        data = &data[mtr.len..];
     }
 }
 

@@ -86,7 +86,14 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(asked) => {
+            // Help and version are no errors.
+            _ = asked.print();
+            return ExitCode::from(u8::from(asked.use_stderr()));
+        }
+    };
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     if let Some(threads) = args.threads {
         runtime.worker_threads(threads.max(1));

@@ -177,6 +177,7 @@ impl Catalog {
 
     /// A table of the data directory, by name.
     pub fn named(&self, name: &TableName) -> Result<Table> {
+        self.read_backup()?;
         let root = self.datadir()?;
         let dir = root.join(filename::encode(&name.schema));
         if !dir.is_dir() {
@@ -185,7 +186,6 @@ impl Catalog {
                 "list the directory to see which exist",
             ));
         }
-        self.read_backup()?;
         let plain = dir.join(format!("{}.ibd", filename::encode(&name.table)));
         if self.is_in_file(name, &plain)? {
             return self.table_of_file(&plain);
@@ -236,6 +236,7 @@ impl Catalog {
     /// The directory's server is running, or was not shut down cleanly; or its dictionary is encrypted, and the key
     /// is not known.
     pub fn require_readable(&self) -> Result<()> {
+        self.read_backup()?;
         let root = self.datadir()?;
         if !DataDir::is_one(root) {
             return Ok(());
@@ -436,7 +437,8 @@ impl Catalog {
     /// Reads the redo logs of a backup that was not prepared: its tablespaces may be in files of other names.
     fn read_backup(&self) -> Result<()> {
         let root = self.datadir()?;
-        match !self.dirs.borrow().contains_key(root) && Backup::is_unprepared_in(root) {
+        let is_backup = !self.files.incrementals.is_empty() || Backup::is_unprepared_in(root);
+        match is_backup && !self.dirs.borrow().contains_key(root) {
             true => self.judged(root).map(drop),
             false => Ok(()),
         }

@@ -95,6 +95,10 @@ impl OpenOptions {
 
     /// The table named by a path in a database's directory: `data/shop/orders`.
     fn named(&self, path: &Path) -> Result<Table> {
+        // A dot is encoded in the names of files: this is `db.table`.
+        if path.components().count() == 1 && path.to_string_lossy().contains('.') {
+            return self.catalog(None).table(utf8(path)?);
+        }
         let missing = || {
             let why = format!("there is no table {}", path.display());
             Error::not_found(why, "give the path of an .ibd file, with or without the ending")

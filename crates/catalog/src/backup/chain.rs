@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_engine::keys::Keys;
 use innoscan_engine::recovery::{CircularLog, LogReading, Recovery, ServerFiles};
-use innoscan_engine::{Error, Remedy, Result};
+use innoscan_engine::{Error, Result};
 use innoscan_format::Lsn;
 use innoscan_format::redo::{self, Circular, RedoHead};
 
@@ -102,9 +102,13 @@ fn log_head(backup: &Backup, path: &Path) -> Result<Circular> {
 }
 
 fn no_backup(root: &Path) -> Error {
-    Error::refused_directory(
-        "there is no backup that was not prepared: it has no xtrabackup_checkpoints or mariadb_backup_checkpoints",
-        Remedy::from("name the base, then its incremental backups, oldest first"),
-    )
-    .in_file(root)
+    let order = "name the base, then its incremental backups, oldest first";
+    let error = match root.is_dir() {
+        true => Error::refused_directory(
+            "it is no backup by mariadb-backup: it has no mariadb_backup_checkpoints and no xtrabackup_checkpoints",
+            order,
+        ),
+        false => Error::not_found("there is no such directory", order),
+    };
+    error.in_file(root)
 }

@@ -61,6 +61,12 @@ fn rows_are_what_the_server_says() {
 }
 
 #[test]
+fn a_tables_name_without_a_data_directory_is_refused_as_such() {
+    let error = crate::open("shop.orders").unwrap_err().to_string();
+    assert!(error.contains("a table's name needs a data directory"), "{error}");
+}
+
+#[test]
 fn a_definition_of_the_callers_own_reads_the_file() {
     let table = orders();
     let of_file = Table::of_file(&table.files[0].path, table.def.clone()).unwrap();

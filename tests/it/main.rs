@@ -24,6 +24,7 @@ mod frm;
 mod frm_objects;
 mod fuzz;
 mod given_definition;
+mod here;
 mod holds;
 mod inspect;
 mod json_schema;

@@ -29,6 +29,7 @@ use innoscan_engine::{
     Error, ErrorKind, Notes, Remedy, Result, Table, TableFile, given_definition,
 };
 use innoscan_format::schema::{Partitioning, TableDef, filename};
+use innoscan_io::directory_with;
 
 pub(crate) use self::already_read::AlreadyRead;
 use self::directory::Directory;
@@ -336,7 +337,7 @@ impl Catalog {
     /// The files of the partitions of a table: beside one of them, in the data directory, in the user's directories.
     fn partitions_of(&self, name: &TableName, any: &Path) -> Result<Vec<PathBuf>> {
         let mut files = self.remote_files(name)?;
-        let beside = any.parent().unwrap_or(Path::new("."));
+        let beside = directory_with(any);
         files.extend(partition_files(beside, &name.table, &self.keys)?);
         let root = self.place_of(any).root;
         let home = root.map(|root| root.join(filename::encode(&name.schema)));
@@ -376,7 +377,7 @@ impl Catalog {
         }
         let def = self.definition_of_frm(frm)?;
         let Place { root, schema } = self.place_of(frm);
-        let dir = frm.parent().unwrap_or(Path::new("."));
+        let dir = directory_with(frm);
         if let Some(partition) = partition_files(dir, &def.name, &self.keys)?.first() {
             return self.partitioned(partition, None, AlreadyRead::nothing());
         }
@@ -413,11 +414,15 @@ impl Catalog {
 
     /// The place of a file's directory, determined once.
     fn place_of(&self, file: &Path) -> Place {
-        let Some(dir) = file.parent() else { return Place { root: None, schema: String::new() } };
+        let dir = directory_with(file);
         if let Some(known) = self.places.borrow().get(dir) {
             return known.clone();
         }
-        let place = Place { root: DataDir::root_of(file), schema: schema_of(dir) };
+        let root = DataDir::root_of(file);
+        // The directory that a file alone was put in is no database, unless the user names it.
+        let is_database = root.is_some() || dir != Path::new(".");
+        let schema = if is_database { schema_of(dir) } else { String::new() };
+        let place = Place { root, schema };
         self.places.borrow_mut().insert(dir.to_owned(), place.clone());
         place
     }

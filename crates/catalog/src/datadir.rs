@@ -21,7 +21,7 @@ use innoscan_engine::{Error, ErrorKind, Remedy, Result};
 use innoscan_format::page::UNRECOVERED;
 use innoscan_format::redo::{self, Block, Blocks, Circular, RedoHead};
 use innoscan_format::{Error as FormatError, IndexId, Lsn};
-use innoscan_io::Direct;
+use innoscan_io::{Direct, directory_with};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::backup::{Backup, Chain};
@@ -184,9 +184,7 @@ impl DataDir {
 
     /// The data directory of a server that contains an `.ibd` file in one of its databases, if any.
     pub fn root_of(ibd: &Path) -> Option<PathBuf> {
-        let parent = ibd.parent()?;
-        let parent = if parent == Path::new("") { Path::new(".") } else { parent };
-        let root = std::fs::canonicalize(parent).ok()?.parent()?.to_owned();
+        let root = std::fs::canonicalize(directory_with(ibd)).ok()?.parent()?.to_owned();
         DataDir::is_one(&root).then_some(root)
     }
 

@@ -12,7 +12,7 @@ use innoscan_io::Direct;
 use crate::option_file::OptionFiles;
 
 /// The name of the first file, unless the server's options have another.
-pub(crate) const FIRST: &str = "ibdata1";
+pub const FIRST: &str = "ibdata1";
 
 /// The server's options for the files of its system tablespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

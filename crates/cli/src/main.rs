@@ -11,10 +11,18 @@ mod signals;
 mod sizes;
 mod stats;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let verb = match args::parse(std::env::args_os().collect()) {
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    if typed.len() <= 1 {
+        return match commands::here() {
+            Ok(exit) => exit.into(),
+            Err(error) => messages::report(&error, messages::Verb::Other).into(),
+        };
+    }
+    let verb = match args::parse(typed) {
         Ok(verb) => verb,
         Err(error) => {
             let exit =

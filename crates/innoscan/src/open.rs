@@ -8,6 +8,7 @@ use innoscan_catalog::data_files::DataFiles;
 use innoscan_catalog::option_file::OptionFiles;
 use innoscan_engine::keys::Keys;
 use innoscan_format::schema::filename;
+use innoscan_io::directory_with;
 
 use crate::{Error, Result, Table};
 
@@ -103,7 +104,7 @@ impl OpenOptions {
             let why = format!("there is no table {}", path.display());
             Error::not_found(why, "give the path of an .ibd file, with or without the ending")
         };
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = directory_with(path);
         let (Some(table), Ok(dir)) = (path.file_name(), std::fs::canonicalize(dir)) else {
             return Err(missing());
         };

@@ -362,6 +362,11 @@ impl Opened {
     }
 }
 
+/// The directory that a file is in, by its path: `.` for a name alone.
+pub fn directory_with(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

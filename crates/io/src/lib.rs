@@ -39,7 +39,7 @@ pub use device::{Device, byte_unit, duration};
 pub use engine::throttled::{Pauses, ThrottledReads};
 pub use engine::{Engine, EngineKind, Wait, Wake};
 pub use error::{Error, ReadError, Result};
-pub use file::{Direct, File, Identity};
+pub use file::{Direct, File, Identity, directory_with};
 pub use measure::{Submissions, measure, measure_submissions};
 pub use observed::Observed;
 pub use output::Output;

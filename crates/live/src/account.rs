@@ -9,7 +9,7 @@ use mysql::{OptsBuilder, SslOpts};
 use innoscan_catalog::option_file::FileOptions;
 
 /// The usual paths of a server's socket: Debian's and MySQL's own.
-const SOCKETS: [&str; 3] =
+pub const SOCKETS: [&str; 3] =
     ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
 /// The address of a server, and the account to connect with.

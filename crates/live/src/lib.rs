@@ -26,5 +26,5 @@ mod table;
 mod users;
 mod visibility;
 
-pub use account::{Account, Password, Tls};
+pub use account::{Account, Password, SOCKETS, Tls};
 pub use session::{Session, TextRow};

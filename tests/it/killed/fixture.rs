@@ -18,7 +18,7 @@ const NAME: &str = "mariadb-10.11-4k";
 pub(super) const OF_BLOCKS: &str = "mariadb-10.5.23-4k";
 
 /// The same of a server of MySQL, with an open transaction.
-pub(super) const OF_MYSQL: &str = "mysql-8.0.33-4k";
+pub(crate) const OF_MYSQL: &str = "mysql-8.0.33-4k";
 
 /// Bytes of a page in it.
 const PAGE_BYTES: usize = 4096;
@@ -27,12 +27,12 @@ const PAGE_BYTES: usize = 4096;
 const CHANGES: usize = 300;
 
 /// The directory, unpacked.
-pub(super) fn unpacked() -> (TempDir, PathBuf) {
+pub(crate) fn unpacked() -> (TempDir, PathBuf) {
     unpacked_of(NAME)
 }
 
 /// The directory of this name, unpacked.
-pub(super) fn unpacked_of(name: &str) -> (TempDir, PathBuf) {
+pub(crate) fn unpacked_of(name: &str) -> (TempDir, PathBuf) {
     let archive = crate::tests_dir("data/killed").join(format!("{name}.tar.zst"));
     let bytes = zstd::decode_all(&std::fs::read(archive).unwrap()[..]).unwrap();
     let dir = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
 use innoscan_engine::{Error, ErrorKind, Remedy, Result, TableFile};
 use innoscan_format::schema::{TableDef, filename};
-use innoscan_io::Direct;
+use innoscan_io::{Direct, directory_with};
 
 use super::directory::ListedSpaces;
 use super::known::Known;
@@ -133,8 +133,7 @@ pub(super) fn is_in_other_file(
         (Ok(opened), _) => opened.header().space,
         // TRUNCATE renames the file of the rows before it makes a new one, whose first page may never have been written.
         (Err(error), Some(known)) => {
-            let dir = file.parent().unwrap_or(Path::new(""));
-            return match file_of_space(known, dir, keys)? {
+            return match file_of_space(known, directory_with(file), keys)? {
                 Some(_) => Ok(true),
                 None => Err(error),
             };

@@ -7,6 +7,8 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::schema::{Partitioning, TableDef, filename};
 
+use innoscan_io::directory_with;
+
 use super::{sorted_entries, stem};
 
 /// The partitions in their order, each with the one of `files` that is its own.
@@ -45,7 +47,7 @@ pub(super) fn no_partition(name: &str, def: &TableDef, beside: &Path) -> Error {
             Remedy::NameDirectories,
         ],
     )
-    .in_file(beside.parent().unwrap_or(Path::new(".")))
+    .in_file(directory_with(beside))
 }
 
 /// The end of the name of a file that MySQL makes for a partition that it changes (`dict_name::TMP_POSTFIX`,

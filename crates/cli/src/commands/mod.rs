@@ -5,6 +5,7 @@ mod check;
 mod dump;
 mod explain;
 mod get;
+mod here;
 mod inspect;
 mod ls;
 mod scan;
@@ -38,6 +39,11 @@ use crate::args::{
     ReadAheadArg, ReadArgs, ReportArgs, ServerArgs, SourceArgs, Verb,
 };
 use crate::messages::Exit;
+
+/// Runs no command: prints what the current directory is, and commands that make sense there.
+pub fn here() -> anyhow::Result<Exit> {
+    here::run()
+}
 
 /// Runs a command.
 pub fn run(verb: Verb) -> anyhow::Result<Exit> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use innoscan_engine::{Error, Remedy, Result};
+use innoscan_io::directory_with;
 use tempfile::{Builder, NamedTempFile};
 
 use super::{Dump, DumpOptions, Summary, TableOutcome, to_stream};
@@ -25,8 +26,7 @@ pub fn to_file(
         return Err(exists().in_file(path));
     }
     let failed = |error| Error::write("writing it", error).in_file(path);
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
+    let directory = directory_with(path);
     if !directory.is_dir() {
         return Err(Error::refused("there is no such directory", "create it").in_file(directory));
     }

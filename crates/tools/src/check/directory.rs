@@ -14,7 +14,7 @@ use innoscan_engine::keys::Keys;
 use innoscan_engine::space::Space;
 use innoscan_engine::{Reason, Result, Table, TableFile};
 use innoscan_format::schema::filename;
-use innoscan_io::Direct;
+use innoscan_io::{Direct, directory_with};
 
 /// A tablespace.
 #[derive(Clone, Debug)]
@@ -92,14 +92,10 @@ pub fn shared_tablespace(
     path: &Path,
     catalog: impl FnOnce(PathBuf) -> Catalog,
 ) -> Result<Option<Tablespace>> {
-    let parent = path.parent().map(|parent| match parent == Path::new("") {
-        true => Path::new("."),
-        false => parent,
-    });
-    let is_home = |parent: &&Path| DataDir::is_one(parent);
-    let root = match parent.filter(is_home) {
-        Some(parent) => Some(parent.to_owned()),
-        None => DataDir::root_of(path),
+    let parent = directory_with(path);
+    let root = match DataDir::is_one(parent) {
+        true => Some(parent.to_owned()),
+        false => DataDir::root_of(path),
     };
     let Some(root) = root else { return Ok(None) };
     let catalog = catalog(root.clone());

@@ -53,6 +53,7 @@ use innoscan_export::dump::to_stream;
 use innoscan_export::sink::Compression;
 use innoscan_export::sink::Format;
 use innoscan_export::sink::shell_tsv::ShellTsvOptions;
+use innoscan_io::directory_with;
 use innoscan_live::snapshot::Consistency;
 use std::collections::BTreeSet;
 use std::io::BufWriter;
@@ -218,7 +219,7 @@ fn write(
     }
     let spill = match args.output() {
         DumpOutput::Stdout => None,
-        DumpOutput::File(path) => Some(directory_of(path)),
+        DumpOutput::File(path) => Some(directory_with(path)),
         DumpOutput::Directory(path) => Some(path),
     };
     if let Some(directory) = spill {
@@ -246,12 +247,6 @@ fn write(
     };
     bar.clear();
     Ok((summary, layout))
-}
-
-/// The directory of a file that is written.
-fn directory_of(file: &Path) -> &Path {
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 /// The options of a dump from the arguments.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use innoscan_catalog::catalog::{Catalog, FileKind, TableName};
 use innoscan_engine::{Error, Result, Table, counted};
+use innoscan_io::directory_with;
 
 /// A table named on the command line, or the error from opening it.
 pub(super) struct Source {
@@ -23,7 +24,7 @@ pub(super) fn tables(catalog: &Catalog, sources: &[String], quiet: bool) -> Vec<
         match FileKind::of(path).filter(|_| sources.len() > 1 && path.is_file()) {
             Some(FileKind::FullText | FileKind::LeftOver) => passed_over += 1,
             Some(FileKind::Partition(table)) => {
-                let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+                let directory = directory_with(path).to_owned();
                 partitions.entry((directory, table)).or_default().push(source);
             }
             _ => found.push(Source { named: source.clone(), table: catalog.table(source) }),
@@ -58,8 +59,7 @@ pub(super) fn tables(catalog: &Catalog, sources: &[String], quiet: bool) -> Vec<
 /// A partitioned table, found by the directory of its files.
 fn whole_table(catalog: &Catalog, directory: &Path, table: &str) -> Result<Table> {
     let failed = |error| Error::read("cannot open", error).in_file(directory);
-    let place = if directory == Path::new("") { Path::new(".") } else { directory };
-    let place = std::fs::canonicalize(place).map_err(failed)?;
+    let place = std::fs::canonicalize(directory).map_err(failed)?;
     let (Some(root), Some(schema)) = (place.parent(), place.file_name()) else {
         return Err(Error::refused(
             "the file is not in a database directory",

@@ -35,6 +35,7 @@ mod ledger;
 mod ledger_random;
 mod live;
 mod ls;
+mod manual;
 mod mysql_objects;
 mod objects;
 mod offline_restore;

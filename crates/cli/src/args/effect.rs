@@ -52,7 +52,7 @@ pub fn refusal(command: &clap::Command, verb: &Verb, typed: &ArgMatches) -> Opti
         }
         Verb::Inspect(args) => typed.of_file(&args.file),
         // Its options are those of another program.
-        Verb::Sql(_) => None,
+        Verb::Sql(_) | Verb::Manual(_) => None,
         Verb::Tablespaces(args) => {
             typed.first_idle(args, TABLESPACES).or_else(|| typed.first_idle(&args.server, SERVER))
         }

@@ -10,6 +10,7 @@ mod server;
 mod sql;
 mod tablespaces;
 mod verify;
+mod version;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ use crate::sizes::ByteSize;
 
 /// Reads every row of InnoDB tables from their files, at disk speed.
 #[derive(Debug, Parser)]
-#[command(name = "innoscan", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "innoscan", version, long_version = version::LONG, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -134,6 +135,16 @@ pub enum Verb {
     Inspect(InspectArgs),
     /// Run a query over tables: SQL by DataFusion, in the program innoscan-sql
     Sql(SqlArgs),
+    /// Write the man pages, and completions for bash, zsh and fish
+    Manual(ManualArgs),
+}
+
+/// Arguments of `manual`.
+#[derive(Debug, Args)]
+pub struct ManualArgs {
+    /// Directory for the pages (in man1) and the completions (in completions)
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
 }
 
 /// Where tables and their definitions come from.

@@ -8,6 +8,7 @@ mod get;
 mod here;
 mod inspect;
 mod ls;
+mod manual;
 mod scan;
 mod schema;
 mod sql;
@@ -61,6 +62,7 @@ pub fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Tablespaces(args) => tablespaces::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Sql(args) => sql::run(&args),
+        Verb::Manual(args) => manual::run(&args),
     }
 }
 

@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-killed test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-killed dist test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -45,6 +45,10 @@ test-volume: build
 # says how to run fewer). Thirty hours of two cores.
 test-killed: install-toolchain
 	tests/killed.sh
+
+# What is published (static binaries, tarballs, .deb, .rpm, SBOM): into target/dist/out.
+dist:
+	dist/build.sh
 
 # The wheel for Python 3.11 and later: into target/wheels. Needs python3 with venv, and takes maturin from
 # the package registry.

@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-killed dist test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build demo test test-all test-killed dist test-deny test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -49,6 +49,11 @@ test-killed: install-toolchain
 # What is published (static binaries, tarballs, .deb, .rpm, SBOM): into target/dist/out.
 dist:
 	dist/build.sh
+
+# Licences, sources and known weaknesses of all dependencies (deny.toml). Takes the list of weaknesses from its repository.
+test-deny: install-toolchain
+	cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny@0.20.2
+	cargo deny --locked check --hide-inclusion-graph
 
 # The wheel for Python 3.11 and later: into target/wheels. Needs python3 with venv, and takes maturin from
 # the package registry.

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-ZIG=0.17.1 ZIGBUILD=0.24.1 CARGO_DEB=3.8.0 GENERATE_RPM=0.21.1 CYCLONEDX=0.5.9
+ZIG=0.17.1 ZIGBUILD=0.24.1 CARGO_DEB=3.8.0 GENERATE_RPM=0.21.1 CYCLONEDX=0.5.9 DENY=0.20.2
 TARGETS=${TARGETS:-x86_64-unknown-linux-musl aarch64-unknown-linux-musl}
 LIMIT_BYTES=$((12 * 1000 * 1000))
 
@@ -35,6 +35,7 @@ tools() {
     tool cargo-deb $CARGO_DEB
     tool cargo-generate-rpm $GENERATE_RPM
     tool cargo-cyclonedx $CYCLONEDX
+    tool cargo-deny $DENY
     if [ ! -x "$TOOLS/zig/bin/python3" ]; then
         python3 -m venv "$TOOLS/zig"
         "$TOOLS/zig/bin/pip" install --quiet "ziglang==$ZIG"
@@ -79,6 +80,7 @@ packages() { # TARGET
 rm -rf "$OUT"
 mkdir -p "$OUT"
 tools
+cargo deny --locked check --hide-inclusion-graph licenses bans sources >&2
 for target in $TARGETS; do
     binary "$target"
     # The packages take what they have from there.
@@ -93,5 +95,6 @@ cargo cyclonedx --manifest-path crates/cli/Cargo.toml --format json --all --targ
     --override-filename innoscan.cdx >/dev/null
 mv crates/cli/innoscan.cdx.json "$OUT/innoscan-$VERSION.cdx.json"
 find crates -name 'innoscan.cdx.json' -delete
+cargo deny --locked list --layout crate --format human >"$OUT/licences.txt"
 (cd "$OUT" && sha256sum -- * >SHA256SUMS)
 ls -l "$OUT" >&2

@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-all test-killed dist test-deny test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
+.PHONY: build install demo test test-all test-killed dist test-deny test-columns wheel test-python test-engines sql test-sql lint bench bench-docs plugin test-plugin test-plugin-debug install-toolchain install-server clean
 
 # where rustup.rs puts what tests/servers/toolchain.sh accepts
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -45,6 +45,17 @@ test-volume: build
 # says how to run fewer). Thirty hours of two cores.
 test-killed: install-toolchain
 	tests/killed.sh
+
+# The command, its man pages and its completions: below PREFIX (/usr/local), as root where that is root's.
+PREFIX = /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: build
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/innoscan
+	$(BIN) manual target/manual
+	install -D -m 644 -t $(SHARE)/man/man1 target/manual/man1/*.1
+	install -D -m 644 target/manual/completions/innoscan.bash $(SHARE)/bash-completion/completions/innoscan
+	install -D -m 644 target/manual/completions/_innoscan $(SHARE)/zsh/site-functions/_innoscan
+	install -D -m 644 target/manual/completions/innoscan.fish $(SHARE)/fish/vendor_completions.d/innoscan.fish
 
 # What is published (static binaries, tarballs, .deb, .rpm, SBOM): into target/dist/out.
 dist:

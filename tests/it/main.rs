@@ -34,6 +34,7 @@ mod layouts;
 mod ledger;
 mod ledger_random;
 mod live;
+mod log;
 mod ls;
 mod manual;
 mod mysql_objects;

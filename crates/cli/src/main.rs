@@ -5,6 +5,7 @@ mod messages;
 mod args;
 mod commands;
 mod exit;
+mod log;
 mod progress;
 mod remedies;
 mod signals;

@@ -5,9 +5,10 @@ use std::io::Write as _;
 
 use innoscan_engine::{ErrorKind, Notes, Remedy, Table};
 use innoscan_format::schema::TableDef;
+use serde_json::json;
 
 pub use crate::exit::Exit;
-use crate::remedies;
+use crate::{log, remedies};
 
 /// The kind of command that reports an error, which decides on the remedies that the message names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub fn print_line(text: fmt::Arguments<'_>) {
 
 /// Prints a line on stderr, if anything reads it.
 pub fn note_line(text: fmt::Arguments<'_>) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    log::line(&text.to_string());
 }
 
 /// The exit code of an error. The reader of the output may close it early (`| head`), except that of a
@@ -64,15 +65,22 @@ pub fn report(error: &anyhow::Error, verb: Verb) -> Exit {
     match error.downcast_ref::<innoscan_engine::Error>() {
         _ if exit == Exit::Done => {}
         Some(error) if error.kind() == ErrorKind::BrokenPipe => {
-            note!("innoscan: {error}: the dump is not complete");
+            failed(&format!("{error}: the dump is not complete"), exit);
         }
-        Some(error) => note!("innoscan: {}", message(error, verb)),
-        None => note!("innoscan: {error:#}"),
+        Some(error) => failed(&message(error, verb), exit),
+        None => failed(&format!("{error:#}"), exit),
     }
     if let Some(advice) = error.downcast_ref::<Advice>() {
         note!("innoscan: {advice}");
     }
     exit
+}
+
+/// Logs the error that ends a command.
+fn failed(message: &str, exit: Exit) {
+    if !log::event("error", json!({ "message": message, "exit_code": exit as i32 })) {
+        note!("innoscan: {message}");
+    }
 }
 
 /// The advice on an error without remedies, printed after it.

@@ -104,6 +104,10 @@ pub struct DumpArgs {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// What is printed on stderr: lines for people, or one JSON object for each event (docs/log.md)
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = LogFormatArg::Text, value_name = "FORMAT")]
+    pub log_format: LogFormatArg,
+
     /// Print a line for each table on stderr, and at the end how the time was spent
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
@@ -153,6 +157,15 @@ pub struct DumpArgs {
 
     #[command(flatten)]
     pub report: ReportArgs,
+}
+
+/// The form of what is printed on stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormatArg {
+    /// Lines for people
+    Text,
+    /// One JSON object for each event
+    Json,
 }
 
 /// What `--resume` does about a table that has changed since the dump was interrupted.

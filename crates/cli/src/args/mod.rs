@@ -25,7 +25,8 @@ use innoscan_io::{Device, duration};
 
 pub use self::data_files::DataFileArgs;
 pub use self::dump::{
-    BinaryArg, CompressArg, DumpArgs, DumpOutput, GetArgs, LayoutArg, ResumeArg, TimestampsArg,
+    BinaryArg, CompressArg, DumpArgs, DumpOutput, GetArgs, LayoutArg, LogFormatArg, ResumeArg,
+    TimestampsArg,
 };
 pub use self::keys::{KeyFileArgs, OfflineKeyArgs};
 pub use self::ls::LsArgs;

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use innoscan_format::value::Timestamp;
 
 /// `2026-11-21 02:08:16`, in UTC.
-pub(super) fn utc(time: SystemTime) -> String {
+pub fn utc(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
     let mut text = Vec::new();

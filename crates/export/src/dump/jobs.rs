@@ -86,7 +86,7 @@ pub(super) fn run(
         dump.phases.add(Phase::Locked, since.elapsed());
     }
     write_small(dump, target, options, &mut end)?;
-    write_others(dump, target, &mut end)?;
+    write_others(dump, target, options, &mut end)?;
     dump.phases.add(Phase::Reading, begun.elapsed());
     Ok(outcomes)
 }
@@ -105,7 +105,7 @@ fn write_locked(
             for &table in &tables {
                 let source = Source { table, ahead: ahead.take(table), confirm: &|| Ok(()) };
                 let TableDef { schema, name, .. } = &table.def;
-                let outcome = attempt(schema, name, |out| target.read(source, out))?;
+                let outcome = attempt(options, (schema, name), |out| target.read(source, out))?;
                 end(target, outcome)?;
             }
             Ok(())
@@ -114,12 +114,12 @@ fn write_locked(
         written
     })?;
     for deferred in dump.deferred.drain(..) {
-        let outcome = deferred.attempt(target)?;
+        let outcome = deferred.attempt(options, target)?;
         end(target, outcome)?;
     }
     for table in &mut dump.selected {
         let (database, name) = (table.database.clone(), table.name.clone());
-        let outcome = attempt(&database, &name, |out| target.select(table, out))?;
+        let outcome = attempt(options, (&database, &name), |out| target.select(table, out))?;
         end(target, outcome)?;
     }
     // Their locks are released.
@@ -142,7 +142,7 @@ fn write_small(
                 return Err(Error::interrupted());
             }
             let mut lost = None;
-            let outcome = attempt(&name.schema, &name.table, |out| {
+            let outcome = attempt(options, (&name.schema, &name.table), |out| {
                 let written = fetching.next(|rows| target.write(rows, out));
                 written.unwrap_or_else(|error| {
                     lost = Some(error);
@@ -160,14 +160,20 @@ fn write_small(
 type EndFn<'a> = dyn FnMut(&mut dyn Target, TableOutcome) -> Result<()> + 'a;
 
 /// Writes tables of other engines, and tables without rows.
-fn write_others(dump: &Dump<'_>, target: &mut dyn Target, end: &mut EndFn<'_>) -> Result<()> {
+fn write_others(
+    dump: &Dump<'_>,
+    target: &mut dyn Target,
+    options: &DumpOptions,
+    end: &mut EndFn<'_>,
+) -> Result<()> {
     for mut table in dump.engine_tables.iter().copied() {
         let TableDef { schema, name, .. } = &table.def;
-        let outcome = attempt(schema, name, |out| target.write(&mut table, out))?;
+        let outcome = attempt(options, (schema, name), |out| target.write(&mut table, out))?;
         end(target, outcome)?;
     }
     for &def in &dump.without_rows {
-        let outcome = attempt(&def.schema, &def.name, |out| target.define(def, out))?;
+        let names = (&*def.schema, &*def.name);
+        let outcome = attempt(options, names, |out| target.define(def, out))?;
         end(target, outcome)?;
     }
     Ok(())
@@ -178,9 +184,9 @@ impl DeferredTable<'_> {
     ///
     /// # Errors
     /// The lock was lost, which ends the dump.
-    fn attempt(self, target: &mut dyn Target) -> Result<TableOutcome> {
+    fn attempt(self, options: &DumpOptions, target: &mut dyn Target) -> Result<TableOutcome> {
         let mut lost = None;
-        let outcome = attempt(&self.database, &self.name, |out| {
+        let outcome = attempt(options, (&self.database, &self.name), |out| {
             let locked = (self.lock)()?;
             let confirm = || locked.confirm();
             let source = Source { table: locked.table(), ahead: None, confirm: &confirm };
@@ -194,11 +200,12 @@ impl DeferredTable<'_> {
 
 /// Dumps a table. An error becomes a part of the outcome, unless it ends the dump.
 fn attempt(
-    database: &str,
-    table: &str,
+    options: &DumpOptions,
+    (database, table): (&str, &str),
     dump: impl FnOnce(&mut TableOutcome) -> Result<()>,
 ) -> Result<TableOutcome> {
     let begun = Instant::now();
+    options.begin(database, table);
     let mut outcome = TableOutcome::new(database, table);
     let dumped = dump(&mut outcome);
     outcome.elapsed = begun.elapsed();

@@ -38,6 +38,7 @@ use innoscan_engine::scan::ScanOptions;
 use innoscan_engine::{Error, Remedy, Result, Table};
 use innoscan_format::schema::{IndexSource, TableDef};
 
+pub use self::clock::utc;
 pub use self::dumped_file::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
 pub use self::interrupted_dump::{InterruptedDump, OnChange, is_interrupted};
@@ -197,12 +198,17 @@ pub struct DumpOptions {
     /// Allow an output directory that is not empty; files of the same names are replaced. Loaders read
     /// every file, so their layouts need an empty directory nevertheless.
     pub overwrite: bool,
+    /// Called when a table begins.
+    pub begun: Option<Arc<BegunFn>>,
     /// Called after all rows were read, before the files are synced: confirms that the tables were locked
     /// until then, and unlocks them.
     pub confirm: Option<Arc<ConfirmFn>>,
     /// The options of reading tables.
     pub scan: ScanOptions,
 }
+
+/// Takes the names of a table's database and of the table.
+pub type BegunFn = dyn Fn(&str, &str) + Send + Sync;
 
 /// Confirms that the rows read are valid; its error ends the dump.
 pub type ConfirmFn = dyn Fn() -> Result<()> + Send + Sync;
@@ -211,6 +217,13 @@ impl DumpOptions {
     /// The `DROP TABLE` before a table's `CREATE TABLE`; empty if it is not wanted.
     fn drop_table(&self, name: &str) -> String {
         if self.drop_tables { sql::drop_table(name) } else { String::new() }
+    }
+
+    /// Calls [`DumpOptions::begun`].
+    fn begin(&self, database: &str, table: &str) {
+        if let Some(begun) = &self.begun {
+            begun(database, table);
+        }
     }
 
     /// Calls [`DumpOptions::confirm`].
@@ -233,6 +246,7 @@ impl DumpOptions {
             drop_tables: false,
             sync: true,
             overwrite: false,
+            begun: None,
             confirm: None,
             scan: ScanOptions::default(),
         }

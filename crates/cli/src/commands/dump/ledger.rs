@@ -2,15 +2,18 @@
 
 use std::collections::HashSet;
 
-use innoscan_catalog::ledger::{DumpMethod, Entry, ItemKind, Ledger, Listed, State, counted_kinds};
+use innoscan_catalog::ledger::{
+    DumpMethod, Entry, Item, ItemKind, Ledger, Listed, State, counted_kinds,
+};
 use innoscan_engine::counted;
 use innoscan_export::dump::Summary;
+use serde_json::json;
 
 use super::seconds;
 use crate::args::{DumpArgs, DumpOutput};
 use crate::messages::Exit;
-use crate::remedies;
 use crate::sizes::bytes;
+use crate::{log, remedies};
 
 /// Objects not dumped that are listed on stderr, at most; `innoscan.json` lists all.
 const LISTED_MAX: usize = 20;
@@ -80,10 +83,13 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
         })
     };
     let count = unreported().count();
-    for (listed, reason) in unreported().take(LISTED_MAX) {
-        note!("innoscan: NOT DUMPED: {}: {}", described(listed), remedies::reason(reason));
+    for (nth, (listed, reason)) in unreported().enumerate() {
+        let reason = remedies::reason(reason);
+        if !log_not_dumped(&listed.item, &reason) && nth < LISTED_MAX {
+            note!("innoscan: NOT DUMPED: {}: {reason}", described(listed));
+        }
     }
-    if count > LISTED_MAX {
+    if count > LISTED_MAX && !log::is_json() {
         note!("innoscan: NOT DUMPED: {} more", count - LISTED_MAX);
     }
     for unlisted in ledger.unlisted() {
@@ -98,6 +104,30 @@ pub fn summarize(summary: &Summary, args: &DumpArgs) {
         };
         note!("innoscan: the dump is NOT complete: {missing}{list}");
     }
+}
+
+/// Logs an object that was not dumped, if JSON is logged; returns whether it is.
+pub fn log_not_dumped(item: &Item, reason: &str) -> bool {
+    let fields = json!({
+        "kind": item.kind.to_string(),
+        "database": item.database,
+        "name": item.name,
+        "reason": reason,
+    });
+    log::event("not_dumped", fields)
+}
+
+/// Logs the end of a dump.
+pub fn log_ended(summary: &Summary, exit: Exit) {
+    let fields = json!({
+        "exit_code": exit as i32,
+        "complete": summary.ledger.is_complete(),
+        "tables": summary.tables.len(),
+        "rows": summary.rows(),
+        "bytes": summary.tables.iter().map(|table| table.plain_bytes).sum::<u64>(),
+        "seconds": summary.elapsed.as_secs_f64(),
+    });
+    log::event("ended", fields);
 }
 
 fn report_dumped(summary: &Summary) {

@@ -1,17 +1,18 @@
 //! `innoscan dump` of a running server.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use innoscan_engine::cores::threads_or_cores;
 use innoscan_export::dump::{ConfirmFn, Dump, Origin};
 use innoscan_live::snapshot::{Consistency, LockMode, Plan, Snapshot, SnapshotOptions};
 use innoscan_live::{Account, Session};
+use serde_json::json;
 
 use super::{OfServer, seconds, write};
 use crate::args::DumpArgs;
 use crate::messages::Exit;
-use crate::remedies;
+use crate::{log, remedies};
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     anyhow::ensure!(
@@ -40,6 +41,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let unfinished = super::unfinished(args)?;
     let cancel = crate::signals::cancel_on_signal()?;
     let mut snapshot = Snapshot::take(&account, &options, &cancel)?;
+    log_lock(&snapshot);
     super::require_something(&snapshot.inventory.ledger, args, nothing())?;
     super::note_unmatched(&snapshot.inventory.ledger, args);
     for (name, error) in snapshot.unread.iter().filter(|_| !args.report.quiet) {
@@ -65,6 +67,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let confirm = snapshot
         .confirmation()
         .map(|confirmation| -> Arc<ConfirmFn> { Arc::new(move || confirmation.conclude()) });
+    let confirm = confirm.map(|confirm| log_release(confirm, snapshot.locked_since()));
     let of_server = OfServer { origin: Some(origin), confirm };
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lost lock is the cause of a failed write, so it is reported first.
@@ -79,6 +82,31 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         report_lock(&snapshot, small, &options, held);
     }
     Ok(super::end(&summary, layout, args))
+}
+
+/// Logs that the tables were locked, and that they no longer are where they were copied.
+fn log_lock(snapshot: &Snapshot) {
+    let is_locked = snapshot.locked_since().is_some();
+    if !is_locked && !snapshot.is_cloned {
+        return;
+    }
+    let waited = snapshot.waited.as_secs_f64();
+    let fields = json!({ "tables": snapshot.tables.len(), "waited_seconds": waited });
+    log::event("lock_taken", fields);
+    if !is_locked {
+        log::event("lock_released", json!({}));
+    }
+}
+
+/// The confirmation of a lock that is held since then, by which it is released; that is logged.
+fn log_release(confirm: Arc<ConfirmFn>, since: Option<Instant>) -> Arc<ConfirmFn> {
+    Arc::new(move || {
+        confirm()?;
+        if let Some(since) = since {
+            log::event("lock_released", json!({ "held_seconds": since.elapsed().as_secs_f64() }));
+        }
+        Ok(())
+    })
 }
 
 fn origin(

@@ -13,7 +13,9 @@ use crate::args::CompressArg;
 use crate::args::DumpArgs;
 use crate::args::DumpOutput;
 use crate::args::LayoutArg;
+use crate::args::LogFormatArg;
 use crate::args::ResumeArg;
+use crate::log;
 use crate::messages;
 use crate::messages::Advice;
 use crate::messages::Exit;
@@ -24,6 +26,7 @@ use crate::stats;
 use innoscan_catalog::TableSelection;
 use innoscan_catalog::ledger::Entry;
 use innoscan_catalog::ledger::Filter;
+use innoscan_catalog::ledger::Item;
 use innoscan_catalog::ledger::ItemKind;
 use innoscan_catalog::ledger::Ledger;
 use innoscan_catalog::ledger::ObjectKinds;
@@ -36,6 +39,7 @@ use innoscan_engine::Remedy;
 use innoscan_engine::Table;
 use innoscan_engine::counted;
 use innoscan_engine::scan::ScanOptions;
+use innoscan_export::dump::BegunFn;
 use innoscan_export::dump::ConfirmFn;
 use innoscan_export::dump::Dump;
 use innoscan_export::dump::DumpOptions;
@@ -55,6 +59,7 @@ use innoscan_export::sink::Format;
 use innoscan_export::sink::shell_tsv::ShellTsvOptions;
 use innoscan_io::directory_with;
 use innoscan_live::snapshot::Consistency;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::io::IsTerminal;
@@ -67,6 +72,11 @@ use std::time::Duration;
 const STREAM_BYTES: usize = 64 << 10;
 
 pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
+    if args.log_format == LogFormatArg::Json {
+        log::set_json();
+    }
+    let dumper = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
+    log::event("started", json!({ "dumper": dumper, "output": args.outputdir }));
     note_name(args);
     if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
 }
@@ -268,10 +278,16 @@ fn dump_options(
         drop_tables: args.sql.add_drop_table,
         overwrite: args.overwrite,
         origin: of_server.origin,
+        begun: log::is_json().then(|| Arc::new(log_begun) as Arc<BegunFn>),
         confirm: of_server.confirm,
         scan,
         ..defaults
     }
+}
+
+/// Logs that a table begins.
+fn log_begun(database: &str, table: &str) {
+    log::event("table_begun", json!({ "database": database, "table": table }));
 }
 
 /// Refuses binary output on a terminal.
@@ -428,8 +444,11 @@ pub fn report_table(outcome: &TableOutcome, verbose: bool) {
     super::report_damage(&outcome.scan.damage, outcome.scan.damaged);
     if let Some(error) = &outcome.error {
         let message = messages::message(error, messages::Verb::Dump);
-        note!("innoscan: NOT DUMPED: table {name}: {message}");
-    } else if verbose {
+        let item = Item::new(&outcome.database, ItemKind::Table, &outcome.table);
+        if !ledger::log_not_dumped(&item, &message) {
+            note!("innoscan: NOT DUMPED: table {name}: {message}");
+        }
+    } else if !log_done(outcome) && verbose {
         let kept = match outcome.kept_files {
             0 => String::new(),
             1 => "; 1 file kept".to_owned(),
@@ -442,6 +461,19 @@ pub fn report_table(outcome: &TableOutcome, verbose: bool) {
             seconds(outcome.elapsed)
         );
     }
+}
+
+/// Logs that a table is complete, if JSON is logged; returns whether it is.
+fn log_done(outcome: &TableOutcome) -> bool {
+    let fields = json!({
+        "database": outcome.database,
+        "table": outcome.table,
+        "rows": outcome.rows,
+        "bytes": outcome.plain_bytes,
+        "seconds": outcome.elapsed.as_secs_f64(),
+        "kept_files": outcome.kept_files,
+    });
+    log::event("table_done", fields)
 }
 
 /// Reports values that the output does not hold.
@@ -490,16 +522,20 @@ fn compression(args: &DumpArgs, layout: Layout) -> Compression {
 /// Prints the last lines of a dump, and returns its exit code.
 fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
     ledger::summarize(summary, args);
+    let exit = exit_of(summary);
+    if exit == Exit::Done && !args.report.quiet {
+        note_loader(layout, &args.outputdir, compression(args, layout));
+    }
+    ledger::log_ended(summary, exit);
+    exit
+}
+
+/// The exit code of a dump.
+fn exit_of(summary: &Summary) -> Exit {
     let ledger = &summary.ledger;
     let is_dumped = ledger.unlisted().is_empty() && ledger.not_dumped().next().is_none();
     if is_dumped {
-        if !ledger.is_complete() {
-            return Exit::Skipped;
-        }
-        if !args.report.quiet {
-            note_loader(layout, &args.outputdir, compression(args, layout));
-        }
-        return Exit::Done;
+        return if ledger.is_complete() { Exit::Done } else { Exit::Skipped };
     }
     let is_of_resources = |error: &innoscan_engine::Error| error.kind() == ErrorKind::Resources;
     let resources = |table: &TableOutcome| table.error.as_ref().is_some_and(is_of_resources);

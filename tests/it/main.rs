@@ -37,6 +37,7 @@ mod live;
 mod log;
 mod ls;
 mod manual;
+mod metrics;
 mod mysql_objects;
 mod objects;
 mod offline_restore;

@@ -412,13 +412,21 @@ impl Catalog {
         }
     }
 
+    /// The data directory as the user named it, if this is its canonical path: it is judged once, by one path.
+    fn as_named(&self, canonical: PathBuf) -> PathBuf {
+        let named = self
+            .root()
+            .filter(|root| std::fs::canonicalize(root).is_ok_and(|root| root == canonical));
+        named.map(Path::to_owned).unwrap_or(canonical)
+    }
+
     /// The place of a file's directory, determined once.
     fn place_of(&self, file: &Path) -> Place {
         let dir = directory_with(file);
         if let Some(known) = self.places.borrow().get(dir) {
             return known.clone();
         }
-        let root = DataDir::root_of(file);
+        let root = DataDir::root_of(file).map(|root| self.as_named(root));
         // The directory that a file alone was put in is no database, unless the user names it.
         let is_database = root.is_some() || dir != Path::new(".");
         let schema = if is_database { schema_of(dir) } else { String::new() };

@@ -15,6 +15,10 @@ pub struct Counters {
     pub foreground: KindCounters,
 }
 
+/// Upper bounds of the service times by which reads are counted, in microseconds.
+pub const SERVICE_BOUNDS_US: [u64; 12] =
+    [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
+
 /// Reads of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindCounters {
@@ -30,9 +34,22 @@ pub struct KindCounters {
     pub service: Duration,
     /// The longest time between push and completion.
     pub service_max: Duration,
+    /// Reads by their service time: within each of [`SERVICE_BOUNDS_US`] but not the one before, and slower ones.
+    pub service_counts: [u64; SERVICE_BOUNDS_US.len() + 1],
 }
 
 impl KindCounters {
+    /// Adds a read that gave so many bytes.
+    pub fn add_read(&mut self, bytes: u64, service: Duration) {
+        self.requests += 1;
+        self.read_bytes += bytes;
+        self.service += service;
+        self.service_max = self.service_max.max(service);
+        let service_us = service.as_micros();
+        let nth = SERVICE_BOUNDS_US.partition_point(|bound| u128::from(*bound) < service_us);
+        self.service_counts[nth] += 1;
+    }
+
     fn merge(&mut self, from: &KindCounters) {
         self.requests += from.requests;
         self.read_bytes += from.read_bytes;
@@ -40,6 +57,9 @@ impl KindCounters {
         self.failed += from.failed;
         self.service += from.service;
         self.service_max = self.service_max.max(from.service_max);
+        for (count, from) in self.service_counts.iter_mut().zip(from.service_counts) {
+            *count += from;
+        }
     }
 }
 
@@ -51,12 +71,9 @@ impl Counters {
             Kind::Ahead => &mut self.ahead,
             Kind::Foreground => &mut self.foreground,
         };
-        counters.requests += 1;
-        counters.read_bytes += done.good_bytes as u64;
+        counters.add_read(done.good_bytes as u64, done.service);
         counters.resumed += u64::from(done.resumed);
         counters.failed += u64::from(done.error.is_some());
-        counters.service += done.service;
-        counters.service_max = counters.service_max.max(done.service);
     }
 
     /// Adds other counters.

@@ -33,7 +33,7 @@ mod seeks;
 mod slab;
 
 pub use coalesce::{Run, coalesce};
-pub use counters::{Counters, KindCounters};
+pub use counters::{Counters, KindCounters, SERVICE_BOUNDS_US};
 pub use depth::{Depth, Progress};
 pub use device::{Device, byte_unit, duration};
 pub use engine::throttled::{Pauses, ThrottledReads};

@@ -81,6 +81,17 @@ fn a_killed_servers_directory_is_checked_and_listed() {
     assert!(is_sound && text.contains("d.young"), "{text}");
 }
 
+#[test]
+fn a_directory_is_judged_once_by_whatever_path_it_is_named() {
+    let (dir, root) = unpacked();
+    let out = tempfile::tempdir().unwrap();
+    let mut dump = crate::parity::command();
+    dump.current_dir(dir.path()).arg("dump").arg(root.file_name().unwrap());
+    let output = dump.arg("-o").arg(out.path()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("read through the redo log").count(), 1, "{said}");
+}
+
 /// The redo log's head, and the log behind its checkpoint.
 pub(crate) fn log() -> Vec<u8> {
     let (_dir, root) = unpacked();

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use innoscan_export::sink::Format;
@@ -103,6 +105,11 @@ pub struct DumpArgs {
     /// Print what would be dumped and how, without locking or writing anything
     #[arg(long)]
     pub dry_run: bool,
+
+    /// Write metrics of the dump to this file when it ends, also when it fails: time, rows, bytes, requests, locks, in the
+    /// text form of Prometheus (docs/cron.md)
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
 
     /// What is printed on stderr: lines for people, or one JSON object for each event (docs/log.md)
     #[arg(hide_short_help = true, long, value_enum, default_value_t = LogFormatArg::Text, value_name = "FORMAT")]

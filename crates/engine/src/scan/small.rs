@@ -74,10 +74,7 @@ fn scan_whole<S: RowSink>(
         let begun = Instant::now();
         let Some(space) = file.open_whole(SMALL_TABLE_BYTES as usize)? else { return Ok(None) };
         one_page_size(&spaces, &space, file)?;
-        reads.demand.requests += 1;
-        reads.demand.read_bytes += space.file().size_bytes();
-        reads.demand.service += begun.elapsed();
-        reads.demand.service_max = reads.demand.service_max.max(begun.elapsed());
+        reads.demand.add_read(space.file().size_bytes(), begun.elapsed());
         spaces.push(space);
     }
     let Some(page_bytes) = spaces.first().map(Space::page_bytes) else {

@@ -81,7 +81,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if !args.report.quiet {
         report_lock(&snapshot, small, &options, held);
     }
-    Ok(super::end(&summary, layout, args))
+    super::end(&summary, layout, args)
 }
 
 /// Logs that the tables were locked, and that they no longer are where they were copied.

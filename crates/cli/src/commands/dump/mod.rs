@@ -5,6 +5,7 @@ mod columnar;
 mod format;
 mod ledger;
 mod live;
+mod metrics;
 mod offline;
 mod sources;
 
@@ -78,7 +79,14 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     let dumper = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
     log::event("started", json!({ "dumper": dumper, "output": args.outputdir }));
     note_name(args);
-    if args.sources.is_empty() { live::run(args) } else { offline::run(args) }
+    let ended = if args.sources.is_empty() { live::run(args) } else { offline::run(args) };
+    if let (Err(error), Some(path)) = (&ended, &args.metrics) {
+        let exit = messages::exit_of(error, messages::Verb::Dump);
+        if let Err(unwritten) = metrics::write(path, None, exit) {
+            note!("innoscan: {unwritten}");
+        }
+    }
+    ended
 }
 
 /// Notes where the name of the output looks like something else.
@@ -520,14 +528,17 @@ fn compression(args: &DumpArgs, layout: Layout) -> Compression {
 }
 
 /// Prints the last lines of a dump, and returns its exit code.
-fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
+fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> anyhow::Result<Exit> {
     ledger::summarize(summary, args);
     let exit = exit_of(summary);
     if exit == Exit::Done && !args.report.quiet {
         note_loader(layout, &args.outputdir, compression(args, layout));
     }
     ledger::log_ended(summary, exit);
-    exit
+    if let Some(path) = &args.metrics {
+        metrics::write(path, Some(summary), exit)?;
+    }
+    Ok(exit)
 }
 
 /// The exit code of a dump.

@@ -45,15 +45,16 @@ tools() {
     rustup target add $TARGETS >&2
 }
 
-# Paths of this machine, which would be in the messages of panics.
-remap() {
+# Without the tables for unwinding, since a panic aborts; and without the paths of this machine, which would be in the
+# messages of panics.
+flags() {
     local home=${CARGO_HOME:-$HOME/.cargo}
-    echo "--remap-path-prefix=$PWD=/innoscan --remap-path-prefix=$home=/cargo" \
+    echo "-C force-unwind-tables=no --remap-path-prefix=$PWD=/innoscan --remap-path-prefix=$home=/cargo" \
         "--remap-path-prefix=$(rustc --print sysroot)=/rust"
 }
 
 binary() { # TARGET: builds it, and checks that it is static and small.
-    RUSTFLAGS=$(remap) cargo zigbuild --profile dist --locked -p innoscan-cli --target "$1" --target-dir "$WORK/build"
+    RUSTFLAGS=$(flags) cargo zigbuild --profile dist --locked -p innoscan-cli --target "$1" --target-dir "$WORK/build"
     BINARY=$WORK/build/$1/dist/innoscan
     ! readelf -l "$BINARY" | grep -q INTERP || die "$BINARY is not static"
     local bytes

@@ -15,6 +15,10 @@ mod stats;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
     if typed.len() <= 1 {

@@ -14,6 +14,7 @@ LIMIT_BYTES=$((12 * 1000 * 1000))
 
 WORK=$PWD/target/dist
 TOOLS=$WORK/tools
+MANUAL=$PWD/target/manual
 OUT=$WORK/out
 say() { echo "dist/build.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -68,7 +69,7 @@ tarball() { # ARCH
     rm -rf "${WORK:?}/$name"
     mkdir -p "$WORK/$name"
     cp "$BINARY" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$WORK/$name/"
-    cp -r "$WORK/manual/man1" "$WORK/manual/completions" "$WORK/$name/"
+    cp -r "$MANUAL/man1" "$MANUAL/completions" "$WORK/$name/"
     tar -C "$WORK" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
         -c "$name" | gzip -9n >"$OUT/$name.tar.gz"
 }
@@ -88,7 +89,7 @@ for target in $TARGETS; do
     mkdir -p "target/$target/dist"
     cp "$BINARY" "target/$target/dist/innoscan"
     # Written once, by the binary that runs here.
-    [ "$target" != "${TARGETS%% *}" ] || "$BINARY" manual "$WORK/manual"
+    [ "$target" != "${TARGETS%% *}" ] || "$BINARY" manual "$MANUAL"
     tarball "${target%%-*}"
     packages "$target"
 done

@@ -149,7 +149,7 @@ pub struct ManualArgs {
 }
 
 /// Where tables and their definitions come from.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Files")]
 pub struct SourceArgs {
     /// Data directory of the tables that are named db.table

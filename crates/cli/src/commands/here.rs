@@ -11,6 +11,7 @@ use innoscan_format::schema::filename;
 use innoscan_live::SOCKETS;
 use rustix::process::Flock;
 
+use crate::args::{OfflineKeyArgs, SourceArgs};
 use crate::messages::Exit;
 use crate::{remedies, sizes};
 
@@ -41,9 +42,9 @@ pub fn run() -> anyhow::Result<Exit> {
     let files = tables_in(&here)?;
     let words = match files.first() {
         _ if here.join(MANIFEST).is_file() => dump(&here),
-        _ if DataDir::is_one(&here) => data_directory(&here, "."),
-        Some(file) => tablespaces(&here, files.len(), file),
-        None => elsewhere(&here),
+        _ if DataDir::is_one(&here) => data_directory(&here, ".")?,
+        Some(file) => tablespaces(&here, files.len(), file)?,
+        None => elsewhere(&here)?,
     };
     for line in words.about {
         out!("{line}");
@@ -94,7 +95,7 @@ fn tables_in(directory: &Path) -> std::io::Result<Vec<TableFiles>> {
 }
 
 /// A data directory or backup, which is named `typed` in commands.
-fn data_directory(root: &Path, typed: &str) -> Words {
+fn data_directory(root: &Path, typed: &str) -> anyhow::Result<Words> {
     let (mut databases, mut tables) = (0, Vec::new());
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     for directory in entries.map(|entry| entry.path()).filter(|path| path.is_dir()) {
@@ -122,9 +123,9 @@ fn data_directory(root: &Path, typed: &str) -> Words {
     if let Some(server) = running_server(root, &root.join(system_files::FIRST)) {
         about.push(RUNNING.to_owned());
         let ls = (format!("innoscan ls {typed} --force"), "its tables, as the files have them");
-        return Words { about, commands: of_server(&server, &largest, ls) };
+        return Ok(Words { about, commands: of_server(&server, &largest, ls) });
     }
-    let catalog = Catalog::new(Some(root.to_owned()));
+    let catalog = catalog(Some(root))?;
     match catalog.require_readable().and_then(|()| catalog.directory_notes()) {
         Ok(notes) => about.extend(notes.into_iter().map(|note| format!("Note: {note}"))),
         Err(error) => about.push(format!("It is not read: {}", remedies::message(&error))),
@@ -137,7 +138,13 @@ fn data_directory(root: &Path, typed: &str) -> Words {
             "what CHECKSUM TABLE says, and how fast it is read",
         ),
     ];
-    Words { about, commands }
+    Ok(Words { about, commands })
+}
+
+/// The catalog of commands without options.
+fn catalog(root: Option<&Path>) -> anyhow::Result<Catalog> {
+    let from = SourceArgs { datadir: root.map(Path::to_owned), ..SourceArgs::default() };
+    super::catalog(&from, &OfflineKeyArgs::default())
 }
 
 /// Commands for a running server and one of its tables, and another one.
@@ -148,7 +155,7 @@ fn of_server(server: &Flock, table: &str, other: Command) -> Vec<Command> {
     vec![
         (format!("innoscan dump -S {socket} -A -o ~/dump"), "a logical backup of the server"),
         (
-            format!("innoscan dump -S {socket} -T {table} > table.sql"),
+            format!("innoscan dump -S {socket} -T {table} > ~/table.sql"),
             "one table, as mysqldump writes it",
         ),
         other,
@@ -164,7 +171,7 @@ fn socket_of(server: &Flock) -> Option<String> {
 }
 
 /// Files of tables, in a directory of a database or alone.
-fn tablespaces(here: &Path, count: usize, largest: &TableFiles) -> Words {
+fn tablespaces(here: &Path, count: usize, largest: &TableFiles) -> anyhow::Result<Words> {
     let root = DataDir::root_of(&largest.path);
     let place = match &root {
         Some(root) => format!("in the data directory {}", root.display()),
@@ -182,17 +189,17 @@ fn tablespaces(here: &Path, count: usize, largest: &TableFiles) -> Words {
         let table = quoted(&format!("{database}.{}", largest.name));
         let schema =
             (format!("innoscan schema {file} --force"), "its CREATE TABLE, as the file has it");
-        return Words { about, commands: of_server(&server, &table, schema) };
+        return Ok(Words { about, commands: of_server(&server, &table, schema) });
     }
-    if let Err(error) = Catalog::new(None).definition(&largest.path.to_string_lossy()) {
+    if let Err(error) = catalog(None)?.definition(&largest.path.to_string_lossy()) {
         about.push(format!("The largest is not read: {}", remedies::message(&error)));
     }
     let commands = vec![
         (format!("innoscan check {file}"), "whether it is damaged, and where"),
         (format!("innoscan schema {file}"), "its CREATE TABLE"),
-        (format!("innoscan dump {file} > table.sql"), "its rows, as mysqldump writes them"),
+        (format!("innoscan dump {file} > ~/table.sql"), "its rows, as mysqldump writes them"),
     ];
-    Words { about, commands }
+    Ok(Words { about, commands })
 }
 
 fn dump(here: &Path) -> Words {
@@ -208,12 +215,13 @@ fn dump(here: &Path) -> Words {
 }
 
 /// A directory without files of InnoDB.
-fn elsewhere(here: &Path) -> Words {
+fn elsewhere(here: &Path) -> anyhow::Result<Words> {
     let nothing = format!("{} has no files of InnoDB.", here.display());
     let usual = Path::new(DATA_DIRECTORY);
     if DataDir::is_one(usual) {
-        let words = data_directory(usual, DATA_DIRECTORY);
-        return Words { about: [vec![nothing], words.about].concat(), commands: words.commands };
+        let words = data_directory(usual, DATA_DIRECTORY)?;
+        let about = [vec![nothing], words.about].concat();
+        return Ok(Words { about, ..words });
     }
     let commands = vec![
         ("innoscan ls DIR".to_owned(), "the tables of a data directory, a backup or a snapshot"),
@@ -222,7 +230,7 @@ fn elsewhere(here: &Path) -> Words {
     ];
     let about =
         "Name a server's data directory (such as /var/lib/mysql), a copy of one, or .ibd files.";
-    Words { about: vec![nothing, about.to_owned()], commands }
+    Ok(Words { about: vec![nothing, about.to_owned()], commands })
 }
 
 /// A word of a command line, in quotes if the shell needs them.

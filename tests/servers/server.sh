@@ -139,8 +139,14 @@ up() {
     kill -0 "$CHILD" 2>/dev/null || { tail -25 "$DIR/err.log" >&2; die "died at start"; }
     client mariadb-admin --connect-timeout=2 ping >/dev/null 2>&1
 }
-# A zombie has ended: what started the server is gone, and the machine's first process reaps it when it likes.
-gone() { ! kill -0 "$PID" 2>/dev/null || [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$PID/stat" 2>/dev/null)" = Z ]; }
+# A zombie without other threads has ended, and has no file open: what started the server is gone, and the machine's first
+# process reaps it when it likes.
+gone() {
+    ! kill -0 "$PID" 2>/dev/null || {
+        [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$PID/stat" 2>/dev/null)" = Z ] &&
+            [ "$(find "/proc/$PID/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -le 1 ]
+    }
+}
 
 # put FILE TEXT: writes it under another name first; others may read it now
 put() {

@@ -272,7 +272,11 @@ fn damaged_chains_are_refused_or_give_right_pages() {
     let truth = truth.1;
     let mut random = Random::new(8);
     let mut answers = Answers::default();
-    for case in 0..CASES {
+    // By chance, none of the first lies may be refused.
+    for case in 0..20 * CASES {
+        if case >= CASES && answers.is_of_each_kind() {
+            break;
+        }
         let own = own_files(&chain.links[case as usize % BACKUPS]);
         let path = &own[random.below(own.len() as u64) as usize];
         let sound = std::fs::read(path).unwrap();

@@ -2,7 +2,7 @@
 # build.sh: what is published, into target/dist/out: for x86_64 and aarch64 a static binary in a tarball with man pages and
 # completions, a .deb and a .rpm; an SBOM, the licences of all dependencies, and SHA256SUMS.
 #
-# Two runs on the same commit give the same bytes: SOURCE_DATE_EPOCH is the commit's time, the paths of the machine are
+# So that two runs on the same commit give the same bytes, SOURCE_DATE_EPOCH is the commit's time, the paths of the machine are
 # mapped away, and the versions of all tools are below. Takes what is missing from package registries. Needs Rust from
 # rustup, python3 with venv, and dpkg-deb; a quarter of an hour of two cores.
 set -euo pipefail

@@ -450,8 +450,10 @@ impl Catalog {
     /// Reads the redo logs of a backup that was not prepared: its tablespaces may be in files of other names.
     fn read_backup(&self) -> Result<()> {
         let root = self.datadir()?;
-        let is_backup = !self.files.incrementals.is_empty() || Backup::is_unprepared_in(root);
-        match is_backup && !self.dirs.borrow().contains_key(root) {
+        if self.dirs.borrow().contains_key(root) {
+            return Ok(());
+        }
+        match !self.files.incrementals.is_empty() || Backup::is_unprepared_in(root) {
             true => self.judged(root).map(drop),
             false => Ok(()),
         }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use innoscan_export::dump::utc;
+use innoscan_export::dump::json_utc;
 use serde_json::{Value, json};
 
 /// How this process logs; it is set once, before anything is logged.
@@ -26,8 +26,7 @@ pub fn event(name: &str, fields: Value) -> bool {
     if !is_json() {
         return false;
     }
-    let time = format!("{}Z", utc(SystemTime::now()).replace(' ', "T"));
-    let mut object = json!({ "time": time, "event": name });
+    let mut object = json!({ "time": json_utc(SystemTime::now()), "event": name });
     if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
         object.extend(fields);
     }

@@ -129,21 +129,17 @@ pub(super) fn is_in_other_file(
     if of_name.is_none() && listed.is_none() {
         return Ok(false);
     }
-    let space = match (Space::open(file, Direct::Off, keys), of_name) {
-        (Ok(opened), _) => opened.header().space,
+    let space = Space::open(file, Direct::Off, keys).map(|opened| opened.header().space);
+    match (space, of_name) {
+        (Ok(space), Some(known)) => Ok(space != known),
+        (Ok(space), None) => Ok(listed.is_some_and(|listed| listed.ids.contains(&space))),
         // TRUNCATE renames the file of the rows before it makes a new one, whose first page may never have been written.
-        (Err(error), Some(known)) => {
-            return match file_of_space(known, directory_with(file), keys)? {
-                Some(_) => Ok(true),
-                None => Err(error),
-            };
-        }
-        (Err(error), None) => return Err(error),
-    };
-    Ok(match of_name {
-        Some(known) => space != known,
-        None => listed.is_some_and(|listed| listed.ids.contains(&space)),
-    })
+        (Err(error), Some(known)) => match file_of_space(known, directory_with(file), keys)? {
+            Some(_) => Ok(true),
+            None => Err(error),
+        },
+        (Err(error), None) => Err(error),
+    }
 }
 
 impl Catalog {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use innoscan_engine::keys::Keys;
 use innoscan_engine::{Error, Remedy, Result};
 use innoscan_format::schema::{Partitioning, TableDef, filename};
-
 use innoscan_io::directory_with;
 
 use super::{sorted_entries, stem};

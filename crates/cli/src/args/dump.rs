@@ -1,8 +1,6 @@
 //! Arguments of `innoscan dump` and `innoscan get`.
 
-use std::path::Path;
-
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};

@@ -7,6 +7,7 @@ use innoscan_catalog::catalog::{Catalog, FileKind, SYSTEM_DATABASES, database_of
 use innoscan_catalog::datadir::{DataDir, running_server};
 use innoscan_catalog::system_files;
 use innoscan_engine::counted;
+use innoscan_export::dump::MANIFEST_NAME;
 use innoscan_format::schema::filename;
 use innoscan_live::SOCKETS;
 use rustix::process::Flock;
@@ -17,9 +18,6 @@ use crate::{remedies, sizes};
 
 /// Where servers of Linux distributions have their data.
 const DATA_DIRECTORY: &str = "/var/lib/mysql";
-
-/// The manifest of a dump.
-const MANIFEST: &str = "innoscan.json";
 
 /// What is said of a data directory whose server is running.
 const RUNNING: &str = "Its server is running, so its tables are read through the server.";
@@ -41,7 +39,7 @@ pub fn run() -> anyhow::Result<Exit> {
     let here = std::env::current_dir()?;
     let files = tables_in(&here)?;
     let words = match files.first() {
-        _ if here.join(MANIFEST).is_file() => dump(&here),
+        _ if here.join(MANIFEST_NAME).is_file() => dump(&here),
         _ if DataDir::is_one(&here) => data_directory(&here, ".")?,
         Some(file) => tablespaces(&here, files.len(), file)?,
         None => elsewhere(&here)?,
@@ -120,7 +118,7 @@ fn data_directory(root: &Path, typed: &str) -> anyhow::Result<Words> {
     )];
     let largest = tables.iter().max_by_key(|(_, bytes)| *bytes).map(|(name, _)| quoted(name));
     let largest = largest.unwrap_or_else(|| "DB.TABLE".to_owned());
-    if let Some(server) = running_server(root, &root.join(system_files::FIRST)) {
+    if let Some(server) = server_of(root) {
         about.push(RUNNING.to_owned());
         let ls = (format!("innoscan ls {typed} --force"), "its tables, as the files have them");
         return Ok(Words { about, commands: of_server(&server, &largest, ls) });
@@ -145,6 +143,11 @@ fn data_directory(root: &Path, typed: &str) -> anyhow::Result<Words> {
 fn catalog(root: Option<&Path>) -> anyhow::Result<Catalog> {
     let from = SourceArgs { datadir: root.map(Path::to_owned), ..SourceArgs::default() };
     super::catalog(&from, &OfflineKeyArgs::default())
+}
+
+/// The server that runs on a data directory.
+fn server_of(root: &Path) -> Option<Flock> {
+    running_server(root, &root.join(system_files::FIRST))
 }
 
 /// Commands for a running server and one of its tables, and another one.
@@ -181,9 +184,7 @@ fn tablespaces(here: &Path, count: usize, largest: &TableFiles) -> anyhow::Resul
     let mut about = vec![format!("{} has the files of {tables}, {place}.", here.display())];
     let file = largest.path.strip_prefix(here).unwrap_or(&largest.path).to_string_lossy();
     let file = quoted(&file);
-    let server =
-        root.as_ref().and_then(|root| running_server(root, &root.join(system_files::FIRST)));
-    if let Some(server) = server {
+    if let Some(server) = root.as_deref().and_then(server_of) {
         about.push(RUNNING.to_owned());
         let database = database_of(here.file_name().unwrap_or_default());
         let table = quoted(&format!("{database}.{}", largest.name));

@@ -7,6 +7,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use innoscan_engine::Error;
+use innoscan_export::dump::DUMPER;
 
 use crate::args::{Cli, ManualArgs};
 use crate::messages::Exit;
@@ -40,8 +41,7 @@ fn write(directory: &Path) -> io::Result<()> {
 fn page(mut command: Command, name: &str, directory: &Path) -> io::Result<()> {
     let usage = command.render_usage().to_string();
     let has_commands = command.has_subcommands();
-    let version = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
-    let page = Man::new(command).title(name).source(version).manual("innoscan");
+    let page = Man::new(command).title(name).source(DUMPER).manual(NAME);
     let mut out = Vec::new();
     page.render_title(&mut out)?;
     page.render_name_section(&mut out)?;

@@ -20,7 +20,7 @@ use super::dumped_file::{DumpedFile, partial_name};
 use super::interrupted_dump::{self, is_interrupted};
 use super::journal::{self, Entry, Journal};
 use super::small_files::{SmallFile, SmallFiles};
-use super::{DumpOptions, Layout};
+use super::{DumpOptions, Layout, MANIFEST_NAME};
 
 /// The size from which a file is synced by itself, in bytes, so that not all of a dump is in memory
 /// before the first sync.
@@ -149,7 +149,7 @@ impl Directory {
         let mut journal = Journal::open(path, options.sync)?;
         journal.clear()?;
         // The files of a complete dump are replaced one by one, so it is no longer complete.
-        match std::fs::remove_file(path.join("innoscan.json")) {
+        match std::fs::remove_file(path.join(MANIFEST_NAME)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }

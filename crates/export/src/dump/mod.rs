@@ -38,15 +38,15 @@ use innoscan_engine::scan::ScanOptions;
 use innoscan_engine::{Error, Remedy, Result, Table};
 use innoscan_format::schema::{IndexSource, TableDef};
 
-pub use self::clock::utc;
+pub use self::clock::json_utc;
 pub use self::dumped_file::DumpedFile;
 pub use self::fetched::{SentRowFn, SmallTable, SmallTables, TableSession};
 pub use self::interrupted_dump::{InterruptedDump, OnChange, is_interrupted};
 pub use self::jobs::{DeferredTable, LockedTable};
 pub use self::layout::{REPLACED_NAME_PREFIX, stem};
 pub use self::objects::{Origin, SelectedColumn, SelectedRowsIter, SelectedTable};
-pub use self::outcome::Summary;
-pub(crate) use self::outcome::{MANIFEST_FORMAT, MANIFEST_NAME};
+pub(crate) use self::outcome::MANIFEST_FORMAT;
+pub use self::outcome::{MANIFEST_NAME, Summary};
 pub use self::single_file::to_file;
 pub use self::stream::to_stream;
 pub use self::table_outcome::TableOutcome;
@@ -55,7 +55,7 @@ use crate::sink::{Compression, sql};
 pub use crate::sink::{Format, Layout};
 
 /// The program and version that a dump names as its writer.
-const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
+pub const DUMPER: &str = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
 
 /// The names of a primary key's columns.
 fn primary_key(def: &TableDef) -> Vec<String> {

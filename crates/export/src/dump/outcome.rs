@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Layout;
-use super::clock::utc;
+use super::clock::json_utc;
 use super::dumped_file::DumpedFile;
 use super::objects::Origin;
 use super::table_outcome::{TableOutcome, file_json};
@@ -19,7 +19,7 @@ use crate::phases::Phases;
 pub(crate) const MANIFEST_FORMAT: u64 = 1;
 
 /// The name of `innoscan.json` in the directory.
-pub(crate) const MANIFEST_NAME: &str = "innoscan.json";
+pub const MANIFEST_NAME: &str = "innoscan.json";
 
 /// The result of a dump.
 #[derive(Debug, Default)]
@@ -58,12 +58,16 @@ impl Summary {
     pub fn rows(&self) -> u64 {
         self.tables.iter().map(|table| table.rows).sum()
     }
+
+    /// The bytes of definitions and rows, before compression.
+    pub fn plain_bytes(&self) -> u64 {
+        self.tables.iter().map(|table| table.plain_bytes).sum()
+    }
 }
 
 /// The content of `innoscan.json` (`docs/json.md`).
 impl Serialize for Summary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let time = |time: SystemTime| format!("{}Z", utc(time).replace(' ', "T"));
         let mut json = serializer.serialize_map(None)?;
         json.serialize_entry("format", &MANIFEST_FORMAT)?;
         json.serialize_entry("dumper", super::DUMPER)?;
@@ -71,8 +75,8 @@ impl Serialize for Summary {
         json.serialize_entry("layout", &self.layout.map(Layout::name))?;
         json.serialize_entry("conditional", &self.is_conditional)?;
         json.serialize_entry("selection", &self.is_selection)?;
-        json.serialize_entry("started", &self.started.map(time))?;
-        let finished = self.started.map(|started| time(started + self.elapsed));
+        json.serialize_entry("started", &self.started.map(json_utc))?;
+        let finished = self.started.map(|started| json_utc(started + self.elapsed));
         json.serialize_entry("finished", &finished)?;
         json.serialize_entry("seconds", &self.elapsed.as_secs_f64())?;
         json.serialize_entry("phases", &self.phases.to_json())?;

@@ -124,7 +124,7 @@ pub fn log_ended(summary: &Summary, exit: Exit) {
         "complete": summary.ledger.is_complete(),
         "tables": summary.tables.len(),
         "rows": summary.rows(),
-        "bytes": summary.tables.iter().map(|table| table.plain_bytes).sum::<u64>(),
+        "bytes": summary.plain_bytes(),
         "seconds": summary.elapsed.as_secs_f64(),
     });
     log::event("ended", fields);
@@ -135,7 +135,7 @@ fn report_dumped(summary: &Summary) {
     if dumped.is_empty() {
         return;
     }
-    let plain_bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
+    let plain_bytes = summary.plain_bytes();
     let rate = plain_bytes as f64 / summary.elapsed.as_secs_f64().max(1e-9);
     note!(
         "innoscan: dumped {}: {}, {} in {}, {}/s",

@@ -1,7 +1,7 @@
 //! `innoscan dump` of a running server.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use innoscan_engine::cores::threads_or_cores;
 use innoscan_export::dump::{ConfirmFn, Dump, Origin};
@@ -64,11 +64,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         ledger: std::mem::take(&mut snapshot.inventory.ledger),
         ..Dump::default()
     };
-    let confirm = snapshot
-        .confirmation()
-        .map(|confirmation| -> Arc<ConfirmFn> { Arc::new(move || confirmation.conclude()) });
-    let confirm = confirm.map(|confirm| log_release(confirm, snapshot.locked_since()));
-    let of_server = OfServer { origin: Some(origin), confirm };
+    let of_server = OfServer { origin: Some(origin), confirm: confirmation(&snapshot) };
     let written = write(args, dump, of_server, Arc::clone(&cancel));
     // A lost lock is the cause of a failed write, so it is reported first.
     let held = snapshot.release().map_err(|error| super::with_resume(error, args))?;
@@ -81,7 +77,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if !args.report.quiet {
         report_lock(&snapshot, small, &options, held);
     }
-    super::end(&summary, layout, args)
+    Ok(super::end(&summary, layout, args))
 }
 
 /// Logs that the tables were locked, and that they no longer are where they were copied.
@@ -98,15 +94,16 @@ fn log_lock(snapshot: &Snapshot) {
     }
 }
 
-/// The confirmation of a lock that is held since then, by which it is released; that is logged.
-fn log_release(confirm: Arc<ConfirmFn>, since: Option<Instant>) -> Arc<ConfirmFn> {
-    Arc::new(move || {
-        confirm()?;
+/// Confirms that the tables were locked, and releases the lock, which is logged if it is not another connection's.
+fn confirmation(snapshot: &Snapshot) -> Option<Arc<ConfirmFn>> {
+    let (confirmation, since) = (snapshot.confirmation()?, snapshot.locked_since());
+    Some(Arc::new(move || {
+        confirmation.conclude()?;
         if let Some(since) = since {
             log::event("lock_released", json!({ "held_seconds": since.elapsed().as_secs_f64() }));
         }
         Ok(())
-    })
+    }))
 }
 
 fn origin(

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use innoscan_catalog::ledger::State;
-use innoscan_engine::Error;
+use innoscan_engine::{Error, Result};
 use innoscan_export::dump::Summary;
 use innoscan_export::phases::Phase;
 use innoscan_io::{Counters, KindCounters, SERVICE_BOUNDS_US, directory_with};
@@ -18,7 +18,7 @@ use crate::messages::Exit;
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write(path: &Path, summary: Option<&Summary>, exit: Exit) -> anyhow::Result<()> {
+pub fn write(path: &Path, summary: Option<&Summary>, exit: Exit) -> Result<()> {
     let text = text(summary, exit, SystemTime::now());
     let replaced = || {
         // Others read it, as the collector does.
@@ -27,8 +27,7 @@ pub fn write(path: &Path, summary: Option<&Summary>, exit: Exit) -> anyhow::Resu
         file.write_all(text.as_bytes())?;
         file.persist(path).map_err(|error| error.error)
     };
-    replaced().map_err(|error| Error::write("writing the metrics", error).in_file(path))?;
-    Ok(())
+    replaced().map(drop).map_err(|error| Error::write("writing the metrics", error).in_file(path))
 }
 
 fn text(summary: Option<&Summary>, exit: Exit, now: SystemTime) -> String {
@@ -50,8 +49,8 @@ fn text(summary: Option<&Summary>, exit: Exit, now: SystemTime) -> String {
         page.sample("objects", &format!("state=\"{state}\""), count);
     }
     page.gauge("rows", "Rows dumped.", summary.rows());
-    let bytes: u64 = summary.tables.iter().map(|table| table.plain_bytes).sum();
-    page.gauge("output_bytes", "Bytes of definitions and rows, before compression.", bytes);
+    let help = "Bytes of definitions and rows, before compression.";
+    page.gauge("output_bytes", help, summary.plain_bytes());
     let locked = [
         ("lock_wait_seconds", Phase::WaitingForLock, "How long the lock was waited for."),
         ("lock_seconds", Phase::Locked, "How long the tables were locked."),

@@ -22,6 +22,7 @@ use crate::messages::Advice;
 use crate::messages::Exit;
 use crate::progress::Bar;
 use crate::progress::Whole;
+use crate::remedies;
 use crate::sizes::bytes;
 use crate::stats;
 use innoscan_catalog::TableSelection;
@@ -42,6 +43,7 @@ use innoscan_engine::counted;
 use innoscan_engine::scan::ScanOptions;
 use innoscan_export::dump::BegunFn;
 use innoscan_export::dump::ConfirmFn;
+use innoscan_export::dump::DUMPER;
 use innoscan_export::dump::Dump;
 use innoscan_export::dump::DumpOptions;
 use innoscan_export::dump::InterruptedDump;
@@ -76,17 +78,25 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     if args.log_format == LogFormatArg::Json {
         log::set_json();
     }
-    let dumper = concat!("innoscan ", env!("CARGO_PKG_VERSION"));
-    log::event("started", json!({ "dumper": dumper, "output": args.outputdir }));
+    log::event("started", json!({ "dumper": DUMPER, "output": args.outputdir }));
     note_name(args);
     let ended = if args.sources.is_empty() { live::run(args) } else { offline::run(args) };
-    if let (Err(error), Some(path)) = (&ended, &args.metrics) {
-        let exit = messages::exit_of(error, messages::Verb::Dump);
-        if let Err(unwritten) = metrics::write(path, None, exit) {
-            note!("innoscan: {unwritten}");
-        }
+    if let Err(error) = &ended {
+        write_metrics(args, None, messages::exit_of(error, messages::Verb::Dump));
     }
     ended
+}
+
+/// Writes the metrics, if they are wanted; returns the exit code, which is another one if they cannot be written.
+fn write_metrics(args: &DumpArgs, summary: Option<&Summary>, exit: Exit) -> Exit {
+    let Some(path) = &args.metrics else { return exit };
+    match metrics::write(path, summary, exit) {
+        Ok(()) => exit,
+        Err(error) => {
+            note!("innoscan: {}", remedies::message(&error));
+            Exit::Write
+        }
+    }
 }
 
 /// Notes where the name of the output looks like something else.
@@ -528,17 +538,15 @@ fn compression(args: &DumpArgs, layout: Layout) -> Compression {
 }
 
 /// Prints the last lines of a dump, and returns its exit code.
-fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> anyhow::Result<Exit> {
+fn end(summary: &Summary, layout: Layout, args: &DumpArgs) -> Exit {
     ledger::summarize(summary, args);
     let exit = exit_of(summary);
     if exit == Exit::Done && !args.report.quiet {
         note_loader(layout, &args.outputdir, compression(args, layout));
     }
+    let exit = write_metrics(args, Some(summary), exit);
     ledger::log_ended(summary, exit);
-    if let Some(path) = &args.metrics {
-        metrics::write(path, Some(summary), exit)?;
-    }
-    Ok(exit)
+    exit
 }
 
 /// The exit code of a dump.

@@ -41,7 +41,7 @@ pub fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
     };
     let cancel = crate::signals::cancel_on_signal()?;
     let (summary, layout) = write(args, dump, OfServer::default(), cancel)?;
-    super::end(&summary, layout, args)
+    Ok(super::end(&summary, layout, args))
 }
 
 fn directory(args: &DumpArgs, root: &Path) -> anyhow::Result<Offline> {
